@@ -1,0 +1,41 @@
+# The verbs. Each line calls an ordinary command that a reader could type.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: try test lint types bench soak requirements clean help
+
+help:            ## show the verbs
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "holdfast needs Python 3.11 or newer; name one with: make PYTHON=python3.12")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "could not create $(VENV): on Debian install python3-venv" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(STAMP)
+
+try: $(STAMP)    ## a two-minute tour on an embedded default
+	$(BIN)/holdfast try
+
+test: $(STAMP)   ## everything the project promises, checked
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)   ## ruff: style and common mistakes
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)  ## mypy --strict
+	$(BIN)/mypy
+
+bench: $(STAMP)  ## every benchmark, as a table and as JSON in bench/out
+	$(BIN)/python -m bench
+
+soak: $(STAMP)   ## the long versions of the property, crash and simulation tests
+	HOLDFAST_SOAK=1 $(BIN)/python -m pytest --hypothesis-profile=soak tests/store tests/simulation
+
+requirements: $(STAMP)  ## refresh the test column of docs/requirements.md
+	$(BIN)/python -m tests.requirements --write
+
+clean:           ## remove the environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m bench`; ratios against a baseline in the same run."""

@@ -1,0 +1,69 @@
+"""`holdfast`: finds the command, imports only that one, and turns errors into exit codes.
+
+Agents start us often, so nothing heavy is imported before the command is known.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from holdfast import __version__
+from holdfast.errors import HoldfastError, UsageError
+
+COMMANDS: dict[str, tuple[str, str]] = {}
+"""Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
+
+OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3
+
+
+def _overview() -> argparse.ArgumentParser:
+    width = max((len(name) for name in COMMANDS), default=0)
+    listing = "\n".join(f"  {name:<{width}}  {text}" for name, (_, text) in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog="holdfast",
+        description="A local-first context engine for coding agents.",
+        epilog=f"commands:\n{listing}\n\n`holdfast COMMAND --help` explains one command.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"holdfast {__version__}")
+    parser.add_argument("command", metavar="COMMAND", nargs="?")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 ok, 1 a tool said no, 2 usage, 3 transport."""
+    argv = sys.argv[1:] if argv is None else list(argv)
+    if not argv or argv[0].startswith("-"):
+        overview = _overview()
+        overview.parse_args(argv)
+        overview.print_help()
+        return OK
+    name = argv[0]
+    if name not in COMMANDS:
+        print(f"holdfast: there is no command {name!r}", file=sys.stderr)
+        print("hint: holdfast --help lists the commands", file=sys.stderr)
+        return USAGE
+    module = import_module(COMMANDS[name][0])
+    parser = argparse.ArgumentParser(prog=f"holdfast {name}", description=COMMANDS[name][1])
+    module.configure(parser)
+    try:
+        return int(module.run(parser.parse_args(argv[1:])))
+    except HoldfastError as error:
+        print(f"holdfast: {error}", file=sys.stderr)
+        if error.hint:
+            print(f"hint: {error.hint}", file=sys.stderr)
+        return USAGE if isinstance(error, UsageError) else REFUSED
+    except BrokenPipeError:
+        # The reader went away (head, less): not an error of ours.
+        sys.stderr.close()
+        return OK
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

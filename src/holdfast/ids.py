@@ -1,0 +1,27 @@
+"""The words everyone uses for identity and order; imports nothing of ours."""
+
+from typing import NewType
+
+EntityId = NewType("EntityId", str)
+"""Names one document in a space: an opaque string, by convention `scheme:rest`."""
+
+SpaceId = NewType("SpaceId", str)
+"""Names one space, the unit of isolation; usually a `did:key:…`."""
+
+SessionId = NewType("SessionId", str)
+"""Names one logical session; a commit is known by its session and `LocalSeq` before it lands."""
+
+Seq = NewType("Seq", int)
+"""The store's order: one number per accepted commit of a space, gap-free from 1."""
+
+LocalSeq = NewType("LocalSeq", int)
+"""A client's order: one number per commit of a session, chosen before the commit lands."""
+
+BranchName = NewType("BranchName", str)
+"""Names a branch; the default branch is the empty string."""
+
+GENESIS = Seq(0)
+"""The seq before the first commit, at which nothing exists."""
+
+MAIN = BranchName("")
+"""The default branch."""

@@ -1,0 +1,1 @@
+"""Documents on branches, written in transactions."""
