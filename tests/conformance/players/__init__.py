@@ -11,7 +11,7 @@ from pathlib import Path
 
 Case = tuple[str, Callable[[], None]]
 
-PLAYERS: dict[str, str] = {}
+PLAYERS: dict[str, str] = {"store": "store"}
 """Folder name -> the module that plays it."""
 
 

@@ -1,0 +1,398 @@
+"""Deciding a batch of commits before writing any of it.
+
+Commits that wait together share one transaction and one trip to the disk. Each is decided in turn
+against the tables and the commits accepted before it in the same batch, entirely in memory; a
+refused one leaves nothing behind. Only then are all accepted rows written, so there is never a
+half-written commit to undo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.ids import BranchName, EntityId, LocalSeq, Seq, SessionId
+from holdfast.store import admit, patch, replay, snapshots
+from holdfast.store.admit import Conflict, Write
+from holdfast.store.errors import ConflictError, InactiveBranch, ProtocolError, ReplayMismatch
+from holdfast.store.headcache import HeadCache, HeadDocument
+from holdfast.store.model import (
+    ACTIVE,
+    Applied,
+    Branch,
+    Commit,
+    CommitKey,
+    ConfirmedRead,
+    PendingRead,
+    Revision,
+)
+from holdfast.store.pointer import Path
+from holdfast.store.settings import Settings
+from holdfast.store.snapshots import Chain
+from holdfast.store.tables import CommitRow, Tables
+
+DocumentKey = tuple[BranchName, EntityId]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A commit that wants to land: parsed, and encoded as it will be stored."""
+
+    session: SessionId
+    commit: Commit
+    original: str
+    encoded: tuple[str | None, ...]
+
+    @property
+    def key(self) -> CommitKey:
+        return CommitKey(self.session, self.commit.local_seq)
+
+
+@dataclass(slots=True)
+class _Touched:
+    """A document that the batch has written: its newest revision, and its writes, oldest first."""
+
+    at: tuple[Seq, int]
+    writes: list[Write] = field(default_factory=list)
+
+
+class Batch:
+    """Commits accepted so far, not yet written."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        cache: HeadCache,
+        settings: Settings,
+        encode: Callable[[Any], str],
+        decode: Callable[[str], Any],
+        same_commit: Callable[[str, str], bool],
+        now: str,
+    ) -> None:
+        self._tables = tables
+        self._cache = cache
+        self._settings = settings
+        self._encode = encode
+        self._decode = decode
+        self._same_commit = same_commit
+        self._now = now
+        self._newest = tables.newest_seq()
+        self._branches: dict[BranchName, Branch] = {}
+        self._touched: dict[DocumentKey, _Touched] = {}
+        self._documents: dict[DocumentKey, HeadDocument] = {}
+        self._replaced: dict[DocumentKey, tuple[tuple[Seq, int], str | None]] = {}
+        self._commits: dict[CommitKey, CommitRow] = {}
+        self._revisions: list[tuple[Any, ...]] = []
+        self._snapshots: dict[tuple[BranchName, EntityId, Seq], str] = {}
+
+    def __len__(self) -> int:
+        return len(self._commits)
+
+    # deciding
+
+    def decide(self, request: Request) -> Applied:
+        """Accept a commit, or raise why not."""
+        commit = request.commit
+        branch = self._branch(commit.branch)
+        if branch.status != ACTIVE:
+            raise InactiveBranch(branch.name)
+        stored = self._commits.get(request.key) or self._tables.commit_by_key(request.key)
+        if stored is not None:
+            return self._replayed(request, stored)
+        resolved = self._check_reads(request.session, commit)
+        seq = Seq(self._newest + 1)
+        documents = self._apply(branch, seq, request)
+        self._accept(branch, seq, request, resolved, documents)
+        return _applied(seq, commit)
+
+    def _replayed(self, request: Request, stored: CommitRow) -> Applied:
+        """The same commit again gets the same answer, whatever has happened since."""
+        if stored.original != request.original and not self._same_commit(
+            stored.original, request.original
+        ):
+            raise ReplayMismatch(request.session, request.commit.local_seq)
+        return _applied(stored.seq, request.commit, replayed=True)
+
+    def _check_reads(self, session: SessionId, commit: Commit) -> dict[LocalSeq, Seq]:
+        """The seq of every layer the commit read through; raises if a read no longer holds."""
+        conflicts: list[Conflict] = []
+        for read in commit.confirmed:
+            conflict = self._check_confirmed(read, commit.branch)
+            if conflict is not None:
+                conflicts.append(conflict)
+        resolved: dict[LocalSeq, Seq] = {}
+        for pending in commit.pending:
+            conflict = self._check_pending(session, pending, commit.branch, resolved)
+            if conflict is not None:
+                conflicts.append(conflict)
+        if conflicts:
+            raise ConflictError(tuple(conflicts))
+        return resolved
+
+    def _check_confirmed(self, read: ConfirmedRead, branch: BranchName) -> Conflict | None:
+        on = branch if read.branch is None else read.branch
+        if read.branch is not None:
+            self._branch(on)
+        if read.seq > self._newest:
+            raise ProtocolError(
+                f"confirmed read of {read.id} names seq {read.seq}, "
+                f"but the newest is {self._newest}"
+            )
+        if self._head_seq(on, read.id) <= read.seq:
+            return None
+        found = admit.first_overlap(
+            read.path,
+            read.shape,
+            self._writes_since(on, read.id, read.seq),
+            self._settings.reach,
+            lambda path: self._had(on, read.id, read.seq, path),
+        )
+        return None if found is None else admit.confirmed_conflict(read, on, found)
+
+    def _check_pending(
+        self,
+        session: SessionId,
+        read: PendingRead,
+        branch: BranchName,
+        resolved: dict[LocalSeq, Seq],
+    ) -> Conflict | None:
+        for layer in read.layers:
+            if layer not in resolved:
+                landed = self._seq_of(CommitKey(session, layer))
+                if landed is None:
+                    return admit.unresolved(read, branch, layer)
+                resolved[layer] = landed
+        if read.basis is not None and read.basis > self._newest:
+            raise ProtocolError(
+                f"pending read of {read.id} names basisSeq {read.basis}, "
+                f"but the newest seq is {self._newest}"
+            )
+        layer_seqs = {resolved[layer] for layer in read.layers}
+        # Without a basis the reader does not say what it saw below its layers. One layer: scan from
+        # there, as the protocol's first version did. Several: from the lowest, which is stricter.
+        basis = min(layer_seqs) if read.basis is None else read.basis
+        writes = (
+            write
+            for write in self._writes_since(branch, read.id, basis)
+            if write.seq not in layer_seqs
+        )
+        found = admit.first_overlap(
+            read.path,
+            read.shape,
+            writes,
+            self._settings.reach,
+            lambda path: self._had(branch, read.id, basis, path),
+        )
+        return None if found is None else admit.pending_conflict(read, branch, basis, found)
+
+    # what the tables and this batch say together
+
+    def _branch(self, name: BranchName) -> Branch:
+        found = self._branches.get(name)
+        if found is None:
+            found = self._branches[name] = replay.required_branch(self._tables, name)
+        return found
+
+    def _seq_of(self, key: CommitKey) -> Seq | None:
+        here = self._commits.get(key)
+        return self._tables.seq_of(key) if here is None else here.seq
+
+    def _head_seq(self, branch: BranchName, id: EntityId) -> Seq:
+        touched = self._touched.get((branch, id))
+        if touched is not None:
+            return touched.at[0]
+        head = self._tables.head(branch, id)
+        return Seq(0) if head is None else head[0]
+
+    def _writes_since(self, branch: BranchName, id: EntityId, after: Seq) -> Iterator[Write]:
+        touched = self._touched.get((branch, id))
+        if touched is not None:
+            yield from (write for write in reversed(touched.writes) if write.seq > after)
+        for seq, op, data, session, local_seq in self._tables.writes_since(branch, id, after):
+            patches = self._decode(data) if op == "patch" else None
+            yield Write(Seq(seq), op, patches, SessionId(session), LocalSeq(local_seq))
+
+    def _had(self, branch: BranchName, id: EntityId, seq: Seq, path: Path) -> bool:
+        """Whether the document had this path when a reader looked at `seq`."""
+        on = self._branch(branch)
+        state = replay.state_at(self._tables, self._decode, on, id, seq)
+        return state is not None and patch.has(state.document, path)
+
+    def _head_document(self, branch: Branch, id: EntityId) -> HeadDocument:
+        """The newest state of a document, as the base for a patch."""
+        key = (branch.name, id)
+        here = self._documents.get(key)
+        if here is not None:
+            return here
+        replaced = self._replaced.get(key)
+        if replaced is not None:
+            return self._written(*replaced)
+        row = self._tables.head_revision(branch.name, id)
+        if row is None:
+            below = replay.inherited(self._tables, self._decode, branch, id, branch.head_seq)
+            return HeadDocument((Seq(0), 0), None if below is None else below.document, Chain())
+        at = (row.seq, row.op_index)
+        known = self._cache.get(key, at)
+        if known is not None:
+            return known
+        if row.op == "patch":
+            rebuilt = replay.rebuild(self._tables, self._decode, branch, id, at)
+            return HeadDocument(at, rebuilt.document, rebuilt.chain)
+        return self._written(at, row.data)
+
+    def _written(self, at: tuple[Seq, int], text: str | None) -> HeadDocument:
+        """The document a `set` (its text) or a `delete` (None) left.
+
+        Decoded anew, because what the caller handed us is the caller's to change.
+        """
+        document = None if text is None else self._decode(text)
+        return HeadDocument(at, document, Chain(base_bytes=len(text or "")))
+
+    # applying
+
+    def _apply(
+        self, branch: Branch, seq: Seq, request: Request
+    ) -> dict[EntityId, HeadDocument | None]:
+        """Each document the commit writes, after it; None where nobody needs to know yet.
+
+        A `set` needs no look at what was there, so its document is not kept. Patches are applied,
+        and so proven applicable, whether or not a snapshot will be taken.
+        """
+        after: dict[EntityId, HeadDocument | None] = {}
+        replaced: dict[EntityId, tuple[tuple[Seq, int], str | None]] = {}
+        for index, operation in enumerate(request.commit.operations):
+            text = request.encoded[index]
+            if operation.op != "patch":
+                after[operation.id] = None
+                replaced[operation.id] = ((seq, index), text)
+                continue
+            assert text is not None, "a patch has text"
+            before = after.get(operation.id)
+            if before is None:
+                earlier = replaced.get(operation.id)
+                before = (
+                    self._head_document(branch, operation.id)
+                    if earlier is None
+                    else self._written(*earlier)
+                )
+            document = patch.apply_to_document(before.document, self._decode(text))
+            after[operation.id] = HeadDocument(
+                (seq, index), document, before.chain.grown(len(text))
+            )
+        return after
+
+    def _accept(
+        self,
+        branch: Branch,
+        seq: Seq,
+        request: Request,
+        resolved: dict[LocalSeq, Seq],
+        documents: dict[EntityId, HeadDocument | None],
+    ) -> None:
+        commit = request.commit
+        self._newest = seq
+        self._commits[request.key] = CommitRow(
+            seq,
+            branch.name,
+            request.session,
+            commit.local_seq,
+            request.original,
+            _resolution(seq, resolved),
+            self._now,
+        )
+        for index, operation in enumerate(commit.operations):
+            self._revisions.append(
+                (branch.name, operation.id, seq, index, operation.op, request.encoded[index])
+            )
+            key = (branch.name, operation.id)
+            touched = self._touched.get(key)
+            if touched is None:
+                touched = self._touched[key] = _Touched((seq, index))
+            touched.at = (seq, index)
+            patches = operation.data if operation.op == "patch" else None
+            touched.writes.append(
+                Write(seq, operation.op, patches, request.session, commit.local_seq)
+            )
+        for id, document in documents.items():
+            key = (branch.name, id)
+            if document is None:
+                self._documents.pop(key, None)
+                last = self._touched[key].at
+                self._replaced[key] = (last, request.encoded[last[1]])
+            else:
+                self._replaced.pop(key, None)
+                self._documents[key] = self._snapshotted(branch.name, id, seq, document)
+
+    def _snapshotted(
+        self, branch: BranchName, id: EntityId, seq: Seq, document: HeadDocument
+    ) -> HeadDocument:
+        if not snapshots.due(document.chain, self._settings):
+            return document
+        assert document.document is not None, "a patch leaves a document"
+        text = self._encode(document.document)
+        self._snapshots[branch, id, seq] = text
+        return HeadDocument(document.at, document.document, Chain(base_bytes=len(text)))
+
+    # writing
+
+    def write(self) -> None:
+        """Write everything accepted, inside the caller's transaction."""
+        tables = self._tables
+        tables.add_commits(self._commits.values())
+        tables.add_revisions(self._revisions)
+        tables.put_heads((branch, id, *t.at) for (branch, id), t in self._touched.items())
+        newest: dict[BranchName, Seq] = {}
+        for row in self._commits.values():
+            newest[row.branch] = row.seq
+        tables.advance_branches(newest.items())
+        if self._snapshots:
+            tables.put_snapshots((*key, text) for key, text in self._snapshots.items())
+            for branch, id in {(branch, id) for branch, id, _ in self._snapshots}:
+                self._thin(branch, id)
+
+    def _thin(self, branch: BranchName, id: EntityId) -> None:
+        """Drop the snapshots of a document that the settings do not keep."""
+        retention = self._settings.snapshot_retention
+        tables = self._tables
+        if retention is not None:
+            if retention > 0:
+                surplus = tables.snapshot_seqs(branch, id)[:-retention]
+                tables.drop_snapshots((branch, id, seq) for seq in surplus)
+            return
+        added = sum(1 for b, i, _ in self._snapshots if (b, i) == (branch, id))
+        newest = tables.newest_snapshots(branch, id, snapshots.DENSE + added + 1)
+        if len(newest) <= snapshots.DENSE:
+            return
+        kept = newest[-1] if len(newest) == snapshots.DENSE + added + 1 else (Seq(0), 0)
+        leaving = newest[snapshots.DENSE :] if kept[0] == 0 else newest[snapshots.DENSE : -1]
+        for seq, size in reversed(leaving):
+            patches, patch_bytes = tables.weigh_patches(branch, id, kept[0], seq)
+            if snapshots.earns_its_place(patches, patch_bytes, size):
+                kept = (seq, size)
+            else:
+                tables.drop_snapshots([(branch, id, seq)])
+
+    def remember(self) -> None:
+        """After the transaction is durable: keep patched documents at hand for the next patch."""
+        for key in self._replaced:
+            self._cache.forget(key)
+        for key, document in self._documents.items():
+            self._cache.put(key, document)
+
+
+def _resolution(seq: Seq, resolved: dict[LocalSeq, Seq]) -> str:
+    if not resolved:
+        return f'{{"seq":{seq}}}'
+    layers = ",".join(f'{{"localSeq":{n},"seq":{s}}}' for n, s in sorted(resolved.items()))
+    return f'{{"seq":{seq},"resolvedPendingReads":[{layers}]}}'
+
+
+def _applied(seq: Seq, commit: Commit, replayed: bool = False) -> Applied:
+    revisions = tuple(
+        [
+            Revision(commit.branch, op.id, seq, index, op.op, op.data)
+            for index, op in enumerate(commit.operations)
+        ]
+    )
+    return Applied(seq, commit.branch, revisions, replayed)

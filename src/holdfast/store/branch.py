@@ -1,0 +1,95 @@
+"""What may be done to branches. A branch is a row: where it was forked, and how far it has come.
+
+A fork is never copied. The branch sees its own revisions and, below them, its parent's up to the
+fork; so a fork costs one row however much it inherits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from holdfast.ids import MAIN, BranchName, Seq
+from holdfast.store.errors import BranchError, UnknownBranch
+from holdfast.store.model import DELETED, Branch
+from holdfast.store.replay import required_branch
+from holdfast.store.tables import Tables
+
+DEPTH_MAX = 32
+"""How many forks may stand upon each other: reading what was inherited walks them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do: nothing, because it is so already, or one change to one branch row."""
+
+    branch: Branch
+    change: Literal["create", "delete"] | None
+
+
+def plan_create(
+    tables: Tables, name: BranchName, parent: BranchName, fork_seq: Seq | None, recorded: bool
+) -> Plan:
+    """Whether and how a branch can be created."""
+    if "\0" in name:
+        raise BranchError("a branch name has no NUL character")
+    existing = tables.branch(name)
+    if existing is not None:
+        if not recorded:
+            return Plan(existing, None)
+        raise BranchError(
+            f"the branch name {name!r} is taken"
+            + (" by a deleted branch" if existing.status == DELETED else ""),
+            hint="names are used once; choose another",
+        )
+    above = required_branch(tables, parent)
+    if depth(tables, above) + 1 > DEPTH_MAX:
+        raise BranchError(
+            f"{parent!r} already stands on {DEPTH_MAX} forks",
+            hint="merge some of them, then fork from there",
+        )
+    at = above.head_seq if fork_seq is None else fork_seq
+    least = 0 if above.name == MAIN else above.created_seq
+    if not least <= at <= above.head_seq:
+        raise BranchError(
+            f"forkSeq {at} is not on {parent!r}",
+            hint=f"it can be forked at seq {least} to {above.head_seq}",
+        )
+    return Plan(Branch(name, parent, at, at, at), "create")
+
+
+def plan_delete(tables: Tables, name: BranchName, recorded: bool) -> Plan:
+    """Whether a branch can be deleted."""
+    found = tables.branch(name)
+    if found is None:
+        raise UnknownBranch(name)
+    if name == MAIN:
+        if recorded:
+            raise BranchError("the default branch cannot be deleted")
+        return Plan(found, None)
+    return Plan(found, None if found.status == DELETED else "delete")
+
+
+def carry_out(tables: Tables, plan: Plan, seq: Seq | None, now: str) -> Branch:
+    """Write the planned change. `seq` is the lifecycle write's own, where it has one."""
+    if plan.change == "create":
+        made = replace(plan.branch, created_at=now)
+        if seq is not None:
+            made = replace(made, created_seq=seq, head_seq=seq)
+        tables.add_branch(made)
+    elif plan.change == "delete":
+        tables.end_branch(plan.branch.name, now)
+    return required_branch(tables, plan.branch.name)
+
+
+def depth(tables: Tables, branch: Branch) -> int:
+    """How many forks a branch stands on."""
+    return len(ancestry(tables, branch)) - 1
+
+
+def ancestry(tables: Tables, branch: Branch) -> list[Branch]:
+    """The branch, its parent, its parent's parent, … down to the default branch."""
+    line = [branch]
+    while line[-1].parent is not None:
+        line.append(required_branch(tables, line[-1].parent))
+    return line

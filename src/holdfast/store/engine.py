@@ -1,0 +1,260 @@
+"""One space's tables, written in batches and read at any point.
+
+The engine knows nothing of threads: whoever holds it takes care that one batch is written at a
+time. `Store` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from holdfast.errors import StoreError
+from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
+from holdfast.store import branch as branching
+from holdfast.store import codec, hashing, replay
+from holdfast.store.batch import Batch, Request
+from holdfast.store.errors import (
+    CommitTooLarge,
+    InvalidBlob,
+    ReplayMismatch,
+    TransactionError,
+)
+from holdfast.store.headcache import HeadCache
+from holdfast.store.model import (
+    Applied,
+    Branch,
+    Commit,
+    CommitKey,
+    Document,
+    State,
+)
+from holdfast.store.settings import Settings
+from holdfast.store.tables import CommitRow, Database, Tables
+
+
+class Engine:
+    """The verbs of one space over one writing connection and one reading connection."""
+
+    def __init__(
+        self,
+        writing: Database,
+        reading: Database,
+        settings: Settings,
+        clock: Callable[[], str],
+    ) -> None:
+        self.writing, self.reading = writing, reading
+        self.settings = settings
+        self._clock = clock
+        self._writes, self._reads = Tables(writing), Tables(reading)
+        self._cache = HeadCache()
+        self._texts: dict[tuple[BranchName, EntityId], tuple[tuple[Seq, int], str]] = {}
+
+    @property
+    def tables(self) -> Tables:
+        """The rows, for reading."""
+        return self._reads
+
+    # values at the edge
+
+    def encode(self, value: Any) -> str:
+        return codec.encode(value, self.settings.rich_values)
+
+    def decode(self, text: str) -> Any:
+        return codec.decode(text, self.settings.rich_values)
+
+    def _same_commit(self, one: str, other: str) -> bool:
+        return codec.canonical(self.decode(one)) == codec.canonical(self.decode(other))
+
+    # writing
+
+    def prepare(self, session: SessionId, message: Mapping[str, Any]) -> Request:
+        """Parse and encode a commit; needs no lock."""
+        if not session or "\0" in session:
+            raise TransactionError("a session id is a string of at least one character")
+        commit = Commit.parse(message)
+        original = self.encode(message)
+        if len(original) > self.settings.commit_bytes_max:
+            raise CommitTooLarge(len(original), self.settings.commit_bytes_max)
+        encoded = tuple(
+            [None if op.op == "delete" else self.encode(op.data) for op in commit.operations]
+        )
+        return Request(session, commit, original, encoded)
+
+    def transact(self, requests: Sequence[Request]) -> list[Applied | StoreError]:
+        """Decide and write a batch. Each answer stands only because the whole batch is durable."""
+        answers: list[Applied | StoreError] = []
+        self.writing.begin()
+        try:
+            batch = Batch(
+                self._writes,
+                self._cache,
+                self.settings,
+                self.encode,
+                self.decode,
+                self._same_commit,
+                self._clock(),
+            )
+            for request in requests:
+                try:
+                    answers.append(batch.decide(request))
+                except StoreError as refusal:
+                    answers.append(refusal)
+            if batch:
+                batch.write()
+                self.writing.commit()
+            else:
+                self.writing.rollback()
+        except BaseException:
+            self.writing.rollback()
+            raise
+        batch.remember()
+        return answers
+
+    # reading
+
+    def state(
+        self, id: EntityId, branch: BranchName = MAIN, seq: Seq | None = None
+    ) -> State | None:
+        """The document's newest revision at `seq` (default: now) and what it then was."""
+        tables = self._reads
+        if seq is None:
+            return self._current(id, branch)
+        on = replay.required_branch(tables, branch)
+        replay.check_range(on, seq)
+        return replay.state_at(tables, self.decode, on, id, seq)
+
+    def _current(self, id: EntityId, name: BranchName) -> State | None:
+        tables = self._reads
+        row = tables.head_revision(name, id)
+        if row is None:
+            on = replay.required_branch(tables, name)
+            return replay.inherited(tables, self.decode, on, id, on.head_seq)
+        document: Document | None = None
+        if row.op == "set":
+            assert row.data is not None
+            document = self.decode(row.data)
+        elif row.op == "patch":
+            document = self._patched(name, id, (row.seq, row.op_index))
+        return State(id, name, row.seq, row.op_index, row.op, document)
+
+    def _patched(self, name: BranchName, id: EntityId, at: tuple[Seq, int]) -> Document:
+        """A patched head: rebuilt once, then kept as text, as each reader gets its own copy."""
+        known = self._texts.get((name, id))
+        if known is None or known[0] != at:
+            on = replay.required_branch(self._reads, name)
+            document = replay.rebuild(self._reads, self.decode, on, id, at).document
+            if len(self._texts) >= 512:
+                self._texts.clear()
+            text = self.encode(document)
+            if len(text) <= 64 * 1024:
+                self._texts[name, id] = (at, text)
+            return document
+        decoded: Document = self.decode(known[1])
+        return decoded
+
+    # branches
+
+    def create_branch(
+        self,
+        name: BranchName,
+        parent: BranchName = MAIN,
+        fork_seq: Seq | None = None,
+        by: CommitKey | None = None,
+    ) -> Branch:
+        """Fork `parent` at `fork_seq` (default: its newest change).
+
+        With `by` the creation is a write: it has a seq and a commit row of its own, is idempotent,
+        and a name is used once. Without, as in the protocol's first version, nothing is recorded
+        and a name that exists, even deleted, is returned as it is.
+        """
+        return self._lifecycle(
+            lambda tables: branching.plan_create(tables, name, parent, fork_seq, by is not None),
+            {"op": "create", "name": name, "parentBranch": parent, "forkSeq": fork_seq},
+            by,
+        )
+
+    def delete_branch(self, name: BranchName, by: CommitKey | None = None) -> Branch:
+        """Refuse further writes; the branch stays readable and may be forked."""
+        return self._lifecycle(
+            lambda tables: branching.plan_delete(tables, name, by is not None),
+            {"op": "delete", "name": name},
+            by,
+        )
+
+    def _lifecycle(
+        self,
+        plan: Callable[[Tables], branching.Plan],
+        act: Mapping[str, Any],
+        by: CommitKey | None,
+    ) -> Branch:
+        tables = self._writes
+        self.writing.begin()
+        try:
+            done = self._recorded(tables, act, by)
+            if done is None:
+                planned = plan(tables)
+                now = self._clock()
+                seq = None
+                if by is not None and planned.change is not None:
+                    seq = Seq(tables.newest_seq() + 1)
+                    original = self.encode({"localSeq": by.local_seq, "branchLifecycle": act})
+                    resolution = self.encode({"seq": seq})
+                    tables.add_commits(
+                        [
+                            CommitRow(
+                                seq,
+                                planned.branch.name,
+                                by.session,
+                                by.local_seq,
+                                original,
+                                resolution,
+                                now,
+                            )
+                        ]
+                    )
+                done = branching.carry_out(tables, planned, seq, now)
+            self.writing.commit()
+        except BaseException:
+            self.writing.rollback()
+            raise
+        return done
+
+    def _recorded(
+        self, tables: Tables, act: Mapping[str, Any], by: CommitKey | None
+    ) -> Branch | None:
+        """The branch, if this very lifecycle write has landed before."""
+        stored = None if by is None else tables.commit_by_key(by)
+        if stored is None or by is None:
+            return None
+        original = self.encode({"localSeq": by.local_seq, "branchLifecycle": act})
+        if not self._same_commit(stored.original, original):
+            raise ReplayMismatch(by.session, by.local_seq)
+        return replay.required_branch(tables, BranchName(act["name"]))
+
+    # blobs
+
+    def put_blob(self, data: bytes, content_type: str, expected: str | None = None) -> str:
+        """Keep bytes under the hash of their content; the first content type stays."""
+        hash = hashing.blob_hash(data)
+        if expected is not None and expected != hash:
+            raise InvalidBlob(f"blob hash mismatch: expected {expected}, the bytes hash to {hash}")
+        self.writing.begin()
+        try:
+            self._writes.add_blob(hash, data, content_type)
+            self.writing.commit()
+        except BaseException:
+            self.writing.rollback()
+            raise
+        return hash
+
+    def table_names(self) -> list[str]:
+        return self.reading.tables()
+
+    def next_local_seq(self, session: SessionId) -> LocalSeq:
+        return self._reads.next_local_seq(session)
+
+    def close(self) -> None:
+        self.reading.close()
+        if self.writing is not self.reading:
+            self.writing.close()

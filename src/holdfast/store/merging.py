@@ -1,0 +1,231 @@
+"""Comparing and merging whole branches.
+
+A merge is an ordinary commit on the target, so everything that holds for commits holds for it: it
+stands on reads of both branches, and if either moved meanwhile it is refused and can be tried
+again. Its `merge` member says what was merged up to where; the next merge of the same two branches
+starts from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.ids import BranchName, EntityId, Seq
+from holdfast.store import delta, replay
+from holdfast.store.branch import ancestry
+from holdfast.store.delta import MISSING, Change
+from holdfast.store.errors import BranchError
+from holdfast.store.merge import Clash, Merger
+from holdfast.store.model import ACTIVE, Branch, Document, State
+from holdfast.store.replay import Decode, required_branch
+from holdfast.store.tables import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A branch as of a seq."""
+
+    branch: Branch
+    seq: Seq
+
+    def state(self, tables: Tables, decode: Decode, id: EntityId) -> State | None:
+        return replay.state_at(tables, decode, self.branch, id, self.seq)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDiff:
+    """How one document differs between two points."""
+
+    id: EntityId
+    kind: str
+    changes: list[Change]
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "changes": [change.to_wire() for change in self.changes],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What merging would do: the commit to make, or what must be settled first."""
+
+    source: Point
+    target: Point
+    base: Point
+    operations: list[dict[str, Any]]
+    reads: list[dict[str, Any]]
+    clashes: list[Clash]
+
+    def to_commit(self, local_seq: int) -> dict[str, Any]:
+        """The commit that carries the merge out."""
+        return {
+            "localSeq": local_seq,
+            "branch": self.target.branch.name,
+            "reads": {"confirmed": self.reads, "pending": []},
+            "operations": self.operations,
+            "merge": {
+                "sourceBranch": self.source.branch.name,
+                "sourceSeq": self.source.seq,
+                "baseBranch": self.base.branch.name,
+                "baseSeq": self.base.seq,
+            },
+        }
+
+
+def now(tables: Tables, name: BranchName) -> Point:
+    """A branch as it is."""
+    found = required_branch(tables, name)
+    return Point(found, found.head_seq)
+
+
+def fork_point(tables: Tables, branch: Branch) -> Point:
+    """Where a branch left its parent; for the default branch, the beginning."""
+    if branch.parent is None:
+        return Point(branch, Seq(0))
+    assert branch.fork_seq is not None
+    return Point(required_branch(tables, branch.parent), branch.fork_seq)
+
+
+def common_ancestor(tables: Tables, one: Branch, other: Branch) -> Point:
+    """The newest point that both branches have in common."""
+    ours = _reaches(tables, one)
+    for name, seq in _reaches(tables, other).items():
+        if name in ours:
+            return Point(required_branch(tables, name), min(seq, ours[name]))
+    raise AssertionError("every branch descends from the default branch")
+
+
+def _reaches(tables: Tables, branch: Branch) -> dict[BranchName, Seq]:
+    """How far up each branch of its ancestry a branch can see, nearest first."""
+    reach: dict[BranchName, Seq] = {}
+    limit = branch.head_seq
+    for line in ancestry(tables, branch):
+        reach[line.name] = limit
+        if line.fork_seq is not None:
+            limit = min(limit, line.fork_seq)
+    return reach
+
+
+def candidates(tables: Tables, side: Branch, base: Point) -> set[EntityId]:
+    """Every document that may differ between a branch and a point below it."""
+    found: set[EntityId] = set()
+    for name in _reaches(tables, side):
+        if name == base.branch.name:
+            found.update(tables.ids_changed(name, base.seq))
+            break
+        found.update(tables.ids_changed(name, Seq(0)))
+    return found
+
+
+def differences(tables: Tables, decode: Decode, before: Point, after: Point) -> list[DocumentDiff]:
+    """Every document that differs between two points, by id."""
+    shared = common_ancestor(tables, before.branch, after.branch)
+    low = Point(shared.branch, min(shared.seq, before.seq, after.seq))
+    ids = candidates(tables, before.branch, low) | candidates(tables, after.branch, low)
+    found = []
+    for id in sorted(ids):
+        old = _document(before.state(tables, decode, id))
+        new = _document(after.state(tables, decode, id))
+        if old is None and new is None:
+            continue
+        changed = delta.changes(MISSING if old is None else old, MISSING if new is None else new)
+        if changed:
+            kind = "added" if old is None else "removed" if new is None else "modified"
+            found.append(DocumentDiff(id, kind, changed))
+    return found
+
+
+def propose(
+    tables: Tables,
+    decode: Decode,
+    source: BranchName,
+    target: BranchName,
+    resolutions: Mapping[str, Any] | None = None,
+) -> Proposal:
+    """What merging `source` into `target` would do.
+
+    `resolutions` settles conflicts: by document id, either a side for all of it, or a mapping from
+    pointer (or `*`) to a side or a `{"value": …}`.
+    """
+    if source == target:
+        raise BranchError(f"cannot merge {source!r} into itself")
+    ours, theirs = now(tables, source), now(tables, target)
+    if theirs.branch.status != ACTIVE:
+        raise BranchError(f"branch is not active: {target}", hint="merge into a living branch")
+    shared = common_ancestor(tables, ours.branch, theirs.branch)
+    base = last_merge(tables, decode, ours.branch, theirs.branch, shared) or shared
+    settled = {id: _by_pointer(id, choice) for id, choice in (resolutions or {}).items()}
+    operations: list[dict[str, Any]] = []
+    reads: list[dict[str, Any]] = []
+    clashes: list[Clash] = []
+    for id in sorted(candidates(tables, ours.branch, shared)):
+        new, old = ours.state(tables, decode, id), theirs.state(tables, decode, id)
+        below = base.state(tables, decode, id)
+        merger = Merger(id, settled.get(id, {}))
+        mine, there = _document(new), _document(old)
+        merged = merger.merge(_or_missing(_document(below)), _or_missing(mine), _or_missing(there))
+        clashes += merger.clashes
+        operation = _operation(id, there, None if merged is MISSING else merged)
+        if operation is not None:
+            operations.append(operation)
+            reads.append(_read(id, target, old, theirs))
+            reads.append(_read(id, source, new, ours))
+    return Proposal(ours, theirs, base, operations, reads, clashes)
+
+
+def last_merge(
+    tables: Tables, decode: Decode, source: Branch, target: Branch, shared: Point
+) -> Point | None:
+    """Up to where the two branches were merged before, in either direction.
+
+    After a merge of A up to seq x into B, what A was at x is in B: changes since count from there.
+    """
+    for row in tables.merges(source.name, target.name, shared.seq):
+        merged = decode(row.original).get("merge")
+        if not isinstance(merged, Mapping):
+            continue
+        other = source if row.branch == target.name else target
+        if merged.get("sourceBranch") == other.name and isinstance(merged.get("sourceSeq"), int):
+            return Point(other, Seq(merged["sourceSeq"]))
+    return None
+
+
+def _by_pointer(id: str, choice: Any) -> Mapping[str, Any]:
+    if isinstance(choice, str):
+        return {"*": choice}
+    if isinstance(choice, Mapping):
+        return choice
+    raise BranchError(
+        f"the resolution of {id} is neither a side nor a mapping from pointers",
+        hint='use "source", "target", or {"/value/x": {"value": …}}',
+    )
+
+
+def _document(state: State | None) -> Document | None:
+    return None if state is None else state.document
+
+
+def _or_missing(document: Document | None) -> Any:
+    return MISSING if document is None else document
+
+
+def _operation(id: EntityId, old: Document | None, new: Any) -> dict[str, Any] | None:
+    if new is None:
+        return None if old is None else {"op": "delete", "id": id}
+    if old is None:
+        return {"op": "set", "id": id, "value": new}
+    patches = delta.patches(old, new)
+    return {"op": "patch", "id": id, "patches": patches} if patches else None
+
+
+def _read(id: EntityId, branch: BranchName, state: State | None, at: Point) -> dict[str, Any]:
+    # The scan for newer writes is branch-local, so a state that was inherited counts as read at
+    # the branch's own newest seq: nothing on the branch itself has touched it up to there.
+    own = state is not None and state.branch == branch
+    seq = state.seq if own and state is not None else at.seq
+    return {"id": id, "branch": branch, "path": [], "seq": seq}

@@ -1,0 +1,283 @@
+"""The nouns of the store: commits and what they read, revisions, heads, branches.
+
+A commit arrives as the JSON object a client sent. `Commit.parse` turns it into types once; after
+that nothing in the store looks into raw messages. Members it does not know stay in `original` and
+are otherwise ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
+from holdfast.store.errors import TransactionError
+from holdfast.store.pointer import Path
+
+Document = dict[str, Any]
+"""A stored document: a JSON object; by convention `value` is its payload, `source` its origin."""
+
+OpKind = Literal["set", "patch", "delete"]
+
+DELETED = "deleted"
+ACTIVE = "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One write of a commit. `data` is the document of a set, the list of a patch, or None."""
+
+    op: OpKind
+    id: EntityId
+    data: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmedRead:
+    """I saw `path` of `id` as of `seq`.
+
+    A shape read saw which members there are, not their values.
+    """
+
+    id: EntityId
+    path: Path
+    seq: Seq
+    branch: BranchName | None = None
+    shape: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRead:
+    """I saw `path` of `id` through my commits `layers`, on top of the server's state at `basis`.
+
+    The legacy form names one layer and no basis. It cannot tell a write that slipped in below the
+    layer, so our own client never sends it.
+    """
+
+    id: EntityId
+    path: Path
+    layers: tuple[LocalSeq, ...]
+    basis: Seq | None = None
+    shape: bool = False
+    legacy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A set of operations that land together or not at all, with the reads they stand on."""
+
+    local_seq: LocalSeq
+    operations: tuple[Operation, ...]
+    confirmed: tuple[ConfirmedRead, ...] = ()
+    pending: tuple[PendingRead, ...] = ()
+    branch: BranchName = MAIN
+
+    @classmethod
+    def parse(cls, message: Any) -> Commit:
+        """The typed form of a client's commit object."""
+        if not isinstance(message, Mapping):
+            raise TransactionError("a commit is a JSON object")
+        operations = message.get("operations")
+        if not isinstance(operations, Sequence) or isinstance(operations, str) or not operations:
+            raise TransactionError("a commit requires at least one operation")
+        reads = message.get("reads")
+        if reads is None:
+            reads = {}
+        elif not isinstance(reads, Mapping):
+            raise TransactionError("commit.reads is not an object")
+        return cls(
+            local_seq=LocalSeq(_whole(message.get("localSeq"), "commit.localSeq", least=1)),
+            operations=tuple([_operation(entry) for entry in operations]),
+            confirmed=tuple([_confirmed(entry) for entry in _entries(reads, "confirmed")]),
+            pending=tuple([_pending(entry) for entry in _entries(reads, "pending")]),
+            branch=BranchName(_text(message.get("branch", ""), "commit.branch")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One stored write. It is known by its branch, document, seq and place in the commit."""
+
+    branch: BranchName
+    id: EntityId
+    seq: Seq
+    op_index: int
+    op: OpKind
+    data: Any
+
+    def to_wire(self) -> dict[str, Any]:
+        wire: dict[str, Any] = {
+            "id": self.id,
+            "branch": self.branch,
+            "seq": self.seq,
+            "opIndex": self.op_index,
+            "commitSeq": self.seq,
+            "op": self.op,
+        }
+        if self.op == "set":
+            wire["document"] = self.data
+        elif self.op == "patch":
+            wire["patches"] = self.data
+        return wire
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """An accepted commit: its seq, and the revisions it left."""
+
+    seq: Seq
+    branch: BranchName
+    revisions: tuple[Revision, ...]
+    replayed: bool = False
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "seq": self.seq,
+            "branch": self.branch,
+            "revisions": [revision.to_wire() for revision in self.revisions],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A document as of some point: the newest revision there, and what the document then was."""
+
+    id: EntityId
+    branch: BranchName
+    seq: Seq
+    op_index: int
+    op: OpKind
+    document: Document | None
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "branch": self.branch,
+            "seq": self.seq,
+            "opIndex": self.op_index,
+            "op": self.op,
+            "document": self.document,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A line of history: its own revisions, and below them its parent's up to `fork_seq`."""
+
+    name: BranchName
+    parent: BranchName | None
+    fork_seq: Seq | None
+    created_seq: Seq
+    head_seq: Seq
+    status: str = ACTIVE
+    created_at: str = ""
+    deleted_at: str | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "parentBranch": self.parent,
+            "forkSeq": self.fork_seq,
+            "createdSeq": self.created_seq,
+            "headSeq": self.head_seq,
+            "status": self.status,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CommitKey:
+    """What a commit is known by before it lands."""
+
+    session: SessionId
+    local_seq: LocalSeq
+
+
+def _entries(reads: Mapping[str, Any], kind: str) -> Sequence[Any]:
+    entries = reads.get(kind, ())
+    if not isinstance(entries, Sequence) or isinstance(entries, str):
+        raise TransactionError(f"commit.reads.{kind} is not a list")
+    return entries
+
+
+def _whole(value: Any, what: str, least: int = 0) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 2**53 - 1:
+        raise TransactionError(f"{what} is not a whole number of at least {least}")
+    return value
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        raise TransactionError(f"{what} is not a string")
+    return value
+
+
+def _id(entry: Any, what: str) -> EntityId:
+    if not isinstance(entry, Mapping):
+        raise TransactionError(f"{what} is not an object")
+    name = entry.get("id")
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise TransactionError(f"{what}.id is not a document id")
+    return EntityId(name)
+
+
+def _path(entry: Mapping[str, Any], what: str) -> Path:
+    path = entry.get("path", ())
+    if isinstance(path, str) or not isinstance(path, Sequence):
+        raise TransactionError(f"{what}.path is not a list of strings")
+    for token in path:
+        if not isinstance(token, str):
+            raise TransactionError(f"{what}.path is not a list of strings")
+    return tuple(path)
+
+
+def _operation(entry: Any) -> Operation:
+    name = _id(entry, "operation")
+    kind = entry.get("op")
+    if kind == "set":
+        value = entry.get("value")
+        if not isinstance(value, dict):
+            raise TransactionError(
+                "set operations require explicit document objects",
+                hint='wrap a payload as {"value": …}',
+            )
+        return Operation("set", name, value)
+    if kind == "patch":
+        patches = entry.get("patches")
+        if not isinstance(patches, list):
+            raise TransactionError("a patch operation needs a list of patches")
+        return Operation("patch", name, patches)
+    if kind == "delete":
+        return Operation("delete", name)
+    raise TransactionError(f"unknown operation: {kind}", hint="known: set, patch, delete")
+
+
+def _confirmed(entry: Any) -> ConfirmedRead:
+    name = _id(entry, "confirmed read")
+    branch = entry.get("branch")
+    return ConfirmedRead(
+        id=name,
+        path=_path(entry, "confirmed read"),
+        seq=Seq(_whole(entry.get("seq"), "confirmed read.seq")),
+        branch=None if branch is None else BranchName(_text(branch, "confirmed read.branch")),
+        shape=entry.get("nonRecursive") is True,
+    )
+
+
+def _pending(entry: Any) -> PendingRead:
+    name = _id(entry, "pending read")
+    named = entry.get("localSeq")
+    layers = named if isinstance(named, list) else [named]
+    if not layers:
+        raise TransactionError("pending read.localSeq names no layer")
+    basis = entry.get("basisSeq")
+    return PendingRead(
+        id=name,
+        path=_path(entry, "pending read"),
+        layers=tuple([LocalSeq(_whole(n, "pending read.localSeq", least=1)) for n in layers]),
+        basis=None if basis is None else Seq(_whole(basis, "pending read.basisSeq")),
+        shape=entry.get("nonRecursive") is True,
+        legacy=basis is None and not isinstance(named, list),
+    )

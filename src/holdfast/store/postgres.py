@@ -1,0 +1,244 @@
+"""The store on PostgreSQL: the schema, the connection, and who may write.
+
+Each space is a schema with the same eight tables, so that spaces can be moved, dropped and
+distributed one by one. Several processes may write to one space: a write transaction starts by
+locking the row of the default branch, which makes admission serial and keeps seqs gap-free.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from holdfast.store.errors import DamagedStore, StoreBusy, StoreUnreachable
+from holdfast.store.tables import SCHEMA_VERSION, TABLES, Row
+
+if TYPE_CHECKING:
+    import psycopg
+
+_NOW = "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+
+# "C" collation: ids and names sort by code point, as they do in SQLite and on the wire.
+_SCHEMA = f"""
+CREATE TABLE invocation (
+  ref text COLLATE "C" NOT NULL PRIMARY KEY,
+  iss text NOT NULL,
+  aud text,
+  cmd text NOT NULL,
+  sub text NOT NULL,
+  invocation text NOT NULL,
+  created_at text NOT NULL DEFAULT {_NOW}
+);
+CREATE TABLE "authorization" (
+  ref text COLLATE "C" NOT NULL PRIMARY KEY,
+  "authorization" text NOT NULL,
+  created_at text NOT NULL DEFAULT {_NOW}
+);
+CREATE TABLE "commit" (
+  seq bigint NOT NULL PRIMARY KEY,
+  branch text COLLATE "C" NOT NULL DEFAULT '',
+  session_id text COLLATE "C" NOT NULL,
+  local_seq bigint NOT NULL,
+  invocation_ref text REFERENCES invocation (ref),
+  authorization_ref text REFERENCES "authorization" (ref),
+  original text NOT NULL,
+  resolution text NOT NULL,
+  created_at text NOT NULL DEFAULT {_NOW},
+  UNIQUE (session_id, local_seq)
+);
+CREATE TABLE revision (
+  branch text COLLATE "C" NOT NULL DEFAULT '',
+  id text COLLATE "C" NOT NULL,
+  seq bigint NOT NULL,
+  op_index integer NOT NULL,
+  op text NOT NULL,
+  data text,
+  commit_seq bigint NOT NULL REFERENCES "commit" (seq),
+  PRIMARY KEY (branch, id, seq, op_index)
+);
+CREATE TABLE head (
+  branch text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  seq bigint NOT NULL,
+  op_index integer NOT NULL,
+  PRIMARY KEY (branch, id)
+);
+CREATE TABLE snapshot (
+  branch text COLLATE "C" NOT NULL DEFAULT '',
+  id text COLLATE "C" NOT NULL,
+  seq bigint NOT NULL,
+  value text NOT NULL,
+  PRIMARY KEY (branch, id, seq)
+);
+CREATE TABLE branch (
+  name text COLLATE "C" NOT NULL PRIMARY KEY,
+  parent_branch text COLLATE "C" REFERENCES branch (name),
+  fork_seq bigint,
+  created_seq bigint NOT NULL DEFAULT 0,
+  head_seq bigint NOT NULL DEFAULT 0,
+  status text NOT NULL DEFAULT 'active',
+  created_at text NOT NULL DEFAULT {_NOW},
+  deleted_at text
+);
+CREATE TABLE blob_store (
+  hash text COLLATE "C" NOT NULL PRIMARY KEY,
+  data bytea NOT NULL,
+  content_type text NOT NULL,
+  size bigint NOT NULL
+);
+INSERT INTO branch (name) VALUES ('')
+"""
+
+LOCK_MS = 30_000
+
+
+def schema_name(space: str) -> str:
+    """The schema that holds a space. Hashed, because names there end at 63 bytes."""
+    return "holdfast_" + hashlib.sha256(space.encode()).hexdigest()[:40]
+
+
+class PostgresDatabase:
+    """One connection to one space's schema. Usable from several threads, one at a time."""
+
+    def __init__(self, url: str, space: str, create: bool = True) -> None:
+        self._url, self._space = url, space
+        self._schema = schema_name(space)
+        self._lock = threading.Lock()
+        self._connection = self._connect()
+        if create:
+            self._prepare_schema()
+        self.rows(f"SET search_path TO {self._schema}")
+
+    def _connect(self) -> psycopg.Connection[Row]:
+        try:
+            import psycopg
+        except ImportError:
+            raise StoreUnreachable(
+                "PostgreSQL needs the psycopg package", hint="pip install 'holdfast[postgres]'"
+            ) from None
+        try:
+            connection = psycopg.Connection.connect(
+                self._url,
+                autocommit=True,
+                cursor_factory=psycopg.RawCursor,
+                application_name="holdfast",
+            )
+        except psycopg.OperationalError as error:
+            reason = str(error).strip().splitlines()[-1] if str(error).strip() else "no answer"
+            raise StoreUnreachable(
+                f"cannot reach PostgreSQL: {reason}", hint="check HOLDFAST_DATABASE_URL"
+            ) from error
+        connection.execute(f"SET lock_timeout = {LOCK_MS}")
+        return connection
+
+    def _prepare_schema(self) -> None:
+        if self._version() == SCHEMA_VERSION:
+            return
+        self.rows("BEGIN")
+        try:
+            # Two processes may open a new space at once; the second waits and finds it made.
+            self.rows(
+                "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
+                (f"holdfast/{self._space}",),
+            )
+            version = self._version()
+            if version is None:
+                self.rows(f"CREATE SCHEMA {self._schema}")
+                self.rows(f"SET LOCAL search_path TO {self._schema}")
+                for statement in _SCHEMA.split(";\n"):
+                    self.rows(statement)
+                quoted = f"holdfast {SCHEMA_VERSION} {self._space}".replace("'", "''")
+                self.rows(f"COMMENT ON SCHEMA {self._schema} IS '{quoted}'")
+            elif version != SCHEMA_VERSION:
+                raise DamagedStore(f"the space {self._space} is stored in version {version}")
+            self.rows("COMMIT")
+        except BaseException:
+            self.rollback()
+            raise
+
+    def _version(self) -> int | None:
+        """The version of the space's tables; None if it has none yet."""
+        found = self.rows(
+            "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1",
+            (self._schema,),
+        )
+        if not found:
+            return None
+        words = (found[0][0] or "").split(" ")
+        return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+
+    def tables(self) -> list[str]:
+        found = self.rows(
+            'SELECT tablename FROM pg_tables WHERE schemaname = $1 ORDER BY tablename COLLATE "C"',
+            (self._schema,),
+        )
+        return [row[0] for row in found]
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        import psycopg
+
+        try:
+            with self._lock:
+                cursor = self._connection.execute(sql, parameters or None)
+                return cursor.fetchall() if cursor.description is not None else []
+        except psycopg.errors.LockNotAvailable:
+            raise StoreBusy(LOCK_MS) from None
+        except psycopg.OperationalError as error:
+            raise StoreUnreachable(f"PostgreSQL stopped answering: {error}") from error
+
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
+        self.rows(sql, parameters)
+
+    def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
+        import psycopg
+
+        try:
+            with self._lock, self._connection.cursor() as cursor:
+                cursor.executemany(sql, list(parameters))
+        except psycopg.OperationalError as error:
+            raise StoreUnreachable(f"PostgreSQL stopped answering: {error}") from error
+
+    def begin(self) -> None:
+        self._reconnect_if_broken()
+        self.rows("BEGIN")
+        self.rows("SELECT name FROM branch WHERE name = '' FOR UPDATE")
+
+    def commit(self) -> None:
+        self.rows("COMMIT")
+
+    def rollback(self) -> None:
+        from psycopg.pq import TransactionStatus
+
+        if self._connection.info.transaction_status not in (
+            TransactionStatus.IDLE,
+            TransactionStatus.UNKNOWN,
+        ):
+            self.rows("ROLLBACK")
+
+    def _reconnect_if_broken(self) -> None:
+        """A server that was restarted is a new server: the next transaction starts there."""
+        if self._connection.closed:
+            self._connection = self._connect()
+            self.rows(f"SET search_path TO {self._schema}")
+
+    def compact(self) -> None:
+        """Let the server reclaim what dead rows held."""
+        for table in TABLES:
+            self.rows(f'VACUUM "{table}"')
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def spaces(url: str) -> list[str]:
+    """Every space stored in a database."""
+    import psycopg
+
+    with psycopg.Connection.connect(url, autocommit=True) as connection:
+        found = connection.execute(
+            "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace "
+            "WHERE nspname LIKE 'holdfast\\_%' ORDER BY 1"
+        ).fetchall()
+    return [text.split(" ", 2)[2] for (text,) in found if text and text.startswith("holdfast ")]

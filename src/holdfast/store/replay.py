@@ -1,0 +1,113 @@
+"""What a document was: heads, snapshots and revisions folded into a state.
+
+The three ways to read agree, because they are one: find the newest revision at or before the
+point, and if it is a patch, start from the nearest base below it and apply what came since. A base
+is a `set`, a `delete`, a snapshot, or, on a branch that has only patched the document so far, what
+the branch inherited when it was forked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.ids import MAIN, BranchName, EntityId, Seq
+from holdfast.store import patch
+from holdfast.store.errors import OutOfRange, UnknownBranch
+from holdfast.store.model import Branch, Document, State
+from holdfast.store.snapshots import Chain
+from holdfast.store.tables import RevisionRow, Tables
+
+Decode = Callable[[str], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """A document rebuilt from patches, and the chain it took."""
+
+    document: Document
+    chain: Chain
+
+
+def state_at(
+    tables: Tables, decode: Decode, branch: Branch, id: EntityId, seq: Seq
+) -> State | None:
+    """The state of a document on a branch as of `seq`; None if it never was there."""
+    row = tables.newest_revision(branch.name, id, seq)
+    if row is None:
+        return inherited(tables, decode, branch, id, seq)
+    return _state(tables, decode, branch, id, row)
+
+
+def newest_state(tables: Tables, decode: Decode, branch: Branch, id: EntityId) -> State | None:
+    """The current state of a document on a branch."""
+    row = tables.head_revision(branch.name, id)
+    if row is None:
+        return inherited(tables, decode, branch, id, branch.head_seq)
+    return _state(tables, decode, branch, id, row)
+
+
+def inherited(
+    tables: Tables, decode: Decode, branch: Branch, id: EntityId, seq: Seq
+) -> State | None:
+    """What a branch sees of a document that it never wrote itself."""
+    if branch.parent is None:
+        return None
+    assert branch.fork_seq is not None, "a branch with a parent was forked somewhere"
+    above = required_branch(tables, branch.parent)
+    return state_at(tables, decode, above, id, min(seq, branch.fork_seq))
+
+
+def _state(tables: Tables, decode: Decode, branch: Branch, id: EntityId, row: RevisionRow) -> State:
+    document: Document | None
+    if row.op == "set":
+        assert row.data is not None
+        document = decode(row.data)
+    elif row.op == "delete":
+        document = None
+    else:
+        document = rebuild(tables, decode, branch, id, (row.seq, row.op_index)).document
+    return State(id, branch.name, row.seq, row.op_index, row.op, document)
+
+
+def rebuild(
+    tables: Tables, decode: Decode, branch: Branch, id: EntityId, at: tuple[Seq, int]
+) -> Rebuilt:
+    """The document after the patch revision at `at`."""
+    snapshot = tables.newest_snapshot(branch.name, id, at[0])
+    floor = Seq(0) if snapshot is None else snapshot[0]
+    pending: list[str] = []
+    base: Document | None = None
+    base_bytes = 0
+    for row in tables.revisions_back(branch.name, id, at, floor):
+        if row.op == "patch":
+            assert row.data is not None
+            pending.append(row.data)
+            continue
+        base, base_bytes = ({}, 0) if row.data is None else (decode(row.data), len(row.data))
+        break
+    if base is None:
+        if snapshot is not None:
+            base, base_bytes = decode(snapshot[1]), len(snapshot[1])
+        else:
+            below = inherited(tables, decode, branch, id, at[0])
+            base = {} if below is None or below.document is None else below.document
+    patches = [decode(text) for text in reversed(pending)]
+    chain = Chain(len(pending), sum(map(len, pending)), base_bytes)
+    return Rebuilt(patch.fold(base, patches), chain)
+
+
+def required_branch(tables: Tables, name: BranchName) -> Branch:
+    """The branch of that name, deleted or not."""
+    found = tables.branch(name)
+    if found is None:
+        raise UnknownBranch(name)
+    return found
+
+
+def check_range(branch: Branch, seq: Seq) -> None:
+    """Refuse a seq that the branch does not have."""
+    least = 0 if branch.name == MAIN else branch.created_seq
+    if not least <= seq <= branch.head_seq:
+        raise OutOfRange(branch.name, seq, Seq(least), branch.head_seq)

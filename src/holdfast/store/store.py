@@ -1,0 +1,212 @@
+"""Store: the few verbs others call.
+
+A store is one space, open. It may be used from several threads; commits that arrive together share
+one trip to the disk, and reads do not wait for them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from holdfast.errors import StoreError
+from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
+from holdfast.store import roots
+from holdfast.store.batch import Request
+from holdfast.store.engine import Engine
+from holdfast.store.errors import InvalidBlob
+from holdfast.store.group import GroupCommit
+from holdfast.store.model import Applied, Branch, CommitKey, Document, State
+from holdfast.store.settings import Settings
+from holdfast.store.tables import Database
+
+Made = TypeVar("Made")
+
+
+class Store:
+    """One space: documents on branches, written in transactions."""
+
+    def __init__(
+        self,
+        writing: Database,
+        reading: Database | None = None,
+        settings: Settings | None = None,
+        clock: Callable[[], str] | None = None,
+    ) -> None:
+        reading = writing if reading is None else reading
+        self.engine = Engine(writing, reading, settings or Settings(), clock or utc_now)
+        self._group: GroupCommit[Request, Applied | StoreError] = GroupCommit(self._write)
+        # One connection serves all readers in turn. It is the writer's own only where there can be
+        # no second one (a database in memory); then reads wait for commits.
+        self._reader = threading.RLock()
+        self._shared = reading is writing
+
+    def _write(self, requests: Any) -> list[Applied | StoreError]:
+        if self._shared:
+            with self._reader:
+                return self.engine.transact(requests)
+        return self.engine.transact(requests)
+
+    # writing
+
+    def transact(self, session: str, commit: Mapping[str, Any]) -> Applied:
+        """Land a commit (the wire's object), or raise why not. When this returns it is durable."""
+        answer = self._group.do(self.engine.prepare(SessionId(session), commit))
+        if isinstance(answer, StoreError):
+            raise answer
+        return answer
+
+    def submit(
+        self,
+        session: str,
+        commit: Mapping[str, Any],
+        tell: Callable[[Applied | StoreError], None],
+    ) -> None:
+        """Queue a commit; `tell` is called from another thread once its fate is durable.
+
+        A failure of the database itself is told as the error it was.
+        """
+        request = self.engine.prepare(SessionId(session), commit)
+
+        def told(answer: Applied | StoreError | None, failure: BaseException | None) -> None:
+            if failure is None:
+                assert answer is not None
+                tell(answer)
+            elif isinstance(failure, StoreError):
+                tell(failure)
+            else:
+                tell(StoreError(f"the database failed: {failure}"))
+
+        self._group.submit(request, told)
+
+    def next_local_seq(self, session: str) -> LocalSeq:
+        """The first localSeq that a session has not used for an accepted commit."""
+        with self._reader:
+            return self.engine.next_local_seq(SessionId(session))
+
+    # reading
+
+    def read(self, id: str, branch: str = MAIN, seq: int | None = None) -> Document | None:
+        """The document now, or as of `seq`; None if it does not exist there."""
+        state = self.state(id, branch, seq)
+        return None if state is None else state.document
+
+    def state(self, id: str, branch: str = MAIN, seq: int | None = None) -> State | None:
+        """The newest revision of a document at that point, and the document it left."""
+        at = None if seq is None else Seq(seq)
+        with self._reader:
+            return self.engine.state(EntityId(id), BranchName(branch), at)
+
+    def newest_seq(self) -> Seq:
+        """The seq of the newest commit of the space."""
+        with self._reader:
+            return self.engine.tables.newest_seq()
+
+    # branches
+
+    def branches(self) -> list[Branch]:
+        """Every branch, deleted ones too, by name."""
+        with self._reader:
+            return self.engine.tables.branches()
+
+    def branch(self, name: str) -> Branch | None:
+        with self._reader:
+            return self.engine.tables.branch(BranchName(name))
+
+    def create_branch(
+        self,
+        name: str,
+        parent: str = MAIN,
+        fork_seq: int | None = None,
+        by: CommitKey | None = None,
+    ) -> Branch:
+        """Fork a branch. With `by` the fork is itself a commit."""
+        at = None if fork_seq is None else Seq(fork_seq)
+        return self._exclusively(
+            lambda: self.engine.create_branch(BranchName(name), BranchName(parent), at, by)
+        )
+
+    def delete_branch(self, name: str, by: CommitKey | None = None) -> Branch:
+        """Close a branch to writes. With `by` the deletion is itself a commit."""
+        return self._exclusively(lambda: self.engine.delete_branch(BranchName(name), by))
+
+    # blobs
+
+    def put_blob(
+        self,
+        data: bytes,
+        content_type: str = "application/octet-stream",
+        expected: str | None = None,
+    ) -> str:
+        """Keep bytes; answers the hash they are kept under."""
+        return self._exclusively(lambda: self.engine.put_blob(data, content_type, expected))
+
+    def blob(self, hash: str) -> tuple[bytes, str]:
+        """The bytes under a hash, and their content type."""
+        with self._reader:
+            found = self.engine.tables.blob(hash)
+        if found is None:
+            raise InvalidBlob(f"there is no blob {hash}")
+        return found[0], found[1]
+
+    def _exclusively(self, act: Callable[[], Made]) -> Made:
+        def alone() -> Made:
+            # The writer's lock first, then the reader's: the order that `_write` takes them in.
+            if self._shared:
+                with self._reader:
+                    return act()
+            return act()
+
+        return self._group.exclusively(alone)
+
+    def close(self) -> None:
+        self._group.close()
+        with self._reader:
+            self.engine.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_store(
+    url: str | Path,
+    space: str,
+    settings: Settings | None = None,
+    clock: Callable[[], str] | None = None,
+) -> Store:
+    """Open a space: a directory or file (SQLite), `memory:`, or `postgresql://…`."""
+    text = str(url)
+    roots.guard(space)
+    if text.startswith(("postgresql://", "postgres://")):
+        from holdfast.store.postgres import PostgresDatabase
+
+        return Store(
+            PostgresDatabase(text, space),
+            PostgresDatabase(text, space, create=False),
+            settings,
+            clock,
+        )
+    from holdfast.store.sqlite import SqliteDatabase
+
+    path = roots.resolve(text, space)
+    if path is None:
+        return Store(SqliteDatabase(None), None, settings, clock)
+    return Store(SqliteDatabase(path), SqliteDatabase(path), settings, clock)
+
+
+def utc_now() -> str:
+    """The time as it is stored: UTC, ISO 8601, milliseconds."""
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"

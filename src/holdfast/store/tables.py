@@ -1,0 +1,382 @@
+"""The eight tables, as questions and answers: the store's only SQL beside the schemas.
+
+Both engines understand the same statements, so they stand here once; `sqlite.py` and
+`postgres.py` hold what differs (the schema, the connection, what a lock is). Parameters are
+written `$1`, `$2`, ….
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from holdfast.ids import BranchName, EntityId, LocalSeq, Seq, SessionId
+from holdfast.store.model import Branch, CommitKey
+
+Row = tuple[Any, ...]
+
+TABLES = (
+    "authorization",
+    "blob_store",
+    "branch",
+    "commit",
+    "head",
+    "invocation",
+    "revision",
+    "snapshot",
+)
+
+SCHEMA_VERSION = 3
+"""The layout of the tables at rest.
+
+3  seq revisions; documents and patches inline; no semantic hashes
+"""
+
+
+class Database(Protocol):
+    """One connection. `rows` answers; `run` and `run_many` write."""
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]: ...
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> None: ...
+    def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None: ...
+    def begin(self) -> None:
+        """Start a write transaction and be the only one writing to this space until it ends."""
+
+    def commit(self) -> None:
+        """Make it durable: when this returns, the transaction survives a crash."""
+
+    def rollback(self) -> None: ...
+    def tables(self) -> list[str]: ...
+    def compact(self) -> None: ...
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionRow:
+    """A stored revision, its data still encoded."""
+
+    seq: Seq
+    op_index: int
+    op: Any
+    data: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRow:
+    """A stored commit, its JSON still encoded."""
+
+    seq: Seq
+    branch: BranchName
+    session: SessionId
+    local_seq: LocalSeq
+    original: str
+    resolution: str
+    created_at: str = ""
+    invocation_ref: str | None = None
+    authorization_ref: str | None = None
+
+    @property
+    def key(self) -> CommitKey:
+        return CommitKey(self.session, self.local_seq)
+
+
+_BRANCH = "name, parent_branch, fork_seq, created_seq, head_seq, status, created_at, deleted_at"
+_COMMIT = (
+    "seq, branch, session_id, local_seq, original, resolution, created_at, "
+    "invocation_ref, authorization_ref"
+)
+
+
+class Tables:
+    """Typed access to the rows of one space."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    # commits
+
+    def newest_seq(self) -> Seq:
+        return Seq(self._db.rows('SELECT coalesce(max(seq), 0) FROM "commit"')[0][0])
+
+    def commit_by_key(self, key: CommitKey) -> CommitRow | None:
+        found = self._db.rows(
+            f'SELECT {_COMMIT} FROM "commit" WHERE session_id = $1 AND local_seq = $2',
+            (key.session, key.local_seq),
+        )
+        return CommitRow(*found[0]) if found else None
+
+    def commit_at(self, seq: Seq) -> CommitRow | None:
+        found = self._db.rows(f'SELECT {_COMMIT} FROM "commit" WHERE seq = $1', (seq,))
+        return CommitRow(*found[0]) if found else None
+
+    def seq_of(self, key: CommitKey) -> Seq | None:
+        found = self._db.rows(
+            'SELECT seq FROM "commit" WHERE session_id = $1 AND local_seq = $2',
+            (key.session, key.local_seq),
+        )
+        return Seq(found[0][0]) if found else None
+
+    def next_local_seq(self, session: SessionId) -> LocalSeq:
+        found = self._db.rows(
+            'SELECT coalesce(max(local_seq), 0) FROM "commit" WHERE session_id = $1', (session,)
+        )
+        return LocalSeq(found[0][0] + 1)
+
+    def commits(self, after: Seq, limit: int) -> list[CommitRow]:
+        """Commits with a seq above `after`, oldest first."""
+        sql = f'SELECT {_COMMIT} FROM "commit" WHERE seq > $1 ORDER BY seq LIMIT $2'
+        return [CommitRow(*row) for row in self._db.rows(sql, (after, limit))]
+
+    def commits_before(self, seq: Seq, limit: int) -> list[CommitRow]:
+        """Commits with a seq below `seq`, newest first."""
+        sql = f'SELECT {_COMMIT} FROM "commit" WHERE seq < $1 ORDER BY seq DESC LIMIT $2'
+        return [CommitRow(*row) for row in self._db.rows(sql, (seq, limit))]
+
+    def merges(self, one: BranchName, other: BranchName, after: Seq) -> list[CommitRow]:
+        """Commits on either branch above `after` that say they merged something, newest first."""
+        sql = (
+            f'SELECT {_COMMIT} FROM "commit" WHERE branch IN ($1, $2) AND seq > $3 '
+            "AND original LIKE '%\"merge\":%' ORDER BY seq DESC"
+        )
+        return [CommitRow(*row) for row in self._db.rows(sql, (one, other, after))]
+
+    def add_commits(self, rows: Iterable[CommitRow]) -> None:
+        self._db.run_many(
+            'INSERT INTO "commit" (seq, branch, session_id, local_seq, original, resolution, '
+            "created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            [
+                (r.seq, r.branch, r.session, r.local_seq, r.original, r.resolution, r.created_at)
+                for r in rows
+            ],
+        )
+
+    # revisions
+
+    def add_revisions(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Rows of (branch, id, seq, op_index, op, data)."""
+        self._db.run_many(
+            "INSERT INTO revision (branch, id, seq, op_index, op, data, commit_seq) "
+            "VALUES ($1, $2, $3, $4, $5, $6, $3)",
+            rows,
+        )
+
+    def newest_revision(self, branch: BranchName, id: EntityId, seq: Seq) -> RevisionRow | None:
+        """The newest revision of a document on this branch at or before `seq`."""
+        found = self._db.rows(
+            "SELECT seq, op_index, op, data FROM revision WHERE branch = $1 AND id = $2 "
+            "AND seq <= $3 ORDER BY seq DESC, op_index DESC LIMIT 1",
+            (branch, id, seq),
+        )
+        return RevisionRow(*found[0]) if found else None
+
+    def head_revision(self, branch: BranchName, id: EntityId) -> RevisionRow | None:
+        found = self._db.rows(
+            "SELECT r.seq, r.op_index, r.op, r.data FROM head h JOIN revision r "
+            "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
+            "WHERE h.branch = $1 AND h.id = $2",
+            (branch, id),
+        )
+        return RevisionRow(*found[0]) if found else None
+
+    def revisions_back(
+        self, branch: BranchName, id: EntityId, at: tuple[int, int], after: Seq, page: int = 64
+    ) -> Iterator[RevisionRow]:
+        """Revisions at or before `at` and with a seq above `after`, newest first."""
+        seq, op_index = at
+        while True:
+            found = self._db.rows(
+                "SELECT seq, op_index, op, data FROM revision WHERE branch = $1 AND id = $2 "
+                "AND seq > $3 AND seq <= $4 AND (seq, op_index) <= ($4, $5) "
+                "ORDER BY seq DESC, op_index DESC LIMIT $6",
+                (branch, id, after, seq, op_index, page),
+            )
+            yield from (RevisionRow(*row) for row in found)
+            if len(found) < page:
+                return
+            seq, op_index = found[-1][0], found[-1][1] - 1
+
+    def writes_since(self, branch: BranchName, id: EntityId, after: Seq) -> Iterator[Row]:
+        """(seq, op, data, session, local_seq) of revisions above `after`, newest first."""
+        seq, op_index, page = 2**62, 2**30, 256
+        while True:
+            found = self._db.rows(
+                "SELECT r.seq, r.op, r.data, c.session_id, c.local_seq, r.op_index "
+                'FROM revision r JOIN "commit" c ON c.seq = r.commit_seq '
+                "WHERE r.branch = $1 AND r.id = $2 AND r.seq > $3 AND r.seq <= $4 "
+                "AND (r.seq, r.op_index) <= ($4, $5) "
+                "ORDER BY r.seq DESC, r.op_index DESC LIMIT $6",
+                (branch, id, after, seq, op_index, page),
+            )
+            yield from (row[:5] for row in found)
+            if len(found) < page:
+                return
+            seq, op_index = found[-1][0], found[-1][5] - 1
+
+    def history(
+        self, branch: BranchName, id: EntityId, before: Seq, limit: int
+    ) -> list[tuple[Seq, int, str, str | None, str, int, str]]:
+        """(seq, op_index, op, data, session, local_seq, created_at), newest first."""
+        return self._db.rows(
+            "SELECT r.seq, r.op_index, r.op, r.data, c.session_id, c.local_seq, c.created_at "
+            'FROM revision r JOIN "commit" c ON c.seq = r.commit_seq '
+            "WHERE r.branch = $1 AND r.id = $2 AND r.seq < $3 "
+            "ORDER BY r.seq DESC, r.op_index DESC LIMIT $4",
+            (branch, id, before, limit),
+        )
+
+    def revisions_of(self, branch: BranchName, id: EntityId) -> list[RevisionRow]:
+        """Every revision of a document on this branch, oldest first."""
+        sql = (
+            "SELECT seq, op_index, op, data FROM revision WHERE branch = $1 AND id = $2 "
+            "ORDER BY seq, op_index"
+        )
+        return [RevisionRow(*row) for row in self._db.rows(sql, (branch, id))]
+
+    def all_revisions(self) -> list[Row]:
+        """(branch, id, seq, op_index, op, data, commit_seq) of the whole space, in key order."""
+        return self._db.rows(
+            "SELECT branch, id, seq, op_index, op, data, commit_seq FROM revision "
+            "ORDER BY branch, id, seq, op_index"
+        )
+
+    # heads
+
+    def head(self, branch: BranchName, id: EntityId) -> tuple[Seq, int] | None:
+        found = self._db.rows(
+            "SELECT seq, op_index FROM head WHERE branch = $1 AND id = $2", (branch, id)
+        )
+        return (Seq(found[0][0]), found[0][1]) if found else None
+
+    def put_heads(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Rows of (branch, id, seq, op_index); each becomes the head."""
+        self._db.run_many(
+            "INSERT INTO head (branch, id, seq, op_index) VALUES ($1, $2, $3, $4) "
+            "ON CONFLICT (branch, id) "
+            "DO UPDATE SET seq = excluded.seq, op_index = excluded.op_index",
+            rows,
+        )
+
+    def heads(self, branch: BranchName) -> list[tuple[EntityId, Seq, int]]:
+        sql = "SELECT id, seq, op_index FROM head WHERE branch = $1 ORDER BY id"
+        return [(EntityId(i), Seq(s), o) for i, s, o in self._db.rows(sql, (branch,))]
+
+    def ids_changed(self, branch: BranchName, after: Seq) -> list[EntityId]:
+        """Documents whose newest revision on this branch is above `after`."""
+        sql = "SELECT id FROM head WHERE branch = $1 AND seq > $2 ORDER BY id"
+        return [EntityId(row[0]) for row in self._db.rows(sql, (branch, after))]
+
+    # snapshots
+
+    def newest_snapshot(self, branch: BranchName, id: EntityId, seq: Seq) -> tuple[Seq, str] | None:
+        found = self._db.rows(
+            "SELECT seq, value FROM snapshot WHERE branch = $1 AND id = $2 AND seq <= $3 "
+            "ORDER BY seq DESC LIMIT 1",
+            (branch, id, seq),
+        )
+        return (Seq(found[0][0]), found[0][1]) if found else None
+
+    def snapshot_seqs(self, branch: BranchName, id: EntityId) -> list[Seq]:
+        sql = "SELECT seq FROM snapshot WHERE branch = $1 AND id = $2 ORDER BY seq"
+        return [Seq(row[0]) for row in self._db.rows(sql, (branch, id))]
+
+    def newest_snapshots(
+        self, branch: BranchName, id: EntityId, limit: int
+    ) -> list[tuple[Seq, int]]:
+        """Seq and length of the newest snapshots, newest first."""
+        sql = (
+            "SELECT seq, length(value) FROM snapshot WHERE branch = $1 AND id = $2 "
+            "ORDER BY seq DESC LIMIT $3"
+        )
+        return [(Seq(row[0]), row[1]) for row in self._db.rows(sql, (branch, id, limit))]
+
+    def put_snapshots(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Rows of (branch, id, seq, value)."""
+        self._db.run_many(
+            "INSERT INTO snapshot (branch, id, seq, value) VALUES ($1, $2, $3, $4) "
+            "ON CONFLICT (branch, id, seq) DO UPDATE SET value = excluded.value",
+            rows,
+        )
+
+    def drop_snapshots(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Rows of (branch, id, seq)."""
+        self._db.run_many("DELETE FROM snapshot WHERE branch = $1 AND id = $2 AND seq = $3", rows)
+
+    def all_snapshots(self) -> list[Row]:
+        return self._db.rows("SELECT branch, id, seq, value FROM snapshot ORDER BY branch, id, seq")
+
+    def weigh_patches(
+        self, branch: BranchName, id: EntityId, after: Seq, upto: Seq
+    ) -> tuple[int, int]:
+        """How many patches stand in (after, upto], and how long they are together."""
+        found = self._db.rows(
+            "SELECT count(*), coalesce(sum(length(data)), 0) FROM revision WHERE branch = $1 "
+            "AND id = $2 AND seq > $3 AND seq <= $4 AND op = 'patch'",
+            (branch, id, after, upto),
+        )
+        return int(found[0][0]), int(found[0][1])
+
+    # branches
+
+    def branch(self, name: BranchName) -> Branch | None:
+        found = self._db.rows(f"SELECT {_BRANCH} FROM branch WHERE name = $1", (name,))
+        return Branch(*found[0]) if found else None
+
+    def branches(self) -> list[Branch]:
+        return [
+            Branch(*row) for row in self._db.rows(f"SELECT {_BRANCH} FROM branch ORDER BY name")
+        ]
+
+    def add_branch(self, branch: Branch) -> None:
+        self._db.run(
+            f"INSERT INTO branch ({_BRANCH}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            (
+                branch.name,
+                branch.parent,
+                branch.fork_seq,
+                branch.created_seq,
+                branch.head_seq,
+                branch.status,
+                branch.created_at,
+                branch.deleted_at,
+            ),
+        )
+
+    def end_branch(self, name: BranchName, at: str) -> None:
+        self._db.run(
+            "UPDATE branch SET status = 'deleted', deleted_at = $2 WHERE name = $1", (name, at)
+        )
+
+    def advance_branches(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Rows of (name, seq): the branch's newest change is now at `seq`."""
+        self._db.run_many("UPDATE branch SET head_seq = $2 WHERE name = $1 AND head_seq < $2", rows)
+
+    # blobs
+
+    def add_blob(self, hash: str, data: bytes, content_type: str) -> None:
+        self._db.run(
+            "INSERT INTO blob_store (hash, data, content_type, size) VALUES ($1, $2, $3, $4) "
+            "ON CONFLICT (hash) DO NOTHING",
+            (hash, data, content_type, len(data)),
+        )
+
+    def blob(self, hash: str) -> tuple[bytes, str, int] | None:
+        found = self._db.rows(
+            "SELECT data, content_type, size FROM blob_store WHERE hash = $1", (hash,)
+        )
+        return (bytes(found[0][0]), found[0][1], found[0][2]) if found else None
+
+    def blob_hashes(self) -> list[str]:
+        return [row[0] for row in self._db.rows("SELECT hash FROM blob_store ORDER BY hash")]
+
+    def drop_blobs(self, hashes: Iterable[str]) -> None:
+        self._db.run_many("DELETE FROM blob_store WHERE hash = $1", [(h,) for h in hashes])
+
+    # what stays empty in this version
+
+    def reserved_rows(self) -> int:
+        """Rows of the two tables kept for signed writes; nothing fills them yet."""
+        found = self._db.rows(
+            'SELECT (SELECT count(*) FROM invocation) + (SELECT count(*) FROM "authorization")'
+        )
+        return int(found[0][0])

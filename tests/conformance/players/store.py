@@ -1,0 +1,106 @@
+"""Plays `store/`: paths, patches, codec, hashes, roots, authentication and the engine.
+
+A case's `status` says whose behaviour it describes. `seed` cases run with the settings of the
+protocol's first version, `later` and `beyond` with ours. A seed case that one of our rulings
+contradicts has its own expectation in `RULED`, with the reason.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from holdfast.store import patch, pointer
+from tests.conformance.players import Case
+from tests.conformance.players.expectations import Failed, check
+from tests.conformance.players.store_engine import EnginePlayer
+from tests.conformance.players.store_pure import LEVELS as PURE
+
+Step = dict[str, Any]
+
+RULED: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "branch: patch on a child of an inherited document starts from the empty document"
+    " (seed behaviour)": (
+        "a first patch on a child branch sees the inherited document",
+        [{"step": 4, "equals": {"value": {"a": 1, "b": 2, "c": 3}}}],
+    ),
+    "branch: forkSeq is not validated at creation, reads then fail (seed behaviour)": (
+        "a fork above the parent's head is refused when it is made",
+        [
+            {"step": 2, "error": {"message_contains": "forkSeq 9"}},
+            {"step": 3, "error": {"message_contains": "unknown branch: f"}},
+        ],
+    ),
+}
+"""Case name -> why we differ, and what we promise instead."""
+
+
+def path_step(step: Step) -> Any:
+    match step["op"]:
+        case "pointer.parse":
+            return list(pointer.parse(step["pointer"]))
+        case "pointer.encode":
+            return pointer.encode(step["path"])
+        case "path.parent":
+            return list(pointer.parent(tuple(step["path"])))
+        case "path.overlap":
+            return pointer.overlap(tuple(step["a"]), tuple(step["b"]))
+        case _:
+            raise AssertionError(f"no such step: {step['op']!r}")
+
+
+def patch_step(step: Step) -> Any:
+    if step["op"] != "patch.apply":
+        raise AssertionError(f"no such step: {step['op']!r}")
+    before = json.dumps(step["doc"])
+    try:
+        return patch.apply(step["doc"], step["patches"])
+    finally:
+        assert json.dumps(step["doc"]) == before, "the input was changed"
+
+
+STATELESS: dict[str, Callable[[Step], Any]] = {"path": path_step, "patch": patch_step, **PURE}
+
+
+def cases(folder: Path) -> Iterator[Case]:
+    for file in sorted(folder.glob("*.json")):
+        for case in json.loads(file.read_text(encoding="utf-8")):
+            yield f"{case['level']}/{case['name']}", _player(case)
+
+
+def _player(case: dict[str, Any]) -> Callable[[], None]:
+    def play() -> None:
+        level = case["level"]
+        if level in STATELESS:
+            run, close = STATELESS[level], None
+        elif level == "engine":
+            player = EnginePlayer(case["status"])
+            run, close = player.step, player.close
+        else:
+            raise AssertionError(f"no player for the level {level!r}")
+        try:
+            _play(case, run)
+        finally:
+            if close is not None:
+                close()
+
+    return play
+
+
+def _play(case: dict[str, Any], run: Callable[[Step], Any]) -> None:
+    _, expected = RULED.get(case["name"], ("", case["expect"]))
+    wanted: dict[int, list[dict[str, Any]]] = {}
+    for expectation in expected:
+        wanted.setdefault(expectation["step"], []).append(expectation)
+    for index, step in enumerate(case["steps"]):
+        try:
+            result = run(step)
+        except AssertionError:
+            raise
+        except Exception as error:
+            result = Failed(error)
+        if index not in wanted:
+            assert not isinstance(result, Failed), f"step {index} {step['op']} failed: {result!r}"
+        for expectation in wanted.pop(index, []):
+            check(expectation, result)
+    assert not wanted, f"expectations of steps that do not exist: {sorted(wanted)}"
