@@ -1,9 +1,12 @@
 """Shared fixtures and the Hypothesis profiles."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.postgres import PostgresServer, running_server
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -22,3 +25,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--cases", metavar="DIR", help="a directory of conformance cases to play instead of our own"
     )
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    yield from running_server()
