@@ -1,0 +1,386 @@
+"""Values to text and back, used only where a value leaves the process: the wire and the disk.
+
+Two modes, agreed on by both peers. Off is plain JSON: undefined members vanish, undefined elements
+and holes become null, and everything else that JSON lacks is refused. On (`unified`) writes what
+JSON lacks as an object with one member whose name starts with a slash, `{"/BigInt@1":"AQ"}`:
+
+    /Undefined@1 null      /BigInt@1 /EpochNsec@1 /EpochDays@1   base64url of two's complement
+    /Bytes@1 base64url     /Map@1 pairs   /Set@1 items   /Error@1 /RegExp@1 members
+    /hole n                a run of n missing elements
+    /object {…}            a real object that would look like a tag
+    /quote …               a payload to be taken as it stands
+
+The text is what JavaScript's `JSON.stringify` writes, so that equal documents have equal text on
+both sides. msgspec writes the same for all but unusual numbers; those are spelled here.
+
+Reading never guesses. A known tag with a malformed state becomes a `Problematic` that is written
+again unchanged, an unknown tag an `Unknown`. An integer that no double spells is refused rather
+than rounded. May refuse a text that some peer would have taken; never reads it as something else.
+"""
+
+import binascii
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import dataclass
+from typing import Final, TypeAlias, cast
+
+import msgspec
+
+from holdfast.store.errors import InvalidValue, MalformedText
+from holdfast.store.values import (
+    INSTANCES,
+    NESTING_MAX,
+    SAFE_INTEGER,
+    Absent,
+    BigInt,
+    EpochDays,
+    EpochNsec,
+    Error,
+    Hole,
+    Map,
+    Problematic,
+    RegExp,
+    Set,
+    Undefined,
+    Unknown,
+    Value,
+    check,
+    is_bigint,
+    is_ordinary,
+    is_plain,
+    shape_problem,
+)
+
+HOLES_MAX: Final = 1 << 20
+"""How many holes one text may spell; a run is a few bytes, the array it stands for is not."""
+
+_ENCODER = msgspec.json.Encoder()
+_SORTING = msgspec.json.Encoder(order="deterministic")
+_DECODER = msgspec.json.Decoder()
+_Container: TypeAlias = list[object] | dict[str, object]
+_Part: TypeAlias = tuple[object, object, str | int]
+"""Wire still to be read, and the place in its owner where the value belongs."""
+
+_LONG = re.compile(r"[0-9]{16}").search
+_DIGIT = re.compile(r"[0-9]").search
+
+
+def encode(value: object, unified: bool) -> str:
+    """The text of a value, or `InvalidValue` naming what cannot be written and where."""
+    return _encode(value, unified, _ENCODER)
+
+
+def canonical(value: object) -> str:
+    """A text that two values share exactly when they are the same value.
+
+    Members are sorted by code point and everything rich is tagged, in whatever mode the value came.
+    """
+    return _encode(value, True, _SORTING)
+
+
+def decode(text: str, unified: bool) -> Value:
+    """The value of a text; a fresh tree that the caller may change."""
+    try:
+        value = _DECODER.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        raise MalformedText(str(error)) from None
+    except RecursionError:
+        raise InvalidValue((), f"nested deeper than {NESTING_MAX}") from None
+    # Every run of 16 characters has one at an index of 15, 31, 47, …; looking there first is cheap.
+    long_numbers = _DIGIT(text[15::16]) is not None and _LONG(text) is not None
+    maybe_deep = len(text) > 2 * NESTING_MAX and text.count("[") + text.count("{") > NESTING_MAX
+    if long_numbers or maybe_deep:
+        try:
+            value = _sound(value, NESTING_MAX, ())
+        except RecursionError:
+            raise InvalidValue((), "nested deeper than the caller's stack allows") from None
+    # A name may start with an escape for the slash.
+    if unified and ('"/' in text or '"\\' in text):
+        return _rich(value)
+    return cast("Value", value)
+
+
+def number_text(number: float) -> str:
+    """A finite double as JavaScript prints it: the fewest digits that name it, `-0` as `0`."""
+    if number == 0:
+        return "0"
+    mantissa, mark, exponent = repr(number).partition("e")
+    if not mark:
+        return mantissa.removesuffix(".0")
+    power = int(exponent)
+    if not -7 < power < 21:
+        return f"{mantissa}e{power:+d}"
+    sign = "-" if number < 0 else ""
+    digits = mantissa.lstrip("-").replace(".", "")
+    if power < 0:
+        return f"{sign}0.{'0' * (-power - 1)}{digits}"
+    return sign + digits.ljust(power + 1, "0")
+
+
+def integer_bytes(value: int) -> bytes:
+    """Two's complement, big-endian, no byte more than needed; zero is one byte."""
+    # A negative number needs as many bits as its complement: -128 fits where 127 does.
+    bits = (value if value >= 0 else ~value).bit_length()
+    return int(value).to_bytes(bits // 8 + 1, "big", signed=True)
+
+
+def _encode(value: object, unified: bool, encoder: msgspec.json.Encoder) -> str:
+    if is_plain(value, unified):
+        try:
+            return encoder.encode(value).decode()
+        except (UnicodeEncodeError, RecursionError):
+            check(value, unified)
+            raise InvalidValue((), "nested deeper than the caller's stack allows") from None
+    check(value, unified)
+    try:
+        return encoder.encode(_wire(value, unified)).decode()
+    except RecursionError:
+        raise InvalidValue((), "nested deeper than the caller's stack allows") from None
+
+
+def _wire(value: object, unified: bool) -> object:
+    """A checked value as the tree that msgspec writes. Its own stack: values may be deep."""
+    top: list[object] = [None]
+    todo: list[tuple[object, _Container, str | int, bool]] = [(value, top, 0, unified)]
+    while todo:
+        value, target, key, unified = todo.pop()
+        if isinstance(value, dict):
+            names = [name for name, item in value.items() if unified or item is not Undefined]
+            members: dict[str, object] = dict.fromkeys(names)
+            slashed = unified and len(names) == 1 and names[0].startswith("/")
+            target[key] = {"/object": members} if slashed else members  # type: ignore[index]
+            todo.extend((value[name], members, name, unified) for name in names)
+        elif isinstance(value, list):
+            elements = _runs(value) if unified else list(value)
+            target[key] = elements  # type: ignore[index]
+            todo.extend((item, elements, at, unified) for at, item in enumerate(elements))
+        elif isinstance(value, INSTANCES):
+            if isinstance(value, Problematic):
+                _still_malformed(value)
+                unified = False  # its state is not ours to escape
+            tagged: dict[str, object] = {}
+            target[key] = tagged  # type: ignore[index]
+            todo.append((value.state, tagged, f"/{value.tag}", unified))
+        else:
+            target[key] = _wire_scalar(value, unified)  # type: ignore[index]
+    return top[0]
+
+
+def _wire_scalar(value: object, unified: bool) -> object:
+    if isinstance(value, int):
+        return {"/BigInt@1": _base64(integer_bytes(value))} if is_bigint(value) else value
+    if isinstance(value, float):
+        return value if is_ordinary(value) else msgspec.Raw(number_text(value).encode())
+    if isinstance(value, _Run):
+        return {"/hole": value.holes}
+    if isinstance(value, Absent):
+        return {"/Undefined@1": None} if unified else None
+    if isinstance(value, bytes):
+        return {"/Bytes@1": _base64(value)}
+    if isinstance(value, EpochNsec | EpochDays):
+        return {f"/{value.tag}": _base64(integer_bytes(value.value))}
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """So many holes in a row."""
+
+    holes: int
+
+
+def _runs(items: list[object]) -> list[object]:
+    """The elements, with each row of holes as one `_Run`."""
+    elements: list[object] = []
+    for item in items:
+        if item is Hole:
+            before = elements.pop() if elements and isinstance(elements[-1], _Run) else _Run(0)
+            assert isinstance(before, _Run)
+            elements.append(_Run(before.holes + 1))
+        elif isinstance(item, Problematic) and item.tag == "hole" and _run(item.state):
+            raise InvalidValue((), "a Problematic run of holes would be read as holes here")
+        else:
+            elements.append(item)
+    return elements
+
+
+def _still_malformed(value: Problematic) -> None:
+    # Otherwise the peer would read a proper value where we hold a problem.
+    if not isinstance(_rich({f"/{value.tag}": _wire(value.state, False)}), Problematic):
+        raise InvalidValue((), f"a Problematic {value.tag} holds a proper state")
+
+
+def _sound(value: object, room: int, path: tuple[str | int, ...]) -> object:
+    """The decoded tree with its long integers as doubles; refuses what is not a double's text."""
+    if type(value) is int and not -SAFE_INTEGER <= value <= SAFE_INTEGER:
+        try:
+            double = float(value)
+        except OverflowError:
+            double = None
+        if double is None or number_text(double) != str(value):
+            raise InvalidValue(path, "an integer beyond ±(2^53-1) that is not a double")
+        return double
+    if isinstance(value, list | dict):
+        if not room:
+            raise InvalidValue(path, f"nested deeper than {NESTING_MAX}")
+        pairs = enumerate(value) if isinstance(value, list) else list(value.items())
+        for key, item in pairs:
+            if type(item) is int or type(item) is list or type(item) is dict:
+                value[key] = _sound(item, room - 1, (*path, key))
+    return value
+
+
+def _base64(data: bytes) -> str:
+    return urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def _unbase64(text: object) -> bytes:
+    """The bytes of unpadded base64url; ValueError unless they would be written just so."""
+    if not isinstance(text, str):
+        raise ValueError("expected base64url text")
+    try:
+        data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except binascii.Error as error:
+        raise ValueError(str(error)) from None
+    if _base64(data) != text:
+        raise ValueError("not canonical base64url")
+    return data
+
+
+def _integer(state: object) -> int:
+    data = _unbase64(state)
+    value = int.from_bytes(data, "big", signed=True)
+    if integer_bytes(value) != data:
+        raise ValueError("not a minimal two's complement")
+    return value
+
+
+def _run(state: object) -> int:
+    """The length of a run of holes; 0 when the state is not one."""
+    return state if type(state) is int and state > 0 else 0
+
+
+def _rich(wire: object) -> Value:
+    """A decoded tree with its tags as values; changes the tree in place, on its own stack."""
+    holes = 0
+    top: list[object] = [None]
+    todo: list[_Part] = [(wire, top, 0)]
+    while todo:
+        wire, target, key = todo.pop()
+        value = wire
+        if isinstance(wire, dict):
+            tag = _tag(wire)
+            if tag is None:
+                todo.extend((item, wire, name) for name, item in wire.items())
+            else:
+                value, parts = _instance(tag, wire[f"/{tag}"])
+                todo.extend(parts)
+        elif isinstance(wire, list):
+            elements: list[object] = []
+            for item in wire:
+                run = _hole_run(item)
+                if run:
+                    holes += run
+                    if holes > HOLES_MAX:
+                        raise InvalidValue((), f"more than {HOLES_MAX} holes")
+                    elements.extend([Hole] * run)
+                else:
+                    todo.append((item, elements, len(elements)))
+                    elements.append(None)
+            value = elements
+        if isinstance(target, Unknown):
+            target.state = cast("Value", value)
+        else:
+            target[key] = value  # type: ignore[index]
+    return cast("Value", top[0])
+
+
+def _instance(tag: str, state: object) -> tuple[Value, list[_Part]]:
+    """The value of a tag, and the parts of it that are still to be read."""
+    try:
+        return _known(tag, state)
+    except ValueError as error:
+        return Problematic(tag, cast("Value", state), str(error)), []
+
+
+def _known(tag: str, state: object) -> tuple[Value, list[_Part]]:
+    """Like `_instance`; ValueError, and the state as it was, when the state is malformed."""
+    match tag:
+        case "object":
+            members = _members(state)
+            return cast("Value", members), [(x, members, name) for name, x in members.items()]
+        case "quote":
+            return cast("Value", state), []
+        case "hole":
+            raise ValueError("expected a run of holes in an array")
+        case "Undefined@1":
+            if state is not None:
+                raise ValueError("expected null")
+            return Undefined, []
+        case "BigInt@1":
+            return BigInt(_integer(state)), []
+        case EpochNsec.tag:
+            return EpochNsec(_integer(state)), []
+        case EpochDays.tag:
+            return EpochDays(_integer(state)), []
+        case "Bytes@1":
+            return _unbase64(state), []
+        case Map.tag:
+            pairs = _items(state)
+            if not all(len(_items(pair)) == 2 for pair in pairs):
+                raise ValueError("expected pairs")
+            return Map(cast("list[Value]", pairs)), [
+                (item, pair, at) for pair in pairs for at, item in enumerate(_items(pair))
+            ]
+        case Set.tag:
+            items = _items(state)
+            return Set(cast("list[Value]", items)), [
+                (item, items, at) for at, item in enumerate(items)
+            ]
+        case Error.tag:
+            members = _members(state)
+            if _tag(members) == "object":
+                members = _members(members["/object"])
+            elif _tag(members) is not None:
+                raise ValueError("expected members")
+            error = _shaped(Error(cast("dict[str, Value]", members)))
+            return error, [(item, members, name) for name, item in members.items()]
+        case RegExp.tag:
+            members = _members(state)
+            if not {"source"} <= members.keys() <= {"source", "flags", "flavor"}:
+                raise ValueError("expected source, flags and flavor")
+            return _shaped(RegExp(**members)), []  # type: ignore[arg-type]
+        case _:
+            unknown = Unknown(tag, None)
+            return unknown, [(state, unknown, "state")]
+
+
+def _shaped(value: Error | RegExp) -> Error | RegExp:
+    problem = shape_problem(value)
+    if problem:
+        raise ValueError(problem)
+    return value
+
+
+def _members(state: object) -> dict[str, object]:
+    if not isinstance(state, dict):
+        raise ValueError("expected an object")
+    return state
+
+
+def _items(state: object) -> list[object]:
+    if not isinstance(state, list) or any(map(_hole_run, state)):
+        raise ValueError("expected an array without holes")
+    return state
+
+
+def _tag(wire: dict[str, object]) -> str | None:
+    if len(wire) != 1:
+        return None
+    (name,) = wire
+    return name[1:] if name.startswith("/") else None
+
+
+def _hole_run(wire: object) -> int:
+    """The length of the run of holes that an element spells; 0 when it spells none."""
+    return _run(wire["/hole"]) if isinstance(wire, dict) and wire.keys() == {"/hole"} else 0
