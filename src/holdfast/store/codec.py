@@ -125,16 +125,13 @@ def integer_bytes(value: int) -> bytes:
 
 
 def _encode(value: object, unified: bool, encoder: msgspec.json.Encoder) -> str:
-    if is_plain(value, unified):
-        try:
-            return encoder.encode(value).decode()
-        except (UnicodeEncodeError, RecursionError):
-            check(value, unified)
-            raise InvalidValue((), "nested deeper than the caller's stack allows") from None
-    check(value, unified)
     try:
+        if is_plain(value, unified):
+            return encoder.encode(value).decode()
+        check(value, unified)
         return encoder.encode(_wire(value, unified)).decode()
-    except RecursionError:
+    except (UnicodeEncodeError, RecursionError):
+        check(value, unified)
         raise InvalidValue((), "nested deeper than the caller's stack allows") from None
 
 

@@ -263,13 +263,12 @@ def is_ordinary(number: float) -> bool:
 
 def check(value: object, unified: bool = False) -> None:
     """Refuse, by name and place, a value that the encoding of this mode cannot carry."""
-    if is_plain(value, unified):
-        try:
+    try:
+        if is_plain(value, unified):
             _PROBE.encode(value)
-        except (UnicodeEncodeError, RecursionError):
-            pass
-        else:
             return
+    except (UnicodeEncodeError, RecursionError):
+        pass  # the careful walk says where, or that only our caller's stack was short
     _examine(value, unified)
 
 
