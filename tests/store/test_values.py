@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.store.codec import encode
 from holdfast.store.errors import InvalidValue
 from holdfast.store.values import (
     NESTING_MAX,
@@ -43,6 +44,9 @@ def nested(levels: int, inner: object = None) -> object:
 def refused(value: object, unified: bool = False) -> InvalidValue:
     with pytest.raises(InvalidValue) as caught:
         check(value, unified)
+    with pytest.raises(InvalidValue) as encoding:
+        encode(value, unified)
+    assert str(encoding.value) == str(caught.value)
     return caught.value
 
 

@@ -303,7 +303,7 @@ class _Mode(Enum):
     BARE = "bare"  # JSON alone: inside a Problematic
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Place:
     """A value still to be looked at, and how we came to it."""
 
@@ -356,9 +356,19 @@ def _examine(value: object, unified: bool) -> None:
             todo.extend(_examine_members(place, value))
         elif type(value) is list:
             place.enter()
-            todo.extend(place.inside(item, index) for index, item in enumerate(value))
+            todo.extend(
+                place.inside(item, index) for index, item in enumerate(value) if not _quiet(item)
+            )
         else:
             _examine_scalar(place, value)
+
+
+def _quiet(value: object) -> bool:
+    """Whether there is nothing to say about a value: most need no place of their own."""
+    kind = type(value)
+    if kind is str:
+        return value.isascii()  # type: ignore[attr-defined, no-any-return]
+    return value is None or kind is bool or (kind is float and isfinite(value))  # type: ignore[arg-type]
 
 
 def _examine_members(place: _Place, members: dict[object, object]) -> "list[_Place]":
@@ -367,10 +377,12 @@ def _examine_members(place: _Place, members: dict[object, object]) -> "list[_Pla
     for key, item in members.items():
         if type(key) is not str:
             raise place.refuse(f"the member name {key!r} is not a string")
-        _examine_text(place.inside(key, key))
+        if not key.isascii():
+            _examine_text(place.inside(key, key))
         if len(members) == 1 and key.startswith("/") and place.mode is _Mode.UNIFIED:
             levels = 2  # its `/object` wrapper
-        inside.append(place.inside(item, key, levels))
+        if not _quiet(item):
+            inside.append(place.inside(item, key, levels))
     place.enter(levels)
     return inside
 
