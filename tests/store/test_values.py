@@ -182,6 +182,9 @@ def test_tags_and_escapes_count_as_nesting() -> None:
     refused(nested(NESTING_MAX - 1, {"/": 1}), unified=True)
     check(nested(NESTING_MAX - 1, {"/": 1}), unified=False)
     check(nested(NESTING_MAX - 2, {"/": 1}), unified=True)
+    check(nested(NESTING_MAX - 2, [Hole]), unified=True)
+    refused(nested(NESTING_MAX - 1, [Hole]), unified=True)
+    check(nested(NESTING_MAX - 1, [Hole]), unified=False)
 
 
 @pytest.mark.shows("CODEC-CYCLE")
