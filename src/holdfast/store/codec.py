@@ -18,9 +18,7 @@ again unchanged, an unknown tag an `Unknown`. An integer that no double spells i
 than rounded. May refuse a text that some peer would have taken; never reads it as something else.
 """
 
-import binascii
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
 from math import isfinite
 from typing import Final, TypeAlias, cast
@@ -28,6 +26,13 @@ from typing import Final, TypeAlias, cast
 import msgspec
 
 from holdfast.store.errors import InvalidValue, MalformedText
+from holdfast.store.spelling import (
+    base64url,
+    integer_bytes,
+    integer_of,
+    number_text,
+    unbase64url,
+)
 from holdfast.store.values import (
     INSTANCES,
     MOMENTS,
@@ -102,30 +107,6 @@ def decode(text: str, unified: bool) -> Value:
     if unified and ('"/' in text or '"\\' in text):
         return _rich(value)
     return cast("Value", value)
-
-
-def number_text(number: float) -> str:
-    """A finite double as JavaScript prints it: the fewest digits that name it, `-0` as `0`."""
-    if number == 0:
-        return "0"
-    mantissa, mark, exponent = repr(number).partition("e")
-    if not mark:
-        return mantissa.removesuffix(".0")
-    power = int(exponent)
-    if not -7 < power < 21:
-        return f"{mantissa}e{power:+d}"
-    sign = "-" if number < 0 else ""
-    digits = mantissa.lstrip("-").replace(".", "")
-    if power < 0:
-        return f"{sign}0.{'0' * (-power - 1)}{digits}"
-    return sign + digits.ljust(power + 1, "0")
-
-
-def integer_bytes(value: int) -> bytes:
-    """Two's complement, big-endian, no byte more than needed; zero is one byte."""
-    # A negative number needs as many bits as its complement: -128 fits where 127 does.
-    bits = (value if value >= 0 else ~value).bit_length()
-    return int(value).to_bytes(bits // 8 + 1, "big", signed=True)
 
 
 def _encode(value: object, unified: bool, encoder: msgspec.json.Encoder) -> str:
@@ -245,13 +226,13 @@ def _wire_scalar(value: object, unified: bool, room: int) -> object:
     if not unified or not room:
         raise _Refused
     if isinstance(value, int) and (kind is int or kind is BigInt):
-        return {"/BigInt@1": _base64(integer_bytes(value))}
+        return {"/BigInt@1": base64url(integer_bytes(value))}
     if value is Undefined:
         return {"/Undefined@1": None}
     if isinstance(value, bytes) and kind is bytes:
-        return {"/Bytes@1": _base64(value)}
+        return {"/Bytes@1": base64url(value)}
     if isinstance(value, MOMENTS) and type(value.value) in (int, BigInt):
-        return {f"/{value.tag}": _base64(integer_bytes(value.value))}
+        return {f"/{value.tag}": base64url(integer_bytes(value.value))}
     raise _Refused
 
 
@@ -289,31 +270,6 @@ def _sound(value: object, room: int, path: tuple[str | int, ...]) -> object:
         for key, item in pairs:
             if type(item) is int or type(item) is list or type(item) is dict:
                 value[key] = _sound(item, room - 1, (*path, key))
-    return value
-
-
-def _base64(data: bytes) -> str:
-    return urlsafe_b64encode(data).decode().rstrip("=")
-
-
-def _unbase64(text: object) -> bytes:
-    """The bytes of unpadded base64url; ValueError unless they would be written just so."""
-    if not isinstance(text, str):
-        raise ValueError("expected base64url text")
-    try:
-        data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    except binascii.Error as error:
-        raise ValueError(str(error)) from None
-    if _base64(data) != text:
-        raise ValueError("not canonical base64url")
-    return data
-
-
-def _integer(state: object) -> int:
-    data = _unbase64(state)
-    value = int.from_bytes(data, "big", signed=True)
-    if integer_bytes(value) != data:
-        raise ValueError("not a minimal two's complement")
     return value
 
 
@@ -380,13 +336,13 @@ def _known(tag: str, state: object) -> tuple[Value, list[_Part]]:
                 raise ValueError("expected null")
             return Undefined, []
         case "BigInt@1":
-            return BigInt(_integer(state)), []
+            return BigInt(integer_of(state)), []
         case EpochNsec.tag:
-            return EpochNsec(_integer(state)), []
+            return EpochNsec(integer_of(state)), []
         case EpochDays.tag:
-            return EpochDays(_integer(state)), []
+            return EpochDays(integer_of(state)), []
         case "Bytes@1":
-            return _unbase64(state), []
+            return unbase64url(state), []
         case Map.tag:
             pairs = _items(state)
             if not all(len(_items(pair)) == 2 for pair in pairs):
