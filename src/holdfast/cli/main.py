@@ -13,7 +13,10 @@ from importlib import import_module
 from holdfast import __version__
 from holdfast.errors import HoldfastError, UsageError
 
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
+    "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
+}
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
 
 OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3

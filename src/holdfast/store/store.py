@@ -103,6 +103,14 @@ class Store:
         with self._reader:
             return self.engine.state(EntityId(id), BranchName(branch), at)
 
+    def documents(self, branch: str = MAIN, seq: int | None = None) -> list[State]:
+        """Every document that exists on a branch, now or as of `seq`, by id."""
+        with self._reader:
+            tables, point = self.engine.tables, self._point(branch, seq)
+            ids = merging.ids_seen(tables, point.branch)
+            states = (point.state(tables, self.engine.decode, id) for id in ids)
+            return [state for state in states if state is not None and state.document is not None]
+
     def newest_seq(self) -> Seq:
         """The seq of the newest commit of the space."""
         with self._reader:
