@@ -83,6 +83,20 @@ def test_a_document_nested_a_hundred_thousand_deep_is_walked() -> None:
         assert [entity["id"] for entity in found] == ["of:a", "of:b"]
 
 
+@pytest.mark.shows("TRAV-HOSTILE", "TRAV-CYCLE")
+def test_options_that_meet_again_at_every_level_are_walked_once() -> None:
+    """Two options per level, each walking the next: a billion ways down thirty levels."""
+    value: Any = link("of:b")
+    for _ in range(30):
+        value = {"a": value}
+    world = World()
+    world.commit({"of:a": {"value": value}, "of:b": {"value": 1}})
+    again = {"properties": {"a": {"$ref": "#/$defs/s"}}}
+    schema = {"$ref": "#/$defs/s", "$defs": {"s": {"anyOf": [again, {**again, "required": ["a"]}]}}}
+    found = query_graph(world.at(), query("of:a", schema=schema), limits=Limits(steps=1_000))
+    assert [entity["id"] for entity in found] == ["of:a", "of:b"]
+
+
 def _endless(name: str) -> Any:
     """A schema that follows every key for ever, told from others by a property."""
     body = {"additionalProperties": {"$ref": "#/$defs/s"}, "properties": {name: True}}
