@@ -20,10 +20,11 @@ WORDS = st.sampled_from(
      "oneOf", "not", "type", "object", "array", "properties", "items", "prefixItems",
      "additionalProperties", "required", "a", "0", "", "roots", "selector"]
 )  # fmt: skip
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | WORDS
+TEXT = st.text(st.characters(exclude_categories=()), max_size=3)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | WORDS | TEXT
 JUNK = st.recursive(
     SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS | TEXT, inner, max_size=4),
     max_leaves=12,
 )
 LINKS = st.fixed_dictionaries(
