@@ -15,7 +15,7 @@ creation is then a write to a tracked document, and is noticed like one.
 
 `refresh` errs towards more: a document once reported stays until `prune`. `reachable` tells exactly
 what the roots reach now, without reading anything, because each place remembers what it leads to.
-Nothing changes when `grow` or `refresh` raises; the ids given to that `refresh` are then still owed.
+Nothing changes when `grow` or `refresh` raises; the ids given to that `refresh` are still owed.
 """
 
 from __future__ import annotations
