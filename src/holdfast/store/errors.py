@@ -9,6 +9,7 @@
     │   └── CommitTooLarge
     ├── ConflictError             a read the commit stands on no longer holds; has the `Conflict`s
     ├── OutOfRange                a read at a seq the branch does not have
+    ├── QueryError                a graph query that cannot be answered as asked
     ├── BranchError               a branch that cannot be made, removed or merged as asked
     │   └── MergeClash            a merge that needs resolutions; has the `Clash`es
     ├── InvalidExport             an export that cannot be read in
@@ -137,6 +138,16 @@ class OutOfRange(StoreError):
         super().__init__(f"seq {seq} is out of range for branch {branch}")
         self.branch, self.seq, self.least, self.most = branch, seq, least, most
         self.hint = f"this branch can be read at seq {least} to {most}"
+
+
+class QueryError(StoreError):
+    """Raised when a graph query cannot be answered as asked; nothing has changed."""
+
+    name = "QueryError"
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.hint = hint
 
 
 class BranchError(StoreError):
