@@ -8,7 +8,7 @@ ALL = ["store"]
 
 def main() -> int:
     names = sys.argv[1:] or ALL
-    return max(import_module(f"bench.{name}").main([]) for name in names)
+    return max(int(import_module(f"bench.{name}").main([])) for name in names)
 
 
 if __name__ == "__main__":

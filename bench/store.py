@@ -12,6 +12,7 @@ import random
 import statistics
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -124,10 +125,14 @@ def group_rate(store: Store, writers: int, seconds_worth: int) -> float:
                 woken = True
                 loop.call_soon_threadsafe(wake)
 
+        def told(future: asyncio.Future[None], fate: object) -> None:
+            assert not isinstance(fate, Exception), fate
+            answer(future)
+
         async def writer(name: str, count: int) -> None:
             for n in range(1, count + 1):
                 future: asyncio.Future[None] = loop.create_future()
-                store.submit(name, set_commit(n, f"{name}:{n}"), lambda _, f=future: answer(f))
+                store.submit(name, set_commit(n, f"{name}:{n}"), partial(told, future))
                 await future
 
         count = max(1, seconds_worth // writers)

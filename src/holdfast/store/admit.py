@@ -20,7 +20,7 @@ from typing import Any
 
 from holdfast.ids import BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import pointer
-from holdfast.store.model import ConfirmedRead, PendingRead
+from holdfast.store.model import CommitKey, ConfirmedRead, PendingRead
 from holdfast.store.pointer import Path
 
 
@@ -33,13 +33,11 @@ class Reach(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A revision, as far as admission cares: where it stands, whose it is, what it touched."""
+    """A revision, as far as admission cares: where it stands and what it touched."""
 
     seq: Seq
     op: str
     patches: list[Mapping[str, Any]] | None
-    session: SessionId
-    local_seq: LocalSeq
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +191,9 @@ def _patch_hit(
     return None
 
 
-def confirmed_conflict(read: ConfirmedRead, branch: BranchName, found: Overlap) -> Conflict:
+def confirmed_conflict(
+    read: ConfirmedRead, branch: BranchName, found: Overlap, whose: CommitKey
+) -> Conflict:
     """The conflict to report for a confirmed read."""
     write = found.write
     return Conflict(
@@ -203,13 +203,15 @@ def confirmed_conflict(read: ConfirmedRead, branch: BranchName, found: Overlap) 
         read_seq=read.seq,
         layers=(),
         seq=write.seq,
-        session=write.session,
-        local_seq=write.local_seq,
+        session=whose.session,
+        local_seq=whose.local_seq,
         written=found.path,
     )
 
 
-def pending_conflict(read: PendingRead, branch: BranchName, basis: Seq, found: Overlap) -> Conflict:
+def pending_conflict(
+    read: PendingRead, branch: BranchName, basis: Seq, found: Overlap, whose: CommitKey
+) -> Conflict:
     """The conflict to report for a read through the session's own commits."""
     write = found.write
     return Conflict(
@@ -219,8 +221,8 @@ def pending_conflict(read: PendingRead, branch: BranchName, basis: Seq, found: O
         read_seq=basis,
         layers=read.layers,
         seq=write.seq,
-        session=write.session,
-        local_seq=write.local_seq,
+        session=whose.session,
+        local_seq=whose.local_seq,
         written=found.path,
     )
 

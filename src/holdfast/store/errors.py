@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, ClassVar
 from holdfast.errors import StoreError
 
 if TYPE_CHECKING:
+    from holdfast.ids import Seq
     from holdfast.store.admit import Conflict
     from holdfast.store.merge import Clash
 
@@ -167,13 +168,23 @@ class ConflictError(StoreError):
 
     def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
         assert conflicts, "a conflict error says what conflicted"
-        super().__init__(str(conflicts[0]))
+        super().__init__(conflicts)
         self.conflicts = conflicts
-        newest = max((c.seq for c in conflicts if c.seq is not None), default=None)
-        self.retry_after_seq = newest
-        self.hint = conflicts[0].explanation()
-        if newest is not None:
-            self.hint += f"; read again at seq {newest} or later, then commit again"
+
+    def __str__(self) -> str:
+        return str(self.conflicts[0])
+
+    @property
+    def retry_after_seq(self) -> Seq | None:
+        """The newest write that broke a read; None if a commit that never landed did."""
+        return max((c.seq for c in self.conflicts if c.seq is not None), default=None)
+
+    @property
+    def hint(self) -> str:  # type: ignore[override]
+        said, newest = self.conflicts[0].explanation(), self.retry_after_seq
+        if newest is None:
+            return said
+        return f"{said}; read again at seq {newest} or later, then commit again"
 
 
 class InvalidBlob(StoreError):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,9 @@ class SqliteDatabase:
                 # Made before SQLite does, so that no other user can ever read it.
                 os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         self._driver = _connect(MEMORY if path is None else str(path))
+        # Straight to the driver: every statement of every commit passes here.
+        self.rows: Callable[..., list[Row]] = self._driver.rows
+        self.run_many = self._driver.many
         for pragma in _PRAGMAS:
             self.rows(pragma)
         self._prepare_schema()
@@ -147,14 +150,8 @@ class SqliteDatabase:
         found = self.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
         return [row[0] for row in found]
 
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        return self._driver.rows(sql, parameters)
-
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         self._driver.rows(sql, parameters)
-
-    def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        self._driver.many(sql, parameters)
 
     def begin(self) -> None:
         self._driver.rows("BEGIN IMMEDIATE", ())
@@ -188,7 +185,7 @@ class _Apsw:
         self._connection = apsw.Connection(name)
         self._connection.set_busy_timeout(BUSY_MS)
 
-    def rows(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
             return self._connection.execute(_numbered(sql), parameters).fetchall()
         except self._errors.BusyError:
@@ -223,7 +220,7 @@ class _Stdlib:
             name, isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000
         )
 
-    def rows(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
             return self._connection.execute(_numbered(sql), tuple(parameters)).fetchall()
         except self._errors.OperationalError as error:

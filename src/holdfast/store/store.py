@@ -7,8 +7,10 @@ one trip to the disk, and reads do not wait for them.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -343,6 +345,10 @@ def open_store(
 
 def utc_now() -> str:
     """The time as it is stored: UTC, ISO 8601, milliseconds."""
-    from datetime import UTC, datetime
+    milliseconds = time.time_ns() // 1_000_000
+    return f"{_second(milliseconds // 1_000)}.{milliseconds % 1_000:03d}Z"
 
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+@lru_cache(maxsize=2)
+def _second(epoch: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(epoch))

@@ -221,8 +221,8 @@ class Verifier:
             return state is not None and patch.has(state.document, place)
 
         writes = (
-            Write(Seq(seq), op, self._decode(data) if op == "patch" else None, session, local)
-            for seq, op, data, session, local in self._tables.writes_since(branch, id, basis)
+            Write(Seq(seq), op, self._decode(data) if op == "patch" else None)
+            for seq, op, data in self._tables.writes_since(branch, id, basis)
             if seq < row.seq and seq not in own
         )
         found = admit.first_overlap(path, shape, writes, Reach.LEAF, had)
