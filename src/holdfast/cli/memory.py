@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import output
-from holdfast.cli.output import Progress, print_json, print_table, short_json, styled
+from holdfast.cli.output import Progress, counted, print_json, print_table, short_json, styled
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -168,6 +168,7 @@ def _log(store: Store, args: argparse.Namespace, app: App) -> int:
     rows = []
     for entry in entries:
         what = ", ".join(f"{op} {id}" for op, id in entry.operations) or entry.kind
+        what = f"{entry.kind}: {what}" if entry.kind.startswith("merge") else what
         rows.append((entry.seq, entry.created_at, entry.branch or "-", entry.session, what))
     print_table(("seq", "when", "branch", "session", "what"), rows)
     if len(entries) == args.limit:
@@ -298,7 +299,7 @@ def _merge(store: Store, args: argparse.Namespace, app: App) -> int:
     if args.dry_run:
         for operation in proposal.operations:
             print(f"{operation['op']} {operation['id']}")
-        print(f"{len(proposal.operations)} documents would change")
+        print(f"{counted(len(proposal.operations), 'document')} would change")
         return OK
     by = CommitKey(SessionId(app.session("cli")), LocalSeq(1))
     applied = store.merge(by, args.source, args.into, resolutions)
@@ -308,13 +309,13 @@ def _merge(store: Store, args: argparse.Namespace, app: App) -> int:
         print("nothing to merge")
     else:
         target = args.into or "the default branch"
-        count = len(applied.revisions)
-        print(f"merged {args.source} into {target} at seq {applied.seq}: {count} documents")
+        changed = counted(len(applied.revisions), "document")
+        print(f"merged {args.source} into {target} at seq {applied.seq}: {changed} changed")
     return OK
 
 
 def _show_clashes(args: argparse.Namespace, clashes: list[Any]) -> int:
-    print(f"{len(clashes)} conflicts; nothing was written", file=sys.stderr)
+    print(f"{counted(len(clashes), 'conflict')}; nothing was written", file=sys.stderr)
     for clash in clashes:
         wire = clash.to_wire()
         print(f"  {clash.id} {wire['path'] or '(all)'}", file=sys.stderr)
@@ -388,9 +389,9 @@ def _verify(store: Store, args: argparse.Namespace, app: App) -> int:
         print_json(report.to_wire())
     else:
         print(
-            f"{report.commits} commits, {report.revisions} revisions of {report.documents} "
-            f"documents on {report.branches} branches, {report.snapshots} snapshots, "
-            f"{report.blobs} blobs"
+            f"{counted(report.commits, 'commit')}, {counted(report.revisions, 'revision')} of "
+            f"{counted(report.documents, 'document')}, {counted(report.snapshots, 'snapshot')}, "
+            f"{counted(report.blobs, 'blob')}; branches: {report.branches}"
         )
         for finding in report.findings:
             print(styled(str(finding), output.RED))

@@ -43,6 +43,11 @@ def print_table(heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         print(styled(line, DIM) if place == 0 else line)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: 1 document, 2 documents."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 class Progress:
     """A bar with a rate and what is left, on a terminal; nothing anywhere else."""
 

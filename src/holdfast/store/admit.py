@@ -71,12 +71,12 @@ class Conflict:
 
     def explanation(self) -> str:
         """One sentence for a person: which path was read, what wrote it, who."""
-        where = pointer.encode(self.path) or "the whole document"
+        where = f"{pointer.encode(self.path) or 'all'} of {self.id}"
         if self.seq is None:
-            return f"{where} of {self.id} was read through a commit that did not land"
+            return f"{where} was read through a commit that did not land"
         wrote = "all of it" if self.written is None else pointer.encode(self.written) or "its root"
         return (
-            f"{where} of {self.id} was read, and session {self.session} wrote {wrote} "
+            f"{where} was read, and session {self.session} wrote {wrote} "
             f"in its commit {self.local_seq} at seq {self.seq}"
         )
 
