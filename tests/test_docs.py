@@ -50,12 +50,9 @@ def test_every_memory_verb_is_documented() -> None:
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    broken = []
-    for page in PAGES:
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            if not (page.parent / target).exists():
-                broken.append(f"{page.name}: {target}")
-    assert broken == []
+    link = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+    links = [(page, to) for page in PAGES for to in link.findall(page.read_text("utf-8"))]
+    assert [f"{page.name}: {to}" for page, to in links if not (page.parent / to).exists()] == []
 
 
 # The arrows: what each package may import of ours. `app` and the surfaces know everyone.
@@ -76,7 +73,7 @@ SURFACES = {"app", "cli", "mcp", "dashboard"}
 
 def imports_of(path: Path) -> set[str]:
     """The packages of ours that a module imports, wherever in it."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module]

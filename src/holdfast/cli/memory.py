@@ -351,7 +351,7 @@ def _export(store: Store, args: argparse.Namespace, app: App) -> int:
     if args.json:
         print_json({"file": str(target), "lines": count})
     else:
-        print(f"wrote {count} lines to {target}; read them in again to be sure: the same")
+        print(f"wrote {count} lines to {target}; read in again, they are the same")
     return OK
 
 
