@@ -64,6 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader went away (head, less): not an error of ours.
         sys.stderr.close()
         return OK
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        print(f"holdfast: {error.strerror or error}{where}", file=sys.stderr)
+        return REFUSED
     except KeyboardInterrupt:
         return 130
 

@@ -373,8 +373,15 @@ def _import(store: Store, args: argparse.Namespace, app: App) -> int:
     if args.file == "-":
         count = store.import_lines(sys.stdin)
     else:
-        with Path(args.file).open(encoding="utf-8") as file:
-            count = store.import_lines(file)
+        try:
+            file = Path(args.file).open(encoding="utf-8")  # noqa: SIM115
+        except OSError as error:
+            raise UsageError(f"cannot read {args.file}: {error.strerror}") from None
+        with file:
+            try:
+                count = store.import_lines(file)
+            except UnicodeDecodeError:
+                raise UsageError(f"{args.file} is not text") from None
     if args.json:
         print_json({"space": args.space, "commits": count})
     else:

@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from holdfast.store.errors import DamagedStore, StoreBusy
+from holdfast.store.errors import DamagedStore, StoreBusy, StoreUnreachable
 from holdfast.store.tables import SCHEMA_VERSION, Row
 
 # Tables without rowids and pages of 4 KiB: one b-tree and few bytes per write. The indexes that
@@ -182,19 +182,34 @@ class _Apsw:
         import apsw
 
         self._errors = apsw
-        self._connection = apsw.Connection(name)
+        try:
+            self._connection = apsw.Connection(name)
+        except apsw.Error as error:
+            raise self._told(error) from error
         self._connection.set_busy_timeout(BUSY_MS)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
             return self._connection.execute(_numbered(sql), parameters).fetchall()
-        except self._errors.BusyError:
-            raise StoreBusy(BUSY_MS) from None
-        except (self._errors.CorruptError, self._errors.NotADBError) as error:
-            raise DamagedStore(f"the database file is damaged: {error}") from error
+        except self._errors.Error as error:
+            raise self._told(error) from error
 
     def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        self._connection.executemany(_numbered(sql), parameters)
+        try:
+            self._connection.executemany(_numbered(sql), parameters)
+        except self._errors.Error as error:
+            raise self._told(error) from error
+
+    def _told(self, error: Exception) -> Exception:
+        """What a failure of SQLite means to a caller; a mistake of ours stays as it is."""
+        if isinstance(error, self._errors.BusyError):
+            return StoreBusy(BUSY_MS)
+        if isinstance(error, self._errors.CorruptError | self._errors.NotADBError):
+            return DamagedStore(f"the database file is damaged: {error}")
+        outside = ("CantOpenError", "FullError", "IOError", "ReadOnlyError", "PermissionsError")
+        if isinstance(error, tuple(getattr(self._errors, name) for name in outside)):
+            return StoreUnreachable(f"the database file cannot be used: {error}")
+        return error
 
     def in_transaction(self) -> bool:
         return self._connection.in_transaction
