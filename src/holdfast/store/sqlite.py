@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,8 @@ MEMORY = ":memory:"
 class SqliteDatabase:
     """One connection to one space's file."""
 
+    distant = False
+
     def __init__(self, path: Path | None) -> None:
         self.path = path
         if path is not None:
@@ -155,6 +158,9 @@ class SqliteDatabase:
 
     def begin(self) -> None:
         self._driver.rows("BEGIN IMMEDIATE", ())
+
+    def together(self) -> AbstractContextManager[object]:
+        return nullcontext()
 
     def begin_reading(self) -> None:
         self._driver.rows("BEGIN", ())
