@@ -167,7 +167,7 @@ class Batch:
             )
         if found is None:
             return None
-        return admit.confirmed_conflict(read, on, found, self._key_at(found.write.seq))
+        return admit.conflict_of(read, on, read.seq, found, self._key_at(found.write.seq))
 
     def _check_pending(
         self,
@@ -205,8 +205,7 @@ class Batch:
         )
         if found is None:
             return None
-        whose = self._key_at(found.write.seq)
-        return admit.pending_conflict(read, branch, basis, found, whose)
+        return admit.conflict_of(read, branch, basis, found, self._key_at(found.write.seq))
 
     # what the tables and this batch say together
 
