@@ -20,6 +20,7 @@
     │   └── InvalidIdentity       a DID that names no Ed25519 key
     ├── DamagedStore              the database does not say what it must
     ├── StoreBusy, StoreUnreachable, StoreClosed
+    ├── StoreFailed               the database could not do it; nothing of it stays
     └── IdentityUnavailable       signatures need an optional package that is not installed
 
 An error that is sent to a peer has a `name`: the word the peer sees.
@@ -65,6 +66,19 @@ class DamagedStore(StoreError):
     name = "TransactionError"
 
     def __init__(self, message: str, hint: str = "run: holdfast memory verify") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class StoreFailed(StoreError):
+    """Raised when the database could not carry out a statement: a full disk, a refused row.
+
+    Nothing of the transaction stays, and the store can be used again.
+    """
+
+    name = "TransactionError"
+
+    def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
 

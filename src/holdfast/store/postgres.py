@@ -12,7 +12,14 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.store.errors import DamagedStore, StoreBusy, StoreUnreachable
+from holdfast.errors import StoreError
+from holdfast.store.errors import (
+    DamagedStore,
+    StoreBusy,
+    StoreClosed,
+    StoreFailed,
+    StoreUnreachable,
+)
 from holdfast.store.tables import SCHEMA_VERSION, TABLES, Row
 
 if TYPE_CHECKING:
@@ -106,6 +113,7 @@ class PostgresDatabase:
         self._url, self._space = url, space
         self._schema = schema_name(space)
         self._lock = threading.Lock()
+        self._in_transaction = self._closed = False
         self._connection = self._connect()
         if create:
             self._prepare_schema()
@@ -137,6 +145,7 @@ class PostgresDatabase:
         if self._version() == SCHEMA_VERSION:
             return
         self.rows("BEGIN")
+        self._in_transaction = True
         try:
             # Two processes may open a new space at once; the second waits and finds it made.
             self.rows(
@@ -153,7 +162,7 @@ class PostgresDatabase:
                 self.rows(f"COMMENT ON SCHEMA {self._schema} IS '{quoted}'")
             elif version != SCHEMA_VERSION:
                 raise DamagedStore(f"the space {self._space} is stored in version {version}")
-            self.rows("COMMIT")
+            self.commit()
         except BaseException:
             self.rollback()
             raise
@@ -177,16 +186,38 @@ class PostgresDatabase:
         return [row[0] for row in found]
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        if self._in_transaction:
+            return self._ask(sql, parameters)
+        try:
+            return self._ask(sql, parameters)
+        except StoreUnreachable:
+            # The server may have been restarted since we last spoke. Outside a transaction we only
+            # ask and begin, so asking once more does nothing twice.
+            return self._ask(sql, parameters)
+
+    def _ask(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
         import psycopg
 
+        self._reconnect_if_broken()
         try:
             with self._lock:
                 cursor = self._connection.execute(sql, parameters or None)
                 return cursor.fetchall() if cursor.description is not None else []
-        except psycopg.errors.LockNotAvailable:
-            raise StoreBusy(LOCK_MS) from None
-        except psycopg.OperationalError as error:
-            raise StoreUnreachable(f"PostgreSQL stopped answering: {error}") from error
+        except psycopg.Error as error:
+            raise self._named(error) from error
+
+    def _named(self, error: psycopg.Error) -> StoreError:
+        import psycopg
+
+        if self._connection.closed:
+            return StoreUnreachable(f"PostgreSQL stopped answering: {_line(error)}")
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            return StoreBusy(LOCK_MS)
+        if isinstance(error, psycopg.errors.DiskFull):
+            return StoreFailed(
+                f"there is no room for this: {_line(error)}", hint="free some, then try again"
+            )
+        return StoreFailed(f"the database failed: {_line(error)}")
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         self.rows(sql, parameters)
@@ -197,24 +228,31 @@ class PostgresDatabase:
         try:
             with self._lock, self._connection.cursor() as cursor:
                 cursor.executemany(sql, list(parameters))
-        except psycopg.OperationalError as error:
-            raise StoreUnreachable(f"PostgreSQL stopped answering: {error}") from error
+        except psycopg.Error as error:
+            raise self._named(error) from error
 
     def begin(self) -> None:
-        self._reconnect_if_broken()
         self.rows("BEGIN")
-        self.rows("SELECT name FROM branch WHERE name = '' FOR UPDATE")
+        self._in_transaction = True
+        try:
+            self.rows("SELECT name FROM branch WHERE name = '' FOR UPDATE")
+        except BaseException:
+            # Whoever could not begin has nothing to roll back, so it is done here.
+            self.rollback()
+            raise
 
     def begin_reading(self) -> None:
-        self._reconnect_if_broken()
         self.rows("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        self._in_transaction = True
 
     def commit(self) -> None:
         self.rows("COMMIT")
+        self._in_transaction = False
 
     def rollback(self) -> None:
         from psycopg.pq import TransactionStatus
 
+        self._in_transaction = False
         if self._connection.info.transaction_status not in (
             TransactionStatus.IDLE,
             TransactionStatus.UNKNOWN,
@@ -222,8 +260,13 @@ class PostgresDatabase:
             self.rows("ROLLBACK")
 
     def _reconnect_if_broken(self) -> None:
-        """A server that was restarted is a new server: the next transaction starts there."""
-        if self._connection.closed:
+        """A server that was restarted is a new server: what comes next starts there.
+
+        Not inside a transaction: its rest must not run without its beginning.
+        """
+        if self._closed:
+            raise StoreClosed
+        if self._connection.closed and not self._in_transaction:
             self._connection = self._connect()
             self.rows(f"SET search_path TO {self._schema}")
 
@@ -233,7 +276,14 @@ class PostgresDatabase:
             self.rows(f'VACUUM "{table}"')
 
     def close(self) -> None:
+        self._closed = True
         self._connection.close()
+
+
+def _line(error: Exception) -> str:
+    """What the server said, without where in the statement."""
+    said = str(error).strip()
+    return said.splitlines()[0] if said else type(error).__name__
 
 
 def spaces(url: str) -> list[str]:
