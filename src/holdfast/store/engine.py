@@ -29,9 +29,11 @@ from holdfast.store.model import (
     CommitKey,
     Document,
     State,
+    name_problem,
 )
 from holdfast.store.settings import Settings
 from holdfast.store.tables import CommitRow, Database, Tables
+from holdfast.store.values import SAFE_INTEGER
 
 Made = TypeVar("Made")
 
@@ -82,8 +84,7 @@ class Engine:
 
     def prepare(self, session: SessionId, message: Mapping[str, Any]) -> Request:
         """Parse and encode a commit; needs no lock."""
-        if not session or "\0" in session:
-            raise TransactionError("a session id is a string of at least one character")
+        _check_session(session)
         commit = Commit.parse(message)
         original = self.encode(message)
         if len(original) > self.settings.commit_bytes_max:
@@ -130,6 +131,9 @@ class Engine:
     ) -> State | None:
         """The document's newest revision at `seq` (default: now) and what it then was."""
         tables = self._reads
+        if name_problem(id):
+            replay.required_branch(tables, branch)
+            return None
         if seq is None:
             return self._current(id, branch)
         on = replay.required_branch(tables, branch)
@@ -138,7 +142,7 @@ class Engine:
 
     def _current(self, id: EntityId, name: BranchName) -> State | None:
         tables = self._reads
-        row = tables.head_revision(name, id)
+        row = None if name and name_problem(name) else tables.head_revision(name, id)
         if row is None:
             on = replay.required_branch(tables, name)
             return replay.inherited(tables, self.decode, on, id, on.head_seq)
@@ -201,6 +205,10 @@ class Engine:
         by: CommitKey | None,
     ) -> Branch:
         tables = self._writes
+        if by is not None:
+            _check_session(by.session)
+            if not 1 <= by.local_seq <= SAFE_INTEGER:
+                raise TransactionError("a localSeq is a whole number of at least 1")
 
         def carry_out() -> Branch:
             done = self._recorded(tables, act, by)
@@ -283,9 +291,16 @@ class Engine:
         return self.reading.tables()
 
     def next_local_seq(self, session: SessionId) -> LocalSeq:
+        _check_session(session)
         return self._reads.next_local_seq(session)
 
     def close(self) -> None:
         self.reading.close()
         if self.writing is not self.reading:
             self.writing.close()
+
+
+def _check_session(session: SessionId) -> None:
+    problem = name_problem(session)
+    if problem:
+        raise TransactionError(f"this is not a session id: it {problem}")

@@ -40,27 +40,41 @@ Step = str | int
 """One step into a value: a member's name or an element's index."""
 
 
-class PatchError(StoreError):
+SENTENCE_MAX = 600
+"""How long a sentence gets; what it quotes may be of any length."""
+
+
+def one_line(text: str) -> str:
+    """A text that can be printed and sent, whatever it quotes: on one line, and not endless."""
+    if len(text) > SENTENCE_MAX:
+        half = SENTENCE_MAX // 2
+        text = f"{text[:half]} … {text[-half:]}"
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+class _Told(StoreError):
+    """An error that is told in a sentence."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(one_line(message))
+        self.hint = one_line(hint) if hint else type(self).hint
+
+
+class PatchError(_Told):
     """Raised when a patch cannot be applied; the document stays as it was."""
 
     name = "TransactionError"
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
-
-class TransactionError(StoreError):
+class TransactionError(_Told):
     """Raised when a commit can never land as it is."""
 
     name = "TransactionError"
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
-
-class DamagedStore(StoreError):
+class DamagedStore(_Told):
     """Raised when a database does not say what it must; nothing was changed."""
 
     name = "TransactionError"
@@ -70,7 +84,7 @@ class DamagedStore(StoreError):
         self.hint = hint
 
 
-class StoreFailed(StoreError):
+class StoreFailed(_Told):
     """Raised when the database could not carry out a statement: a full disk, a refused row.
 
     Nothing of the transaction stays, and the store can be used again.
@@ -78,12 +92,8 @@ class StoreFailed(StoreError):
 
     name = "TransactionError"
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
-
-class StoreBusy(StoreError):
+class StoreBusy(_Told):
     """Raised when another process kept the space locked for too long."""
 
     name = "TransactionError"
@@ -121,14 +131,10 @@ class CommitTooLarge(TransactionError):
         self.size, self.most = size, most
 
 
-class ProtocolError(StoreError):
+class ProtocolError(_Told):
     """Raised when a peer broke the protocol; sending the same thing again cannot help."""
 
     name = "ProtocolError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class ReplayMismatch(ProtocolError):
@@ -142,7 +148,7 @@ class ReplayMismatch(ProtocolError):
         self.session, self.local_seq = session, local_seq
 
 
-class OutOfRange(StoreError):
+class OutOfRange(_Told):
     """Raised when reading a branch at a seq that it does not have."""
 
     name = "QueryError"
@@ -153,17 +159,13 @@ class OutOfRange(StoreError):
         self.hint = f"this branch can be read at seq {least} to {most}"
 
 
-class BranchError(StoreError):
+class BranchError(_Told):
     """Raised when a branch cannot be made, removed or merged as asked."""
 
     name = "TransactionError"
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
-
-class ConflictError(StoreError):
+class ConflictError(_Told):
     """Raised when reads that a commit stands on no longer hold; nothing was written."""
 
     name = "ConflictError"
@@ -174,22 +176,18 @@ class ConflictError(StoreError):
         self.conflicts = conflicts
         newest = max((c.seq for c in conflicts if c.seq is not None), default=None)
         self.retry_after_seq = newest
-        self.hint = conflicts[0].explanation()
+        self.hint = one_line(conflicts[0].explanation())
         if newest is not None:
             self.hint += f"; read again at seq {newest} or later, then commit again"
 
 
-class InvalidBlob(StoreError):
+class InvalidBlob(_Told):
     """Raised when bytes are not what their hash says, or nobody stored them."""
 
     name = "TransactionError"
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
-
-class StoreClosed(StoreError):
+class StoreClosed(_Told):
     """Raised when a store is used after `close`."""
 
     name = "TransactionError"
@@ -198,14 +196,10 @@ class StoreClosed(StoreError):
         super().__init__("the store is closed")
 
 
-class StoreUnreachable(StoreError):
+class StoreUnreachable(_Told):
     """Raised when the database server cannot be reached; whether a commit landed is unknown."""
 
     name = "ConnectionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class InvalidValue(StoreError):
@@ -225,8 +219,7 @@ class InvalidValue(StoreError):
 
     def __str__(self) -> str:
         # A refused name may hold half a character; the sentence must still be printable.
-        where = self.pointer.encode("utf-8", "backslashreplace").decode("utf-8")
-        return f"{where or 'the value'} cannot be stored: {self.reason}"
+        return one_line(f"{self.pointer or 'the value'} cannot be stored: {self.reason}")
 
 
 class MalformedText(InvalidValue):
@@ -281,14 +274,10 @@ class IdentityUnavailable(StoreError):
         return "signatures cannot be checked: the package cryptography is not installed"
 
 
-class InvalidExport(StoreError):
+class InvalidExport(_Told):
     """Raised when an export cannot be read in; the space stays as it was."""
 
     name = "TransactionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class MergeClash(BranchError):

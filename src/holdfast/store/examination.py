@@ -105,7 +105,7 @@ def _examine_members(place: _Place, members: dict[object, object]) -> "list[_Pla
     inside = []
     for key, item in members.items():
         if type(key) is not str:
-            raise place.refuse(f"the member name {key!r} is not a string")
+            raise place.refuse(f"a member name is a {type(key).__name__}, not a string")
         if not key.isascii():
             _examine_text(place.inside(key, key))
         if len(members) == 1 and key.startswith("/") and place.mode is _Mode.UNIFIED:

@@ -21,7 +21,7 @@ from holdfast.ids import BranchName, LocalSeq, Seq, SessionId
 from holdfast.store import derive
 from holdfast.store.branch import depth
 from holdfast.store.errors import DamagedStore, InvalidExport
-from holdfast.store.model import Branch, Commit
+from holdfast.store.model import Branch, Commit, lifecycle_of
 from holdfast.store.settings import Settings
 from holdfast.store.tables import CommitRow, Tables
 
@@ -229,7 +229,7 @@ def revisions_of(
 ) -> list[tuple[Any, ...]]:
     """The revisions a stored commit must have: (branch, id, seq, op_index, op, data)."""
     message = decode(row.original)
-    if isinstance(message, dict) and "branchLifecycle" in message:
+    if isinstance(message, dict) and lifecycle_of(message) is not None:
         return []
     try:
         operations = Commit.parse(message).operations

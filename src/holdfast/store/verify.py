@@ -14,7 +14,7 @@ from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import admit, derive, hashing, patch, replay
 from holdfast.store.admit import Reach, Write
-from holdfast.store.model import Branch, Commit, CommitKey
+from holdfast.store.model import Branch, Commit, CommitKey, lifecycle_of
 from holdfast.store.pointer import Path
 from holdfast.store.tables import CommitRow, Tables
 from holdfast.store.transfer import revisions_of
@@ -45,6 +45,9 @@ class Report:
     snapshots: int = 0
     blobs: int = 0
     legacy_reads: int = 0
+    reordered: int = 0
+    """Commits that landed after a later one of their session: sent again after a refusal."""
+
     findings: list[Finding] | None = None
 
     @property
@@ -57,6 +60,7 @@ class Report:
             "sound": self.sound,
             **{name: getattr(self, name) for name in counts},
             "legacyReads": self.legacy_reads,
+            "reordered": self.reordered,
             "findings": [
                 {"invariant": f.invariant, "sentence": f.sentence} for f in self.findings or []
             ],
@@ -132,8 +136,8 @@ class Verifier:
         return newest
 
     def _is_lifecycle(self, row: CommitRow) -> bool:
-        return '"branchLifecycle":' in row.original and "branchLifecycle" in self._decode(
-            row.original
+        return '"branchLifecycle":' in row.original and (
+            lifecycle_of(self._decode(row.original)) is not None
         )
 
     # commits
@@ -146,7 +150,7 @@ class Verifier:
 
     def _commits_hold(self) -> None:
         expected = Seq(0)
-        last_of: dict[SessionId, tuple[LocalSeq, Seq]] = {}
+        last_of: dict[SessionId, LocalSeq] = {}
         total = self._tables.newest_seq()
         for row in self._commits():
             self.report.commits += 1
@@ -154,19 +158,11 @@ class Verifier:
             if row.seq != expected:
                 self._found("INV-22", f"seq {expected} is missing: the next commit is {row.seq}")
                 expected = row.seq
-            self._order_holds(row, last_of)
+            # Not a finding: a refused localSeq may be used again, whatever has landed since.
+            self.report.reordered += last_of.get(row.session, 0) > row.local_seq
+            last_of[row.session] = max(last_of.get(row.session, LocalSeq(0)), row.local_seq)
             self._row_holds(row)
             self._progress(row.seq, total)
-
-    def _order_holds(self, row: CommitRow, last_of: dict[SessionId, tuple[LocalSeq, Seq]]) -> None:
-        before = last_of.get(row.session)
-        if before is not None and before[0] >= row.local_seq:
-            self._found(
-                "INV-5",
-                f"session {row.session} landed its commit {row.local_seq} at seq {row.seq}, "
-                f"after its commit {before[0]} at seq {before[1]}",
-            )
-        last_of[row.session] = (row.local_seq, row.seq)
 
     def _row_holds(self, row: CommitRow) -> None:
         if row.invocation_ref is not None or row.authorization_ref is not None:
@@ -184,8 +180,13 @@ class Verifier:
         stored = self._tables.revisions_of_commit(row.seq, [r[1] for r in expected], row.branch)
         if [tuple(r) for r in stored] != expected:
             self._found("INV-8", f"the revisions at seq {row.seq} are not the commit's operations")
-        if "branchLifecycle" not in message:
-            self._reads_hold(row, Commit.parse(message), resolution)
+        if message.get("localSeq") != row.local_seq:
+            self._found("INV-11", f"the commit at seq {row.seq} was sent under another localSeq")
+        if lifecycle_of(message) is None:
+            commit = Commit.parse(message)
+            if commit.branch != row.branch:
+                self._found("INV-8", f"the commit at seq {row.seq} was sent to another branch")
+            self._reads_hold(row, commit, resolution)
 
     def _reads_hold(self, row: CommitRow, commit: Commit, resolution: dict[str, Any]) -> None:
         """INV-1: what the commit read was still so when it landed."""
