@@ -350,6 +350,12 @@ def test_a_bad_branch_name_is_refused(store: Store, name: str) -> None:
 
 
 @pytest.mark.shows("STORE-BAD-INPUT")
+@pytest.mark.parametrize("content_type", ["", "a\0b", HALF, "x" * LONG], ids=lambda s: repr(s)[:10])
+def test_a_bad_content_type_is_refused(store: Store, content_type: str) -> None:
+    refused(store, lambda: store.put_blob(b"x", content_type))
+
+
+@pytest.mark.shows("STORE-BAD-INPUT")
 @pytest.mark.parametrize("local_seq", [0, -1, 2**53, 2**64])
 def test_a_bad_local_seq_of_a_lifecycle_write_is_refused(store: Store, local_seq: int) -> None:
     by = CommitKey(SessionId("keeper"), LocalSeq(local_seq))

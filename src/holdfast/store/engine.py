@@ -18,6 +18,7 @@ from holdfast.store.batch import Batch, Request
 from holdfast.store.errors import (
     CommitTooLarge,
     InvalidBlob,
+    InvalidExport,
     ReplayMismatch,
     TransactionError,
 )
@@ -34,6 +35,7 @@ from holdfast.store.model import (
 from holdfast.store.settings import Settings
 from holdfast.store.tables import CommitRow, Database, Tables
 from holdfast.store.values import SAFE_INTEGER
+from holdfast.store.verify import Verifier
 
 Made = TypeVar("Made")
 
@@ -245,6 +247,8 @@ class Engine:
 
     def put_blob(self, data: bytes, content_type: str, expected: str | None = None) -> str:
         """Keep bytes under the hash of their content; the first content type stays."""
+        if name_problem(content_type):
+            raise InvalidBlob(f"the content type of a blob {name_problem(content_type)}")
         hash = hashing.blob_hash(data)
         if expected is not None and expected != hash:
             raise InvalidBlob(f"blob hash mismatch: expected {expected}, the bytes hash to {hash}")
@@ -257,9 +261,14 @@ class Engine:
         """Fill an empty space from an export, all or nothing."""
 
         def fill() -> int:
-            return transfer.read_in(
+            commits = transfer.read_in(
                 self._writes, lines, self.settings, self.encode, self.decode, hashing.blob_hash
             )
+            # Its digest says that nobody changed it by accident, not that it is sound.
+            report = Verifier(self._writes, self.encode, self.decode).run()
+            if report.findings:
+                raise InvalidExport(f"the export is not sound: {report.findings[0]}")
+            return commits
 
         return self._in_transaction(fill)
 

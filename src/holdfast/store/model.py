@@ -201,7 +201,9 @@ def lifecycle_of(message: Any) -> Mapping[str, Any] | None:
 
     A client's commit has operations; one that also has a member of this name is still a commit.
     """
-    if "operations" in message or "branchLifecycle" not in message:
+    if not isinstance(message, Mapping) or "operations" in message:
+        return None
+    if not isinstance(message.get("branchLifecycle"), Mapping):
         return None
     act: Mapping[str, Any] = message["branchLifecycle"]
     return act

@@ -81,10 +81,14 @@ class Verifier:
         self._progress = progress
         self.report = Report(findings=[])
         self._operations = 0
+        self._lost = False
 
     def run(self) -> Report:
         """Check everything; every finding is in the report."""
         self._branches_hold()
+        if self._lost:
+            # Whatever else is read goes up the branches, which may lead nowhere.
+            return self.report
         self._commits_hold()
         self._documents_hold()
         self._blobs_hold()
@@ -103,6 +107,10 @@ class Verifier:
         self.report.branches = len(branches)
         if MAIN not in branches:
             self._found("INV-22", "the default branch is missing")
+        for name in branches:
+            if not _descends(name, branches):
+                self._lost = True
+                self._found("INV-22", f"branch {name!r} does not descend from the default branch")
         newest = self._newest_by_branch()
         for branch in branches.values():
             self._branch_holds(branch, branches, newest.get(branch.name, Seq(0)))
@@ -176,6 +184,7 @@ class Verifier:
             return
         if not isinstance(resolution, dict) or resolution.get("seq") != row.seq:
             self._found("INV-11", f"the resolution at seq {row.seq} says another seq")
+            resolution = {}
         self._operations += len(expected)
         stored = self._tables.revisions_of_commit(row.seq, [r[1] for r in expected], row.branch)
         if [tuple(r) for r in stored] != expected:
@@ -193,8 +202,9 @@ class Verifier:
         for read in commit.confirmed:
             on = commit.branch if read.branch is None else read.branch
             self._read_holds(row, on, read.id, read.path, read.shape, read.seq, frozenset())
-        landed = {
-            entry["localSeq"]: entry["seq"] for entry in resolution.get("resolvedPendingReads", ())
+        resolved = resolution.get("resolvedPendingReads", ())
+        landed: dict[Any, Any] = {
+            entry.get("localSeq"): entry.get("seq") for entry in resolved if isinstance(entry, dict)
         }
         for pending in commit.pending:
             for layer in pending.layers:
@@ -204,7 +214,7 @@ class Verifier:
             if pending.basis is None:
                 self.report.legacy_reads += 1
                 continue
-            own = frozenset(landed.get(layer, 0) for layer in pending.layers)
+            own = frozenset(int(landed.get(layer) or 0) for layer in pending.layers)
             self._read_holds(
                 row, commit.branch, pending.id, pending.path, pending.shape, pending.basis, own
             )
@@ -253,6 +263,9 @@ class Verifier:
                 f"there are {self.report.revisions} revisions, "
                 f"but the commits have {self._operations} operations",
             )
+        strays = self._tables.snapshot_count() - self.report.snapshots
+        if strays:
+            self._found("INV-9", f"there are {strays} snapshots of documents that have no history")
         for row in self._tables.orphans():
             self._found("INV-20", f"a revision of {row[1]} at seq {row[2]} has no commit")
 
@@ -286,3 +299,17 @@ class Verifier:
             found = self._tables.blob(hash)
             if found is None or hashing.blob_hash(found[0]) != hash or found[2] != len(found[0]):
                 self._found("INV-25", f"the bytes of blob {hash} are not what its hash says")
+
+
+def _descends(name: BranchName, branches: dict[BranchName, Branch]) -> bool:
+    """Whether going up from a branch ends at the default branch."""
+    at: BranchName | None = name
+    for _ in range(len(branches) + 1):
+        if at is None or at not in branches:
+            return False
+        if at == MAIN:
+            return branches[at].parent is None
+        if branches[at].fork_seq is None:
+            return False
+        at = branches[at].parent
+    return False
