@@ -167,6 +167,8 @@ def propose(
         raise BranchError(f"branch is not active: {target}", hint="merge into a living branch")
     shared = common_ancestor(tables, ours.branch, theirs.branch)
     base = last_merge(tables, decode, ours.branch, theirs.branch, shared) or shared
+    if not isinstance(resolutions, Mapping | None):
+        raise BranchError("resolutions are a mapping from document ids")
     settled = {id: _by_pointer(id, choice) for id, choice in (resolutions or {}).items()}
     operations: list[dict[str, Any]] = []
     reads: list[dict[str, Any]] = []
@@ -179,6 +181,10 @@ def propose(
         merged = merger.merge(_or_missing(_document(below)), _or_missing(mine), _or_missing(there))
         clashes += merger.clashes
         operation = _operation(id, there, None if merged is MISSING else merged)
+        if operation is None and merger.used:
+            # Settled in the target's favour. That is a decision too: unrecorded, the next merge
+            # would ask for it again.
+            operation = _untouched(id, there)
         if operation is not None:
             operations.append(operation)
             reads.append(_read(id, target, old, theirs))
@@ -229,6 +235,13 @@ def _operation(id: EntityId, old: Document | None, new: Any) -> dict[str, Any] |
         return {"op": "set", "id": id, "value": new}
     patches = delta.patches(old, new)
     return {"op": "patch", "id": id, "patches": patches} if patches else None
+
+
+def _untouched(id: EntityId, document: Document | None) -> dict[str, Any]:
+    """An operation that leaves a document as it is."""
+    if document is None:
+        return {"op": "delete", "id": id}
+    return {"op": "patch", "id": id, "patches": []}
 
 
 def _read(id: EntityId, branch: BranchName, state: State | None, at: Point) -> dict[str, Any]:
