@@ -1,23 +1,197 @@
-"""What can go wrong in the store.
+"""What the store raises.
 
     StoreError
     ├── InvalidValue              a value, or a text, that no document can hold
     │   └── MalformedText         a text that is not JSON at all
+    ├── PatchError                a patch that cannot be applied to this document
+    ├── TransactionError          a commit that can never land as it is
+    │   ├── UnknownBranch, InactiveBranch
+    │   └── CommitTooLarge
+    ├── ConflictError             a read the commit stands on no longer holds; has the `Conflict`s
+    ├── OutOfRange                a read at a seq the branch does not have
+    ├── BranchError               a branch that cannot be made, removed or merged as asked
+    │   └── MergeClash            a merge that needs resolutions; has the `Clash`es
+    ├── InvalidExport             an export that cannot be read in
+    ├── InvalidBlob               bytes that are not what their hash says
     ├── AuthorizationError        the caller did not prove who it is
-    ├── ProtocolError             the caller asked for something that has no meaning here
+    ├── ProtocolError             the caller broke the protocol; the same thing again cannot help
+    │   ├── ReplayMismatch        one localSeq for two different commits
     │   ├── UnsafeSubject         a space id that could leave its directory
     │   └── InvalidIdentity       a DID that names no Ed25519 key
+    ├── DamagedStore              the database does not say what it must
+    ├── StoreBusy, StoreUnreachable, StoreClosed
     └── IdentityUnavailable       signatures need an optional package that is not installed
 
 An error that is sent to a peer has a `name`: the word the peer sees.
 """
 
-from typing import ClassVar
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
 
 from holdfast.errors import StoreError
 
+if TYPE_CHECKING:
+    from holdfast.store.admit import Conflict
+    from holdfast.store.merge import Clash
+
 Step = str | int
 """One step into a value: a member's name or an element's index."""
+
+
+class PatchError(StoreError):
+    """Raised when a patch cannot be applied; the document stays as it was."""
+
+    name = "TransactionError"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class TransactionError(StoreError):
+    """Raised when a commit can never land as it is."""
+
+    name = "TransactionError"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class DamagedStore(StoreError):
+    """Raised when a database does not say what it must; nothing was changed."""
+
+    name = "TransactionError"
+
+    def __init__(self, message: str, hint: str = "run: holdfast memory verify") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class StoreBusy(StoreError):
+    """Raised when another process kept the space locked for too long."""
+
+    name = "TransactionError"
+    hint = "another process is writing; try again"
+
+    def __init__(self, waited_ms: int) -> None:
+        super().__init__(f"the space stayed locked for {waited_ms} ms")
+        self.waited_ms = waited_ms
+
+
+class UnknownBranch(TransactionError):
+    """Raised when a branch was never created."""
+
+    def __init__(self, branch: str) -> None:
+        super().__init__(f"unknown branch: {branch}", hint="run: holdfast memory branch list")
+        self.branch = branch
+
+
+class InactiveBranch(TransactionError):
+    """Raised when writing to a deleted branch. It can still be read and forked."""
+
+    def __init__(self, branch: str) -> None:
+        super().__init__(f"branch is not active: {branch}", hint="fork it and write to the fork")
+        self.branch = branch
+
+
+class CommitTooLarge(TransactionError):
+    """Raised when a commit is longer than the space accepts."""
+
+    def __init__(self, size: int, most: int) -> None:
+        super().__init__(
+            f"the commit is {size} bytes long, and this space takes at most {most}",
+            hint="split it, or store large data as blobs",
+        )
+        self.size, self.most = size, most
+
+
+class ProtocolError(StoreError):
+    """Raised when a peer broke the protocol; sending the same thing again cannot help."""
+
+    name = "ProtocolError"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class ReplayMismatch(ProtocolError):
+    """Raised when a session uses one localSeq for two different commits."""
+
+    def __init__(self, session: str, local_seq: int) -> None:
+        super().__init__(
+            f"commit replay mismatch for session {session} localSeq {local_seq}",
+            hint="every commit of a session needs a localSeq of its own",
+        )
+        self.session, self.local_seq = session, local_seq
+
+
+class OutOfRange(StoreError):
+    """Raised when reading a branch at a seq that it does not have."""
+
+    name = "QueryError"
+
+    def __init__(self, branch: str, seq: int, least: int, most: int) -> None:
+        super().__init__(f"seq {seq} is out of range for branch {branch}")
+        self.branch, self.seq, self.least, self.most = branch, seq, least, most
+        self.hint = f"this branch can be read at seq {least} to {most}"
+
+
+class BranchError(StoreError):
+    """Raised when a branch cannot be made, removed or merged as asked."""
+
+    name = "TransactionError"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class ConflictError(StoreError):
+    """Raised when reads that a commit stands on no longer hold; nothing was written."""
+
+    name = "ConflictError"
+
+    def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
+        assert conflicts, "a conflict error says what conflicted"
+        super().__init__(str(conflicts[0]))
+        self.conflicts = conflicts
+        newest = max((c.seq for c in conflicts if c.seq is not None), default=None)
+        self.retry_after_seq = newest
+        self.hint = conflicts[0].explanation()
+        if newest is not None:
+            self.hint += f"; read again at seq {newest} or later, then commit again"
+
+
+class InvalidBlob(StoreError):
+    """Raised when bytes are not what their hash says, or nobody stored them."""
+
+    name = "TransactionError"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class StoreClosed(StoreError):
+    """Raised when a store is used after `close`."""
+
+    name = "TransactionError"
+
+    def __init__(self) -> None:
+        super().__init__("the store is closed")
+
+
+class StoreUnreachable(StoreError):
+    """Raised when the database server cannot be reached; whether a commit landed is unknown."""
+
+    name = "ConnectionError"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class InvalidValue(StoreError):
@@ -56,12 +230,6 @@ class AuthorizationError(StoreError):
     name: ClassVar[str] = "AuthorizationError"
 
 
-class ProtocolError(StoreError):
-    """Raised when a request breaks the rules of the protocol."""
-
-    name: ClassVar[str] = "ProtocolError"
-
-
 class UnsafeSubject(ProtocolError):
     """Raised before any path is built from a space id that could name another file."""
 
@@ -95,3 +263,27 @@ class IdentityUnavailable(StoreError):
 
     def __str__(self) -> str:
         return "signatures cannot be checked: the package cryptography is not installed"
+
+
+class InvalidExport(StoreError):
+    """Raised when an export cannot be read in; the space stays as it was."""
+
+    name = "TransactionError"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class MergeClash(BranchError):
+    """Raised when a merge needs resolutions; nothing was written."""
+
+    name = "ConflictError"
+
+    def __init__(self, source: str, target: str, clashes: list[Clash]) -> None:
+        places = len(clashes)
+        super().__init__(
+            f"merging {source!r} into {target!r} needs {places} resolution{'s' * (places != 1)}",
+            hint="settle each with --take source|target or a resolutions file",
+        )
+        self.source, self.target, self.clashes = source, target, clashes
