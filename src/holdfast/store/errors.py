@@ -8,6 +8,7 @@
     │   ├── UnknownBranch, InactiveBranch
     │   └── CommitTooLarge
     ├── ConflictError             a read the commit stands on no longer holds; has the `Conflict`s
+    ├── QueryError                a graph query that cannot be answered as asked
     ├── OutOfRange                a read at a seq the branch does not have
     ├── BranchError               a branch that cannot be made, removed or merged as asked
     │   └── MergeClash            a merge that needs resolutions; has the `Clash`es
@@ -126,6 +127,16 @@ class ReplayMismatch(ProtocolError):
             hint="every commit of a session needs a localSeq of its own",
         )
         self.session, self.local_seq = session, local_seq
+
+
+class QueryError(StoreError):
+    """Raised when a graph query cannot be answered as asked; nothing has changed."""
+
+    name = "QueryError"
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.hint = hint
 
 
 class OutOfRange(StoreError):

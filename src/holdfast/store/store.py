@@ -7,7 +7,8 @@ one trip to the disk, and reads do not wait for them.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -99,6 +100,12 @@ class Store:
         at = None if seq is None else Seq(seq)
         with self._reader:
             return self.engine.state(EntityId(id), BranchName(branch), at)
+
+    @contextmanager
+    def reading(self) -> Iterator[Engine]:
+        """The engine, for several reads in a row; nobody else reads meanwhile."""
+        with self._reader:
+            yield self.engine
 
     def newest_seq(self) -> Seq:
         """The seq of the newest commit of the space."""
