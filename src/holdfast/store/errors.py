@@ -208,6 +208,8 @@ class StoreUnreachable(StoreError):
 class InvalidValue(StoreError):
     """Raised when a value cannot be stored or sent without changing it."""
 
+    name: ClassVar[str] = "TransactionError"
+
     def __init__(self, path: tuple[Step, ...], reason: str) -> None:
         super().__init__(path, reason)
         self.path, self.reason = path, reason
