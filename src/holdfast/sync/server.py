@@ -602,6 +602,7 @@ class Connection:
         if not is_empty(sync):
             session.synced_seq = Seq(sync.to_seq)
             self.send(Effect(space=session.space, session_id=session.id, effect=sync))
+            self.server.registry.keep(session)
         if "removes" in self.capabilities:
             self.server.orphaned(session)
 
