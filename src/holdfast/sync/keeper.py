@@ -121,7 +121,7 @@ def recorded(session: ServerSession) -> str | None:
         "syncedSeq": session.synced_seq,
         "watches": [messages.to_wire(watch) for watch in watched.watches.values()],
         "known": [
-            [branch, id, known.seq, known.deleted, known.sent_at]
+            [branch, id, known.seq, known.deleted, known.proven]
             for (branch, id), known in watched.known.items()
         ],
         "removed": [[branch, id, seq] for (branch, id), seq in watched.removed.items()],
@@ -139,9 +139,9 @@ def restored(space: SpaceId, id: SessionId, text: str, limits: GraphLimits) -> S
         watched.watches[watch["id"]] = WatchSpec(
             id=watch["id"], kind=watch["kind"], query=watch["query"]
         )
-    for branch, document, seq, deleted, sent_at in state["known"]:
+    for branch, document, seq, deleted, proven in state["known"]:
         key = (BranchName(branch), EntityId(document))
-        watched.known[key] = Known(Seq(seq), deleted, Seq(sent_at))
+        watched.known[key] = Known(Seq(seq), deleted, Seq(proven))
     for branch, document, seq in state["removed"]:
         watched.removed[BranchName(branch), EntityId(document)] = Seq(seq)
     return ServerSession(

@@ -497,7 +497,7 @@ class Connection:
 
     def _catch_up(self, space: Space, session: ServerSession, seen: int | None) -> Sync | None:
         """What a resumed session's client lacks; its watches are live again."""
-        if not session.watched.watches:
+        if session.watched.is_idle:
             return None
         self._unwatch(session)
         # The first version sends what changed since the server last sent something. What was lost
