@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ SHAPES = {2: "58d8e24517e7e7d3"}
 """PROTOCOL_VERSION -> digest of the shapes; a new shape needs a new version and its history."""
 
 COMMAND = {"requestId": "r", "space": "did:key:z", "sessionId": "S"}
-REQUESTS = [
+REQUESTS: list[dict[str, Any]] = [
     {"type": "hello", "protocol": "memory/v2", "flags": {}},
     {"type": "hello", "protocol": "memory/v2", "flags": {}, "capabilities": ["coverage"]},
     {"type": "session.open", "requestId": "o", "space": "s", "session": {}},

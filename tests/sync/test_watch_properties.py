@@ -223,7 +223,7 @@ class WatchersAgreeWithTheStore(RuleBasedStateMachine):
                 state = self.world.store.state(id, branch)
                 return None if state is None else Loaded(state.seq, state.document)
 
-            for entity in query_graph(load, each["query"]):  # type: ignore[arg-type]
+            for entity in query_graph(load, each["query"]):
                 key = (BranchName(branch), entity["id"])
                 found[key] = (entity["seq"], entity["document"] is None)
         return found

@@ -207,7 +207,10 @@ class Server:
 
     def orphaned(self, session: ServerSession) -> None:
         """The session's client may have documents that no watch reaches."""
-        if session.orphaned_at is None and session.watched.has_orphans():
+        if not session.watched.has_orphans():
+            session.orphaned_at = None
+            self._orphaned.pop(session, None)
+        elif session.orphaned_at is None:
             session.orphaned_at = self.clock_ms()
             self._orphaned[session] = None
 
