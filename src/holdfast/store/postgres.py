@@ -94,7 +94,7 @@ INSERT INTO branch (name) VALUES ('')
 LOCK_MS = 30_000
 
 CHANNEL = "holdfast_commits"
-"""Where every commit is announced; the payload is the name of the space."""
+"""Where every commit is announced; the payload is the schema of the space."""
 
 
 def schema_name(space: str) -> str:
@@ -108,8 +108,8 @@ class PostgresDatabase:
     def __init__(self, url: str, space: str, create: bool = True) -> None:
         self._url, self._space = url, space
         self._schema = schema_name(space)
-        self._quoted_space = "'" + space.replace("'", "''") + "'"
         self._lock = threading.Lock()
+        self._in_transaction = False
         self._connection = self._connect()
         if create:
             self._prepare_schema()
@@ -183,6 +183,8 @@ class PostgresDatabase:
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         import psycopg
 
+        if not self._in_transaction:
+            self._reconnect_if_broken()
         try:
             with self._lock:
                 cursor = self._connection.execute(sql, parameters or None)
@@ -205,18 +207,19 @@ class PostgresDatabase:
             raise StoreUnreachable(f"PostgreSQL stopped answering: {error}") from error
 
     def begin(self) -> None:
-        self._reconnect_if_broken()
         self.rows("BEGIN")
+        self._in_transaction = True
         self.rows("SELECT name FROM branch WHERE name = '' FOR UPDATE")
 
     def begin_reading(self) -> None:
-        self._reconnect_if_broken()
         self.rows("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        self._in_transaction = True
 
     def commit(self) -> None:
         # Told in the transaction itself: whoever listens hears of it exactly when it is durable,
         # even if this process ends in the same moment. Who hears looks up what is new.
-        self.rows(f"SELECT pg_notify('{CHANNEL}', {self._quoted_space}); COMMIT")
+        self.rows(f"SELECT pg_notify('{CHANNEL}', '{self._schema}'); COMMIT")
+        self._in_transaction = False
 
     def rollback(self) -> None:
         from psycopg.pq import TransactionStatus
@@ -226,12 +229,16 @@ class PostgresDatabase:
             TransactionStatus.UNKNOWN,
         ):
             self.rows("ROLLBACK")
+        self._in_transaction = False
 
     def _reconnect_if_broken(self) -> None:
-        """A server that was restarted is a new server: the next transaction starts there."""
-        if self._connection.closed:
+        """A server that was restarted is a new server: what is asked next is asked there.
+
+        Never inside a transaction, whose first part the new server does not know.
+        """
+        if self._connection.broken:
             self._connection = self._connect()
-            self.rows(f"SET search_path TO {self._schema}")
+            self._connection.execute(f"SET search_path TO {self._schema}")
 
     def compact(self) -> None:
         """Let the server reclaim what dead rows held."""

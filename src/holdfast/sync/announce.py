@@ -24,7 +24,7 @@ log = logging.getLogger("holdfast.sync")
 
 
 class Listener:
-    """Calls `heard` with the space of every commit, from a thread of its own."""
+    """Calls `heard` with the schema of every commit's space, from a thread of its own."""
 
     def __init__(self, url: str, heard: Callable[[str], None]) -> None:
         self._url, self._heard = url, heard

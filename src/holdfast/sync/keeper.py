@@ -10,17 +10,22 @@ FORMAT 1: one row per session; the state is JSON.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from holdfast.ids import BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store import codec
+from holdfast.store.errors import StoreUnreachable
 from holdfast.store.graph import Limits as GraphLimits
 from holdfast.sync import messages
 from holdfast.sync.messages import WatchSpec
 from holdfast.sync.sessions import ServerSession
 from holdfast.sync.watch import Known, Watched
+
+if TYPE_CHECKING:
+    import psycopg
 
 FORMAT: Final = 1
 KNOWN_MAX: Final = 5_000
@@ -193,29 +198,52 @@ class SessionTable:
     """Rows in PostgreSQL, so that a client may resume at another server."""
 
     def __init__(self, url: str) -> None:
-        import psycopg
-
         self._lock = threading.Lock()
         self._url = url
-        self._connection = psycopg.Connection.connect(
-            url, autocommit=True, cursor_factory=psycopg.RawCursor, application_name="holdfast"
+        self._connection = self._connect()
+        # Two servers may start at once; making the table twice is an error there.
+        lock = "hashtextextended('holdfast/sessions', 0)"
+        self._ask(f"SELECT pg_advisory_lock({lock})")
+        self._ask(
+            "CREATE TABLE IF NOT EXISTS public.holdfast_session ("
+            'space text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, '
+            "until_ms bigint NOT NULL, state text NOT NULL, PRIMARY KEY (space, id))"
         )
+        self._ask(f"SELECT pg_advisory_unlock({lock})")
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        import psycopg
+
+        try:
+            return psycopg.Connection.connect(
+                self._url,
+                autocommit=True,
+                cursor_factory=psycopg.RawCursor,
+                application_name="holdfast-sessions",
+            )
+        except psycopg.OperationalError as error:
+            raise StoreUnreachable(f"cannot reach PostgreSQL: {error}") from error
+
+    @contextmanager
+    def _cursor(self) -> Iterator[psycopg.Cursor[Any]]:
+        import psycopg
+
         with self._lock:
-            # Two servers may start at once; making the table twice is an error there.
-            self._connection.execute(
-                "SELECT pg_advisory_lock(hashtextextended('holdfast/sessions', 0))"
-            )
-            self._connection.execute(
-                "CREATE TABLE IF NOT EXISTS public.holdfast_session ("
-                'space text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, '
-                "until_ms bigint NOT NULL, state text NOT NULL, PRIMARY KEY (space, id))"
-            )
-            self._connection.execute(
-                "SELECT pg_advisory_unlock(hashtextextended('holdfast/sessions', 0))"
-            )
+            if self._connection.broken:
+                self._connection = self._connect()
+            try:
+                with self._connection.cursor() as cursor:
+                    yield cursor
+            except psycopg.OperationalError as error:
+                raise StoreUnreachable(f"PostgreSQL stopped answering: {error}") from error
+
+    def _ask(self, sql: str, parameters: tuple[Any, ...] | None = None) -> list[Any]:
+        with self._cursor() as cursor:
+            cursor.execute(sql, parameters)
+            return cursor.fetchall() if cursor.description is not None else []
 
     def _many(self, sql: str, rows: list[Any]) -> None:
-        with self._lock, self._connection.cursor() as cursor:
+        with self._cursor() as cursor:
             cursor.executemany(sql, rows)
 
     def put(self, rows: Iterable[Row]) -> None:
@@ -228,9 +256,8 @@ class SessionTable:
 
     def get(self, space: str, id: str) -> Row | None:
         sql = f"SELECT {_COLUMNS} FROM public.holdfast_session WHERE space = $1 AND id = $2"
-        with self._lock:
-            found = self._connection.execute(sql, (space, id)).fetchone()
-        return None if found is None else (found[0], found[1], found[2], found[3])
+        found = self._ask(sql, (space, id))
+        return tuple(found[0]) if found else None
 
     def drop(self, keys: Iterable[tuple[str, str]]) -> None:
         self._many("DELETE FROM public.holdfast_session WHERE space = $1 AND id = $2", list(keys))

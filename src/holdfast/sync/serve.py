@@ -91,7 +91,10 @@ class SyncService:
             challenges=Challenges(options.audience, options.key, new_token) if identity else None,
         )
         doors = Doors(options.hosts, options.origins)
-        self.endpoint = SyncEndpoint(self.server, mailbox, doors, self._keeper)
+        announced_as: Callable[[str], str] = str
+        if options.on_postgres:
+            from holdfast.store.postgres import schema_name as announced_as
+        self.endpoint = SyncEndpoint(self.server, mailbox, doors, self._keeper, announced_as)
         self._listener = (
             Listener(options.store, self.endpoint.heard) if options.on_postgres else None
         )

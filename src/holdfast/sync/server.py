@@ -452,6 +452,7 @@ class Connection:
         found = self.sessions.get((SpaceId(space), SessionId(id)))
         if found is None:
             raise SessionError
+        found.proven = True
         return found
 
     def _open(self, request: SessionOpen) -> None:
@@ -460,6 +461,7 @@ class Connection:
         space = server.space(name)
         proof = OpenProof(server.challenges, self.challenge, server.clock_ms())
         principal = server.authorize(name, request, proof)
+        space.advance()
         server.access[name].require_read(principal)
         wanted = request.session
         id = wanted.session_id if isinstance(wanted.session_id, str) else None
@@ -474,7 +476,6 @@ class Connection:
         if opened.former_owner is not None:
             opened.former_owner.lose(session, "taken-over")
         self.sessions[session.key] = session
-        space.advance()
         seen = wanted.seen_seq if isinstance(wanted.seen_seq, int) else None
         if resumed:
             try:

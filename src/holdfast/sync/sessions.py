@@ -11,6 +11,11 @@ kept for a while, then forgotten.
 | yes | no token, or an old one | SessionRevokedError |
 | yes, from before a restart | no token, or another one | a fresh session |
 | yes | the current token | the session, under a new token |
+| yes, and the answer to its last open was lost | what that open presented | the session, again |
+
+An answer counts as lost when its connection ended before the client used the session; otherwise a
+client whose line broke at the wrong moment would be locked out of its own session. Peers of the
+protocol's first version do not know this rule, and it does not apply to them.
 
 Only a digest of the token is kept, so that what we remember opens nothing.
 """
@@ -47,6 +52,10 @@ class ServerSession:
     stale: dict[BranchName, set[EntityId]] = field(default_factory=dict)
     owner: Connection | None = None
     detached_at: int | None = None
+    proven: bool = False
+    """Whether the client has used the session since its last open, so that it has the token."""
+    presented_digest: str | None = None
+    """Of the token with which the session was last opened; None if with none."""
     recalled: bool = False
     """Whether it comes from an earlier process, so that its token may be out of date."""
     orphaned_at: int | None = None
@@ -166,12 +175,14 @@ class Registry:
                 f"session {found.id} is already bound to {found.principal}",
                 hint="open a session of your own",
             )
-        if not _fits(found, principal, token):
+        forgiven = "coverage" in connection.capabilities and _was_lost(found, token)
+        if not forgiven and not _fits(found, principal, token):
             raise SessionRevoked(
                 f"session {found.id} resume token is no longer valid",
                 hint="another connection took the session over; open a new one",
             )
-        found.recalled = False
+        found.recalled = found.proven = False
+        found.presented_digest = None if token is None else digest(token)
         former = found.owner if found.owner is not connection else None
         found.owner, found.token_digest, found.detached_at = connection, digest(fresh_token), None
         self._detached.pop(found, None)
@@ -217,6 +228,12 @@ def _fits(session: ServerSession, principal: str | None, token: str | None) -> b
         and token is not None
         and hmac.compare_digest(session.token_digest, digest(token))
     )
+
+
+def _was_lost(session: ServerSession, token: str | None) -> bool:
+    """Whether this is the client that never received the token it was given last."""
+    presented = None if token is None else digest(token)
+    return session.owner is None and not session.proven and presented == session.presented_digest
 
 
 def digest(token: str) -> str:
