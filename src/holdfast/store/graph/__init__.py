@@ -6,7 +6,7 @@ a session reach the same documents by running the same code.
 
 from holdfast.store.graph.selectors import DEFAULT_LIMITS, Limits, Place, Selector, roots_of
 from holdfast.store.graph.tracked import Change, Entity, Pruned, TrackedGraph, query_graph
-from holdfast.store.graph.walk import Load, Loaded
+from holdfast.store.graph.walk import Load, Loaded, Memo
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -15,6 +15,7 @@ __all__ = [
     "Limits",
     "Load",
     "Loaded",
+    "Memo",
     "Place",
     "Pruned",
     "Selector",

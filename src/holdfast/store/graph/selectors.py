@@ -90,8 +90,8 @@ def _root(index: int, root: Any, limits: Limits) -> Place:
 def narrowed(link: Link, schema: Schema) -> Schema:
     """The schema for what `link` leads to, met where `schema` holds.
 
-    A link's own schema can only narrow. One that is malformed was written by whoever wrote the
-    document, not by the reader, so it is ignored rather than allowed to fail the reader's query.
+    A malformed schema in a link was written by whoever wrote the document, not by the reader, so
+    it is ignored rather than allowed to fail the reader's query.
     """
     if link.schema is None:
         return schema
