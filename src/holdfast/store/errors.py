@@ -10,6 +10,7 @@
     ├── ConflictError             a read the commit stands on no longer holds; has the `Conflict`s
     ├── QueryError                a graph query that cannot be answered as asked
     ├── OutOfRange                a read at a seq the branch does not have
+    ├── QueryError                a graph query that cannot be answered as asked
     ├── BranchError               a branch that cannot be made, removed or merged as asked
     │   └── MergeClash            a merge that needs resolutions; has the `Clash`es
     ├── InvalidExport             an export that cannot be read in
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING, ClassVar
 from holdfast.errors import StoreError
 
 if TYPE_CHECKING:
+    from holdfast.ids import Seq
     from holdfast.store.admit import Conflict
     from holdfast.store.merge import Clash
 
@@ -129,16 +131,6 @@ class ReplayMismatch(ProtocolError):
         self.session, self.local_seq = session, local_seq
 
 
-class QueryError(StoreError):
-    """Raised when a graph query cannot be answered as asked; nothing has changed."""
-
-    name = "QueryError"
-
-    def __init__(self, reason: str, hint: str = "") -> None:
-        super().__init__(reason)
-        self.hint = hint
-
-
 class OutOfRange(StoreError):
     """Raised when reading a branch at a seq that it does not have."""
 
@@ -148,6 +140,16 @@ class OutOfRange(StoreError):
         super().__init__(f"seq {seq} is out of range for branch {branch}")
         self.branch, self.seq, self.least, self.most = branch, seq, least, most
         self.hint = f"this branch can be read at seq {least} to {most}"
+
+
+class QueryError(StoreError):
+    """Raised when a graph query cannot be answered as asked; nothing has changed."""
+
+    name = "QueryError"
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.hint = hint
 
 
 class BranchError(StoreError):
@@ -167,13 +169,23 @@ class ConflictError(StoreError):
 
     def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
         assert conflicts, "a conflict error says what conflicted"
-        super().__init__(str(conflicts[0]))
+        super().__init__(conflicts)
         self.conflicts = conflicts
-        newest = max((c.seq for c in conflicts if c.seq is not None), default=None)
-        self.retry_after_seq = newest
-        self.hint = conflicts[0].explanation()
-        if newest is not None:
-            self.hint += f"; read again at seq {newest} or later, then commit again"
+
+    def __str__(self) -> str:
+        return str(self.conflicts[0])
+
+    @property
+    def retry_after_seq(self) -> Seq | None:
+        """The newest write that broke a read; None if a commit that never landed did."""
+        return max((c.seq for c in self.conflicts if c.seq is not None), default=None)
+
+    @property
+    def hint(self) -> str:  # type: ignore[override]
+        said, newest = self.conflicts[0].explanation(), self.retry_after_seq
+        if newest is None:
+            return said
+        return f"{said}; read again at seq {newest} or later, then commit again"
 
 
 class InvalidBlob(StoreError):

@@ -4,7 +4,14 @@ It reads documents through a function that it is given and does no I/O of its ow
 a session reach the same documents by running the same code.
 """
 
-from holdfast.store.graph.selectors import DEFAULT_LIMITS, Limits, Place, Selector, roots_of
+from holdfast.store.graph.selectors import (
+    DEFAULT_LIMITS,
+    Limits,
+    Place,
+    Selector,
+    point_of,
+    roots_of,
+)
 from holdfast.store.graph.tracked import Change, Entity, Pruned, TrackedGraph, query_graph
 from holdfast.store.graph.walk import Load, Loaded, Memo
 
@@ -20,6 +27,7 @@ __all__ = [
     "Pruned",
     "Selector",
     "TrackedGraph",
+    "point_of",
     "query_graph",
     "roots_of",
 ]
