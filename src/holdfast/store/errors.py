@@ -8,7 +8,6 @@
     │   ├── UnknownBranch, InactiveBranch
     │   └── CommitTooLarge
     ├── ConflictError             a read the commit stands on no longer holds; has the `Conflict`s
-    ├── QueryError                a graph query that cannot be answered as asked
     ├── OutOfRange                a read at a seq the branch does not have
     ├── QueryError                a graph query that cannot be answered as asked
     ├── BranchError               a branch that cannot be made, removed or merged as asked
