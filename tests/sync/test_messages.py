@@ -137,3 +137,31 @@ def test_any_text_is_a_message_or_an_invalid_message(text: str) -> None:
     except InvalidMessage:
         return
     raise AssertionError(f"{text!r} was taken for a message")
+
+
+@given(
+    st.text(max_size=5),
+    st.lists(st.tuples(st.text(max_size=3), st.integers(0, 9), st.none() | st.text(max_size=4))),
+    st.lists(st.text(max_size=3)),
+)
+def test_a_frame_put_together_is_the_frame_written_out(
+    name: str, documents: list[tuple[str, int, str | None]], removed: list[str]
+) -> None:
+    upserts = [
+        messages.Upsert(branch="", id=id, seq=seq, deleted=True)
+        if text is None
+        else messages.Upsert(branch="b", id=id, seq=seq, doc={"value": text})
+        for id, seq, text in documents
+    ]
+    sync = messages.Sync(
+        from_seq=1,
+        to_seq=2,
+        upserts=upserts,
+        removes=[messages.Remove(branch=name, id=id) for id in removed],
+    )
+    whole = messages.encode(messages.Effect(space=name, session_id="S", effect=sync))
+    texts = [
+        json.dumps(messages.to_wire(one), ensure_ascii=False, separators=(",", ":"))
+        for one in upserts
+    ]
+    assert json.loads(messages.effect_frame(name, "S", sync, texts)) == json.loads(whole)

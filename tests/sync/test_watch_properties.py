@@ -252,7 +252,7 @@ class WatchersAgreeWithTheStore(RuleBasedStateMachine):
 
 
 @pytest.mark.shows("INV-26", "INV-27", "INV-28", "INV-29", "INV-30", "INV-31", "SYNC-COVERAGE")
-class TestWatchersAgreeWithTheStore(WatchersAgreeWithTheStore.TestCase):  # type: ignore[misc]
+class TestWatchersAgreeWithTheStore(WatchersAgreeWithTheStore.TestCase):  # type: ignore[misc, valid-type]
     """A copy of the watch union per client judges the server's."""
 
     settings = settings(max_examples=40, stateful_step_count=30)

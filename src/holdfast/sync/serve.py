@@ -83,7 +83,8 @@ class SyncService:
             flags=flags,
             capabilities=CAPABILITIES if identity else CAPABILITIES - {"identity"},
             session_ttl_ms=options.session_ttl_ms,
-            # Under a steady load there are always messages waiting; watchers shall not.
+            # At once when nothing else is on its way; under load, gathered for a moment.
+            refresh_after_ms=0,
             drain_wait_ms=20,
             limits=options.limits,
             keeper=self._keeper,

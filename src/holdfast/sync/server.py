@@ -58,7 +58,7 @@ from holdfast.sync.messages import (
 )
 from holdfast.sync.proof import Challenges, OpenProof
 from holdfast.sync.sessions import Forgetful, Keeper, Registry, ServerSession
-from holdfast.sync.space import Space, ids_of, keys_of
+from holdfast.sync.space import Space, Views, ids_of, keys_of
 from holdfast.sync.watch import Watched, is_empty
 
 Told = Callable[[Applied | StoreError], None]
@@ -69,6 +69,8 @@ Authorize = Callable[[SpaceId, SessionOpen, OpenProof], str | None]
 """Who is asking; raises if they may not."""
 
 REFRESH_AFTER_MS = 5
+"""How long changes are gathered before they are sent."""
+
 DRAIN_WAIT_MS = 500
 
 NORMAL, UNSUPPORTED, POLICY, TOO_BIG, BROKEN, TRY_AGAIN = 1000, 1003, 1008, 1009, 1011, 1013
@@ -104,6 +106,7 @@ class Server:
         flags: Flags | None = None,
         capabilities: frozenset[str] = CAPABILITIES - {"identity"},
         session_ttl_ms: int = 30_000,
+        refresh_after_ms: int = REFRESH_AFTER_MS,
         remove_after_ms: int = 1_000,
         drain_wait_ms: int = DRAIN_WAIT_MS,
         limits: Limits | None = None,
@@ -116,6 +119,7 @@ class Server:
         self.authorize, self.commit = authorize, commit
         self.flags = flags or Flags()
         self.capabilities = capabilities
+        self.refresh_after_ms = refresh_after_ms
         self.remove_after_ms = remove_after_ms
         self.limits = limits or Limits()
         self.challenges = challenges
@@ -132,7 +136,7 @@ class Server:
         self._last_refresh_ms = 0
         self._orphaned: dict[ServerSession, None] = {}
         self.on_stale: Callable[[], None] = lambda: None
-        """Called when something must be sent in `REFRESH_AFTER_MS`; the adapter arms a timer."""
+        """Called when something must be sent in `refresh_after_ms`; the adapter arms a timer."""
 
     # connections
 
@@ -171,7 +175,7 @@ class Server:
     def touched(self) -> None:
         """Something may have to be sent; remember when."""
         if self._due_ms is None and any(space.stale for space in self.spaces.values()):
-            self._due_ms = self.clock_ms() + REFRESH_AFTER_MS
+            self._due_ms = self.clock_ms() + self.refresh_after_ms
             self.on_stale()
 
     def refresh(self) -> int | None:
@@ -589,7 +593,7 @@ class Connection:
 
     # sending
 
-    def send_changes(self, space: Space, session: ServerSession, views: Any) -> None:
+    def send_changes(self, space: Space, session: ServerSession, views: Views) -> None:
         """Send what changed for a session since it was last told."""
         stale, session.stale = session.stale, {}
         if not stale:
@@ -605,7 +609,8 @@ class Connection:
             space.track(session, branch, ids)
         if not is_empty(sync):
             session.synced_seq = Seq(sync.to_seq)
-            self.send(Effect(space=session.space, session_id=session.id, effect=sync))
+            texts = [views.text(upsert, self._unified) for upsert in sync.upserts]
+            self._send_frame(messages.effect_frame(session.space, session.id, sync, texts))
             self.server.registry.keep(session)
         if "removes" in self.capabilities:
             self.server.orphaned(session)
@@ -642,9 +647,12 @@ class Connection:
 
     def send(self, message: Message) -> None:
         """Put a message into the outbox; a peer that reads too slowly is dropped."""
+        if not self._gone and self.closing is None:
+            self._send_frame(messages.encode(message, self._unified))
+
+    def _send_frame(self, frame: str) -> None:
         if self._gone or self.closing is not None:
             return
-        frame = messages.encode(message, self._unified)
         self._outbox.append(frame)
         self._outbox_bytes += len(frame)
         most = self.server.limits.outbox_bytes_max

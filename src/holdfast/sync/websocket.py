@@ -184,7 +184,7 @@ class SyncEndpoint:
     # the timer
 
     def _arm_soon(self) -> None:
-        self._arm(5)
+        self._arm(self.server.refresh_after_ms)
 
     def _arm(self, in_ms: int) -> None:
         assert self._loop is not None
