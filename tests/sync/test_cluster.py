@@ -112,13 +112,32 @@ def test_a_session_is_resumed_at_the_other_server(nodes: tuple[Served, Served], 
     client = Client(a.url, "S", ["coverage"], space=space)
     client.transact(1, set_("x", 1))
     client.ask("session.watch.set", watches=[watch("w", root("x"))])
-    a.stop()
+    a.kill()
     writer = Client(b.url, "W", space=space)
     writer.transact(1, set_("x", 2))
     back = Client(b.url, capabilities=["coverage"], space=space)
     answer = back.open("S", token=client.token, seen=1)["ok"]
     assert answer["resumed"] is True
     assert upserts(answer["sync"]) == [("x", 2)]
+
+
+@pytest.mark.shows("SYNC-CLUSTER-TAKEOVER", "INV-32")
+def test_a_session_that_is_taken_over_at_the_other_server_is_lost_here(
+    nodes: tuple[Served, Served], space: str
+) -> None:
+    a, b = nodes
+    old = Client(a.url, "S", ["coverage"], space=space)
+    old.ask("session.watch.set", watches=[watch("w", root("x"))])
+    new = Client(b.url, capabilities=["coverage"], space=space)
+    assert new.open("S", token=old.token, seen=0)["ok"]["resumed"] is True
+    frame = old.receive()
+    assert (frame["type"], frame["reason"]) == ("session/revoked", "taken-over")
+    assert old.transact(1, set_("x", 1))["error"]["name"] == "SessionError"
+    new.transact(1, set_("x", 1))
+    # And back again, with the token that the other server gave out.
+    b.kill()
+    back = Client(a.url, capabilities=["coverage"], space=space)
+    assert back.open("S", token=new.token, seen=0)["ok"]["resumed"] is True
 
 
 @pytest.fixture

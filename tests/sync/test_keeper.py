@@ -1,6 +1,6 @@
 """Sessions that survive the server."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +16,23 @@ class Kept:
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        self.keeper = self._keeper(0)
+        self.now: Callable[[], int] = lambda: 0
+        self.keeper = self.opened()
         self.world = World(str(home / "spaces"), keeper=self.keeper)
+        self.now = lambda: self.world.now
 
-    def _keeper(self, now: int) -> SessionKeeper:
-        return SessionKeeper(SessionFile(self._home / "sessions.db"), GraphLimits(), now)
+    def opened(self) -> SessionKeeper:
+        rows = SessionFile(self._home / "sessions.db")
+        return SessionKeeper(rows, GraphLimits(), lambda: self.now())
 
     def crash(self) -> None:
         """Whatever was not saved is gone; nobody is told."""
         self.keeper.close()
-        self.keeper = self._keeper(self.world.now)
+        self.keeper = self.opened()
         self.world.start(keeper=self.keeper)
 
     def save(self) -> None:
-        self.keeper.save(self.world.now)
+        self.keeper.save()
 
 
 @pytest.fixture
@@ -77,15 +80,25 @@ def test_what_was_sent_after_the_last_save_is_at_worst_sent_again(kept: Kept) ->
     assert upserts(answer["sync"]) == [("a", 1)]
 
 
+@pytest.mark.shows("SYNC-KEPT")
+def test_watches_and_tokens_are_kept_before_the_client_hears_of_them(kept: Kept) -> None:
+    world = kept.world
+    first = world.peer("A")
+    first.watch_set(watch("w", root("a")))
+    second = world.peer("A", token=first.token)
+    kept.crash()
+    answer = world.peer().open("A", token=second.token)["ok"]
+    assert answer["resumed"] is True
+
+
 @pytest.mark.shows("SYNC-KEPT-TOKEN")
-def test_a_token_that_was_not_kept_starts_afresh_and_reveals_nothing(kept: Kept) -> None:
+def test_another_token_starts_afresh_and_reveals_nothing(kept: Kept) -> None:
     world = kept.world
     peer = world.peer("A")
     peer.watch_set(watch("w", root("a")))
-    kept.save()
-    newer = world.peer("A", token=peer.token)
+    world.peer("A", token=peer.token)
     kept.crash()
-    answer = world.peer().open("A", token=newer.token)["ok"]
+    answer = world.peer().open("A", token=peer.token)["ok"]
     assert "resumed" not in answer
     assert "sync" not in answer
 
@@ -98,7 +111,7 @@ def test_the_token_itself_is_not_kept(kept: Kept, tmp_path: Path) -> None:
     found = b"".join(path.read_bytes() for path in tmp_path.glob("sessions.db*"))
     assert peer.token.encode() not in found
     assert b"tokenDigest" in found
-    kept.keeper = kept._keeper(0)
+    kept.keeper = kept.opened()
 
 
 @pytest.mark.shows("SYNC-KEPT")
@@ -114,12 +127,12 @@ def test_a_detached_session_is_kept_no_longer_than_its_time(kept: Kept) -> None:
 
 
 def test_a_session_of_another_principal_is_not_handed_over_after_a_restart(tmp_path: Path) -> None:
-    keeper = SessionKeeper(SessionFile(tmp_path / "s.db"), GraphLimits(), 0)
+    keeper = SessionKeeper(SessionFile(tmp_path / "s.db"), GraphLimits(), lambda: 0)
     named: dict[str, Any] = {"authorize": lambda space, request, proof: request.authorization}
     world = World(keeper=keeper, **named)
     peer = world.peer("A", authorization="alice")
     peer.watch_set(watch("w", root("a")))
-    keeper.save(0)
+    keeper.save()
     world.start(keeper=keeper, **named)
     answer = world.peer().open("A", token=peer.token, authorization="bob")["ok"]
     assert "resumed" not in answer

@@ -65,8 +65,8 @@ def test_what_was_acknowledged_survives_kill_and_sessions_resume(tmp_path: Path)
     back = Client(second.url, capabilities=["coverage"])
     answer = back.open("A", token=client.token, seen=0)["ok"]
     assert answer["serverSeq"] == 20
-    if "resumed" in answer:
-        assert ("a", 20) in upserts(answer["sync"])
+    assert answer["resumed"] is True
+    assert ("a", 20) in upserts(answer["sync"])
     assert back.transact(20, set_("a", 20))["ok"]["seq"] == 20
     assert back.transact(21, set_("b", 1))["ok"]["seq"] == 21
     second.stop()

@@ -34,7 +34,7 @@ from holdfast.sync.errors import Forbidden, SessionRevoked
 from holdfast.sync.watch import Watched
 
 if TYPE_CHECKING:
-    from holdfast.sync.server import Connection
+    from holdfast.sync.connection import Connection
 
 
 @dataclass(eq=False, slots=True)
@@ -74,23 +74,31 @@ class ServerSession:
 class Keeper(Protocol):
     """Where sessions are remembered beyond this process."""
 
-    def keep(self, session: ServerSession, until_ms: int | None) -> None:
-        """Remember the session as it is; until then, or while it has an owner."""
+    def keep(self, session: ServerSession, until_ms: int | None, urgent: bool = False) -> None:
+        """Remember the session as it is; until then, or while it has an owner.
+
+        It is urgent when its client is about to hear of something that only we know.
+        """
 
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None: ...
     def forget(self, space: SpaceId, id: SessionId) -> None: ...
+    def taken_over(self, space: SpaceId, id: SessionId) -> None:
+        """A session that another process may still hold is now ours."""
 
 
 class Forgetful:
     """Remembers nothing beyond this process."""
 
-    def keep(self, session: ServerSession, until_ms: int | None) -> None:
+    def keep(self, session: ServerSession, until_ms: int | None, urgent: bool = False) -> None:
         pass
 
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None:
         return None
 
     def forget(self, space: SpaceId, id: SessionId) -> None:
+        pass
+
+    def taken_over(self, space: SpaceId, id: SessionId) -> None:
         pass
 
 
@@ -135,9 +143,13 @@ class Registry:
         if session is None:
             session = self._keeper.recall(space, id, now_ms)
             if session is not None:
-                self._opened += 1
-                session.serial = self._opened
-                self._sessions[session.key] = session
+                self._add(session)
+        return session
+
+    def _add(self, session: ServerSession) -> ServerSession:
+        self._opened += 1
+        session.serial = self._opened
+        self._sessions[session.key] = session
         return session
 
     def open(
@@ -156,6 +168,12 @@ class Registry:
             # client cannot be told from a stranger, nobody gets what the session knew.
             self.end(found)
             found = None
+        if found is not None and found.owner is None and not _fits(found, principal, token):
+            # It may have been at another server meanwhile, which changed the token.
+            elsewhere = self._keeper.recall(space, found.id, now_ms)
+            if elsewhere is not None and _fits(elsewhere, principal, token):
+                self._drop(found)
+                found = self._add(elsewhere)
         fresh_token = self._new_token()
         if found is None:
             self._opened += 1
@@ -181,6 +199,8 @@ class Registry:
                 f"session {found.id} resume token is no longer valid",
                 hint="another connection took the session over; open a new one",
             )
+        if found.recalled:
+            self._keeper.taken_over(*found.key)
         found.recalled = found.proven = False
         found.presented_digest = None if token is None else digest(token)
         former = found.owner if found.owner is not connection else None
@@ -194,14 +214,22 @@ class Registry:
         self._detached[session] = None
         self._keeper.keep(session, now_ms + self._ttl_ms)
 
-    def keep(self, session: ServerSession) -> None:
+    def keep(self, session: ServerSession, urgent: bool = False) -> None:
         """Remember the session as it is now, should this process end."""
-        self._keeper.keep(session, None)
+        self._keeper.keep(session, None, urgent)
 
     def end(self, session: ServerSession) -> None:
         """Forget a session for good."""
         self._drop(session)
         self._keeper.forget(*session.key)
+
+    def lose(self, name: str) -> ServerSession | None:
+        """Another server has the session that is so named; forget ours, but not what is kept."""
+        for session in list(self._sessions.values()):
+            if public_name(*session.key) == name:
+                self._drop(session)
+                return session
+        return None
 
     def sweep(self, now_ms: int) -> int:
         """Forget sessions that waited too long; how many."""
@@ -234,6 +262,11 @@ def _was_lost(session: ServerSession, token: str | None) -> bool:
     """Whether this is the client that never received the token it was given last."""
     presented = None if token is None else digest(token)
     return session.owner is None and not session.proven and presented == session.presented_digest
+
+
+def public_name(space: str, id: str) -> str:
+    """What a session is called where others may listen."""
+    return digest(f"{space}\0{id}")
 
 
 def digest(token: str) -> str:

@@ -146,11 +146,15 @@ class SyncEndpoint:
         for connection in list(self.server.connections):
             connection.disconnected()
         if self._keeper is not None:
-            self._keeper.save(now_ms())
+            self._keeper.save()
 
     def heard(self, announced: str) -> None:
         """A space has a commit; "" if any may have one. May be called from any thread."""
         self._mailbox.put(self._look, announced)
+
+    def taken(self, name: str) -> None:
+        """Another server took a session over. May be called from any thread."""
+        self._mailbox.put(self.server.lost_elsewhere, name)
 
     def _look(self, announced: str) -> None:
         for space in list(self.server.spaces.values()):
@@ -171,7 +175,7 @@ class SyncEndpoint:
         while True:
             await asyncio.sleep(SAVE_EVERY_S)
             if self._keeper is not None and self._keeper.pending:
-                taken = self._keeper.take(now_ms())
+                taken = self._keeper.take()
                 try:
                     await asyncio.to_thread(self._keeper.write, taken)
                 except Exception:
