@@ -191,36 +191,21 @@ def _patch_hit(
     return None
 
 
-def confirmed_conflict(
-    read: ConfirmedRead, branch: BranchName, found: Overlap, whose: CommitKey
+def conflict_of(
+    read: ConfirmedRead | PendingRead,
+    branch: BranchName,
+    basis: Seq,
+    found: Overlap,
+    whose: CommitKey,
 ) -> Conflict:
-    """The conflict to report for a confirmed read."""
-    write = found.write
-    return Conflict(
-        id=read.id,
-        branch=branch,
-        path=read.path,
-        read_seq=read.seq,
-        layers=(),
-        seq=write.seq,
-        session=whose.session,
-        local_seq=whose.local_seq,
-        written=found.path,
-    )
-
-
-def pending_conflict(
-    read: PendingRead, branch: BranchName, basis: Seq, found: Overlap, whose: CommitKey
-) -> Conflict:
-    """The conflict to report for a read through the session's own commits."""
-    write = found.write
+    """The conflict to report for a read that stood on `basis`."""
     return Conflict(
         id=read.id,
         branch=branch,
         path=read.path,
         read_seq=basis,
-        layers=read.layers,
-        seq=write.seq,
+        layers=read.layers if isinstance(read, PendingRead) else (),
+        seq=found.write.seq,
         session=whose.session,
         local_seq=whose.local_seq,
         written=found.path,

@@ -8,7 +8,7 @@ half-written commit to undo.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,6 +72,7 @@ class Batch:
         decode: Callable[[str], Any],
         same_commit: Callable[[str, str], bool],
         clock: Callable[[], str],
+        requests: Iterable[Request] = (),
     ) -> None:
         self._tables = tables
         self._cache = cache
@@ -82,6 +83,7 @@ class Batch:
         self._clock = clock
         self._now = ""
         self._newest = tables.newest_seq()
+        self._foreseen = tables.foresee(request.key for request in requests)
         self._branches: dict[BranchName, Branch] = {}
         self._touched: dict[DocumentKey, _Touched] = {}
         self._documents: dict[DocumentKey, HeadDocument] = {}
@@ -101,7 +103,7 @@ class Batch:
         branch = self._branch(commit.branch)
         if branch.status != ACTIVE:
             raise InactiveBranch(branch.name)
-        stored = self._commits.get(request.key) or self._tables.commit_by_key(request.key)
+        stored = self._commits.get(request.key) or self._stored(request.key)
         if stored is not None:
             return self._replayed(request, stored)
         resolved = self._check_reads(request.session, commit)
@@ -109,6 +111,11 @@ class Batch:
         documents = self._apply(branch, seq, request)
         self._accept(branch, seq, request, resolved, documents)
         return _applied(seq, commit)
+
+    def _stored(self, key: CommitKey) -> CommitRow | None:
+        if self._foreseen is not None:
+            return self._foreseen.get(key)
+        return self._tables.commit_by_key(key)
 
     def _replayed(self, request: Request, stored: CommitRow) -> Applied:
         """The same commit again gets the same answer, whatever has happened since."""
@@ -160,7 +167,7 @@ class Batch:
             )
         if found is None:
             return None
-        return admit.confirmed_conflict(read, on, found, self._key_at(found.write.seq))
+        return admit.conflict_of(read, on, read.seq, found, self._key_at(found.write.seq))
 
     def _check_pending(
         self,
@@ -198,8 +205,7 @@ class Batch:
         )
         if found is None:
             return None
-        whose = self._key_at(found.write.seq)
-        return admit.pending_conflict(read, branch, basis, found, whose)
+        return admit.conflict_of(read, branch, basis, found, self._key_at(found.write.seq))
 
     # what the tables and this batch say together
 

@@ -109,6 +109,7 @@ class Engine:
                 self.decode,
                 self._same_commit,
                 self._clock,
+                requests,
             )
             for request in requests:
                 try:
@@ -116,8 +117,9 @@ class Engine:
                 except StoreError as refusal:
                     answers.append(refusal)
             if batch:
-                batch.write()
-                self.writing.commit()
+                with self.writing.together():
+                    batch.write()
+                    self.writing.commit()
             else:
                 self.writing.rollback()
         except BaseException:

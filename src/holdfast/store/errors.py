@@ -41,24 +41,24 @@ Step = str | int
 """One step into a value: a member's name or an element's index."""
 
 
-class PatchError(StoreError):
+class Told(StoreError):
+    """An error that is one sentence and a hint, with no facts of its own."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class PatchError(Told):
     """Raised when a patch cannot be applied; the document stays as it was."""
 
     name = "TransactionError"
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
-
-class TransactionError(StoreError):
+class TransactionError(Told):
     """Raised when a commit can never land as it is."""
 
     name = "TransactionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class DamagedStore(StoreError):
@@ -109,14 +109,10 @@ class CommitTooLarge(TransactionError):
         self.size, self.most = size, most
 
 
-class ProtocolError(StoreError):
+class ProtocolError(Told):
     """Raised when a peer broke the protocol; sending the same thing again cannot help."""
 
     name = "ProtocolError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class ReplayMismatch(ProtocolError):
@@ -141,24 +137,16 @@ class OutOfRange(StoreError):
         self.hint = f"this branch can be read at seq {least} to {most}"
 
 
-class QueryError(StoreError):
+class QueryError(Told):
     """Raised when a graph query cannot be answered as asked; nothing has changed."""
 
     name = "QueryError"
 
-    def __init__(self, reason: str, hint: str = "") -> None:
-        super().__init__(reason)
-        self.hint = hint
 
-
-class BranchError(StoreError):
+class BranchError(Told):
     """Raised when a branch cannot be made, removed or merged as asked."""
 
     name = "TransactionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class ConflictError(StoreError):
@@ -187,14 +175,10 @@ class ConflictError(StoreError):
         return f"{said}; read again at seq {newest} or later, then commit again"
 
 
-class InvalidBlob(StoreError):
+class InvalidBlob(Told):
     """Raised when bytes are not what their hash says, or nobody stored them."""
 
     name = "TransactionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class StoreClosed(StoreError):
@@ -206,14 +190,10 @@ class StoreClosed(StoreError):
         super().__init__("the store is closed")
 
 
-class StoreUnreachable(StoreError):
+class StoreUnreachable(Told):
     """Raised when the database server cannot be reached; whether a commit landed is unknown."""
 
     name = "ConnectionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class InvalidValue(StoreError):
@@ -289,14 +269,10 @@ class IdentityUnavailable(StoreError):
         return "signatures cannot be checked: the package cryptography is not installed"
 
 
-class InvalidExport(StoreError):
+class InvalidExport(Told):
     """Raised when an export cannot be read in; the space stays as it was."""
 
     name = "TransactionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class MergeClash(BranchError):

@@ -14,6 +14,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,8 @@ MEMORY = ":memory:"
 class SqliteDatabase:
     """One connection to one space's file."""
 
+    distant = False
+
     def __init__(self, path: Path | None) -> None:
         self.path = path
         if path is not None:
@@ -156,6 +159,9 @@ class SqliteDatabase:
 
     def begin(self) -> None:
         self._driver.rows("BEGIN IMMEDIATE", ())
+
+    def together(self) -> AbstractContextManager[object]:
+        return nullcontext()
 
     def begin_reading(self) -> None:
         self._driver.rows("BEGIN", ())

@@ -8,6 +8,7 @@ written `$1`, `$2`, ….
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -37,6 +38,9 @@ SCHEMA_VERSION = 3
 class Database(Protocol):
     """One connection. `rows` answers; `run` and `run_many` write."""
 
+    distant: bool
+    """Whether a question costs a trip to another process, so that few should be asked."""
+
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]: ...
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None: ...
     def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None: ...
@@ -49,6 +53,9 @@ class Database(Protocol):
     def rollback(self) -> None: ...
     def begin_reading(self) -> None:
         """Start a transaction whose reads all see one state; end it with `rollback`."""
+
+    def together(self) -> AbstractContextManager[object]:
+        """Writes inside may be sent without waiting for each; failures show at the end."""
 
     def tables(self) -> list[str]: ...
     def compact(self) -> None: ...
@@ -108,6 +115,18 @@ class Tables:
             (key.session, key.local_seq),
         )
         return CommitRow(*found[0]) if found else None
+
+    def foresee(self, keys: Iterable[CommitKey]) -> dict[CommitKey, CommitRow] | None:
+        """The stored commits among these keys; None where asking one by one is as good."""
+        asked = list(keys)
+        if not self._db.distant or len(asked) < 2:
+            return None
+        places = ", ".join(f"(${2 * n + 1}, ${2 * n + 2}::bigint)" for n in range(len(asked)))
+        found = self._db.rows(
+            f'SELECT {_COMMIT} FROM "commit" WHERE (session_id, local_seq) IN (VALUES {places})',
+            [part for key in asked for part in (key.session, key.local_seq)],
+        )
+        return {row.key: row for row in (CommitRow(*columns) for columns in found)}
 
     def commit_at(self, seq: Seq) -> CommitRow | None:
         found = self._db.rows(f'SELECT {_COMMIT} FROM "commit" WHERE seq = $1', (seq,))
