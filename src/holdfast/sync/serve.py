@@ -81,6 +81,7 @@ class SyncService:
             new_token=new_token,
             authorize=authorize if identity else anyone,
             commit=mailbox.commit,
+            act=mailbox.act,
             flags=flags,
             capabilities=CAPABILITIES if identity else CAPABILITIES - {"identity"},
             session_ttl_ms=options.session_ttl_ms,

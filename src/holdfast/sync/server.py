@@ -16,14 +16,14 @@ from holdfast.ids import SpaceId
 from holdfast.store.model import Applied
 from holdfast.store.store import Store
 from holdfast.sync.access import Access, AccessMode
-from holdfast.sync.connection import BROKEN, NORMAL, Commit, Connection, Told
+from holdfast.sync.connection import BROKEN, NORMAL, Act, Commit, Connection, Told
 from holdfast.sync.limits import Limits
 from holdfast.sync.messages import CAPABILITIES, Flags, SessionOpen
 from holdfast.sync.proof import Challenges, OpenProof
 from holdfast.sync.sessions import Forgetful, Keeper, Registry, ServerSession
 from holdfast.sync.space import Space
 
-__all__ = ["BROKEN", "Connection", "Server", "Told", "anyone", "commit_now"]
+__all__ = ["BROKEN", "Connection", "Server", "Told", "act_now", "anyone", "commit_now"]
 
 Authorize = Callable[[SpaceId, SessionOpen, OpenProof], str | None]
 """Who is asking; raises if they may not."""
@@ -38,6 +38,19 @@ def commit_now(store: Store, session: str, commit: Mapping[str, Any], tell: Told
     """Land a commit before returning."""
     try:
         answer: Applied | StoreError = store.transact(session, commit)
+    except StoreError as refusal:
+        answer = refusal
+    tell(answer)
+
+
+def act_now(
+    store: Store,
+    act: Callable[[Store], dict[str, Any]],
+    tell: Callable[[dict[str, Any] | StoreError], None],
+) -> None:
+    """Do it before returning."""
+    try:
+        answer: dict[str, Any] | StoreError = act(store)
     except StoreError as refusal:
         answer = refusal
     tell(answer)
@@ -60,6 +73,7 @@ class Server:
         new_token: Callable[[], str],
         authorize: Authorize = anyone,
         commit: Commit = commit_now,
+        act: Act = act_now,
         flags: Flags | None = None,
         capabilities: frozenset[str] = CAPABILITIES - {"identity"},
         session_ttl_ms: int = 30_000,
@@ -73,7 +87,7 @@ class Server:
     ) -> None:
         self._open_space = open_space
         self.clock_ms = clock_ms
-        self.authorize, self.commit = authorize, commit
+        self.authorize, self.commit, self.act = authorize, commit, act
         self.flags = flags or Flags()
         self.capabilities = capabilities
         self.refresh_after_ms = refresh_after_ms

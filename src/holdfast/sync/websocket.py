@@ -16,6 +16,7 @@ import asyncio
 import contextlib
 import logging
 import secrets
+import threading
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
@@ -26,7 +27,7 @@ from holdfast.errors import StoreError
 from holdfast.store.model import Applied
 from holdfast.store.store import Store
 from holdfast.sync.keeper import SessionKeeper
-from holdfast.sync.server import BROKEN, Connection, Server, Told
+from holdfast.sync.server import BROKEN, Connection, Server, Told, act_now
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -82,6 +83,19 @@ class Mailbox:
             self.put(tell, answer)
 
         store.submit(session, commit, told)
+
+    def act(
+        self,
+        store: Store,
+        act: Callable[[Store], dict[str, Any]],
+        tell: Callable[[dict[str, Any] | StoreError], None],
+    ) -> None:
+        """Do something that waits for the disk in a thread of its own; it is rare."""
+
+        def work() -> None:
+            act_now(store, act, lambda answer: self.put(tell, answer))
+
+        threading.Thread(target=work, name="holdfast-act", daemon=True).start()
 
 
 class Doors:
