@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.ids import Seq, SessionId, SpaceId
 from holdfast.store import codec
-from holdfast.store.errors import ConflictError, StoreUnreachable
+from holdfast.store.errors import ConflictError, StoreBusy, StoreUnreachable
 from holdfast.store.model import Applied
 from holdfast.store.store import Store
 from holdfast.sync import messages
@@ -243,7 +243,7 @@ class Connection:
     def _answer(self, request_id: str, act: Callable[[], None]) -> None:
         try:
             act()
-        except StoreUnreachable as error:
+        except (StoreUnreachable, StoreBusy) as error:
             # Not an answer: whoever asked may ask again, here or at another server.
             self.close(TRY_AGAIN, str(error))
         except HoldfastError as error:
@@ -433,9 +433,14 @@ class Connection:
         if isinstance(answer, ConflictError):
             assert slot.space is not None
             assert isinstance(slot.request, Transact)
-            slot.space.advance()
-            slot.space.mark(keys_of(slot.request.commit))
-            self.server.flush_space(slot.space)
+            try:
+                slot.space.advance()
+                slot.space.mark(keys_of(slot.request.commit))
+                self.server.flush_space(slot.space)
+            except (StoreUnreachable, StoreBusy):
+                # Fresh state comes before the refusal, or neither comes.
+                self.close(TRY_AGAIN, "the database is away")
+                return
         self._refuse(request_id, answer)
 
     # sending
@@ -447,6 +452,9 @@ class Connection:
             return
         try:
             sync, tracked = session.watched.refresh(stale, views, session.synced_seq)
+        except (StoreUnreachable, StoreBusy):
+            session.stale = stale
+            raise
         except HoldfastError as error:
             # The graph has outgrown its limits. Sending less would look like all of it.
             self.lose(session, f"watch-failed: {error}")

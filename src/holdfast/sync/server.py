@@ -8,11 +8,13 @@ and the way to the disk are passed in.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from holdfast.errors import StoreError
 from holdfast.ids import SpaceId
+from holdfast.store.errors import StoreBusy, StoreUnreachable
 from holdfast.store.model import Applied
 from holdfast.store.store import Store
 from holdfast.sync.access import Access, AccessMode
@@ -32,6 +34,10 @@ REFRESH_AFTER_MS = 5
 """How long changes are gathered before they are sent."""
 
 DRAIN_WAIT_MS = 500
+"""How long changes wait at most for messages that are on their way."""
+
+RETRY_MS = 1_000
+"""When to try again to read from a database that is away."""
 
 
 def commit_now(store: Store, session: str, commit: Mapping[str, Any], tell: Told) -> None:
@@ -166,7 +172,11 @@ class Server:
             if now < waits_until and any(c.busy for c in self.connections):
                 # More commits are on their way; one sync for all of them is cheaper.
                 return min(waits_until - now, REFRESH_AFTER_MS)
-            self.flush()
+            try:
+                self.flush()
+            except (StoreUnreachable, StoreBusy):
+                self._due_ms = now + RETRY_MS
+                return RETRY_MS
         return self._tend_orphans(now)
 
     def flush(self) -> None:
@@ -182,9 +192,16 @@ class Server:
         while space.stale:
             stale, space.stale = list(space.stale), {}
             views = space.views()
-            for session in sorted(stale, key=_place):
-                if session.owner is not None:
-                    session.owner.send_changes(space, session, views)
+            owed = deque(sorted(stale, key=_place))
+            try:
+                while owed:
+                    if owed[0].owner is not None:
+                        owed[0].owner.send_changes(space, owed[0], views)
+                    owed.popleft()
+            except (StoreUnreachable, StoreBusy):
+                # Nothing is forgotten: they are owed it still.
+                space.stale = {**dict.fromkeys(owed), **space.stale}
+                raise
 
     def orphaned(self, session: ServerSession) -> None:
         """The session's client may have documents that no watch reaches."""

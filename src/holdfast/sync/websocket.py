@@ -74,7 +74,10 @@ class Mailbox:
         self._armed = False
         while self._calls:
             call, argument = self._calls.popleft()
-            call(argument)
+            try:
+                call(argument)
+            except Exception:
+                log.exception("an answer could not be delivered")
 
     def commit(self, store: Store, session: str, commit: Mapping[str, Any], tell: Told) -> None:
         """Land a commit in the store's own thread; commits that wait share one trip to the disk."""
@@ -212,7 +215,11 @@ class SyncEndpoint:
 
     def _refresh(self) -> None:
         self._timer = None
-        again = self.server.refresh()
+        try:
+            again = self.server.refresh()
+        except Exception:
+            log.exception("changes could not be sent")
+            again = 1_000
         if again is not None:
             self._arm(max(again, 1))
 
