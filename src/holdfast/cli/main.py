@@ -14,6 +14,7 @@ from holdfast import __version__
 from holdfast.errors import HoldfastError, UsageError
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "serve": ("holdfast.cli.serve", "serve the memory protocol on a socket"),
     "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
     "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
 }

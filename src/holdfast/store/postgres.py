@@ -101,6 +101,9 @@ INSERT INTO branch (name) VALUES ('')
 
 LOCK_MS = 30_000
 
+CHANNEL = "holdfast_commits"
+"""Where every commit is announced; the payload is the schema of the space."""
+
 
 def schema_name(space: str) -> str:
     """The schema that holds a space. Hashed, because names there end at 63 bytes."""
@@ -264,7 +267,11 @@ class PostgresDatabase:
         self._in_transaction = True
 
     def commit(self) -> None:
-        self.run("COMMIT")
+        # Told in the transaction itself: whoever listens hears of it exactly when it is durable,
+        # even if this process ends in the same moment. Who hears looks up what is new.
+        with self.together():
+            self.run("SELECT pg_notify($1, $2)", (CHANNEL, self._schema))
+            self.run("COMMIT")
         self._in_transaction = False
 
     def rollback(self) -> None:
@@ -276,6 +283,7 @@ class PostgresDatabase:
             TransactionStatus.UNKNOWN,
         ):
             self.run("ROLLBACK")
+        self._in_transaction = False
 
     def _reconnect_if_broken(self) -> None:
         """A server that was restarted is a new server: what comes next starts there.
@@ -286,7 +294,7 @@ class PostgresDatabase:
             raise StoreClosed
         if self._connection.closed and not self._in_transaction:
             self._connection = self._connect()
-            self.run(f"SET search_path TO {self._schema}")
+            self._connection.execute(f"SET search_path TO {self._schema}")
 
     def compact(self) -> None:
         """Let the server reclaim what dead rows held."""

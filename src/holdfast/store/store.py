@@ -109,6 +109,12 @@ class Store:
         with self._reader:
             return self.engine.state(EntityId(id), BranchName(branch), at)
 
+    @contextmanager
+    def reading(self) -> Iterator[Engine]:
+        """The engine, for several reads in a row; nobody else reads meanwhile."""
+        with self._reader:
+            yield self.engine
+
     def documents(self, branch: str = MAIN, seq: int | None = None) -> list[State]:
         """Every document that exists on a branch, now or as of `seq`, by id."""
         with self._reader:
