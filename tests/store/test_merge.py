@@ -443,6 +443,59 @@ def test_a_grandchild_can_be_merged_into_its_parent_and_into_the_root(forked: St
     assert forked.merge(key(4), "detail") is None, "it came through the draft"
 
 
+@pytest.mark.shows("STORE-MERGE-BASE")
+def test_a_change_that_was_merged_and_taken_back_stays_taken_back(store: Store) -> None:
+    """It came to the grandchild through its parent, so no merge named the two of them.
+
+    The base was then the point of the fork, before the change: the root's taking it back looked
+    like no change at all, and the merge brought it back without a word.
+    """
+    write = Writer(store)
+    write(set_("doc:a", {"x": 0, "y": 0}))
+    store.create_branch("draft")
+    write(patch_("doc:a", replace_("/value/x", 1)))
+    assert store.merge(key(1), "", "draft") is not None
+    store.create_branch("detail", "draft")
+    write(patch_("doc:a", replace_("/value/x", 0)))
+    write(patch_("doc:a", replace_("/value/y", 5)), branch="detail")
+    assert store.merge(key(2), "detail") is not None
+    assert store.read("doc:a") == {"value": {"x": 0, "y": 5}}
+
+
+@pytest.mark.shows("STORE-MERGE-BASE")
+def test_what_came_through_a_third_branch_does_not_clash(store: Store) -> None:
+    write = Writer(store)
+    write(set_("doc:a", {"x": 0}))
+    store.create_branch("one")
+    store.create_branch("two")
+    write(patch_("doc:a", replace_("/value/x", 1)), branch="one")
+    assert store.merge(key(1), "one", "two") is not None
+    assert store.merge(key(2), "two") is not None
+    write(patch_("doc:a", replace_("/value/x", 2)), branch="one")
+    assert store.merge(key(3), "one") is not None
+    assert store.read("doc:a") == {"value": {"x": 2}}
+
+
+@pytest.mark.shows("STORE-MERGE-BASE")
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "nonsense",
+        {"sourceBranch": "draft", "sourceSeq": 2**53 - 1},
+        {"sourceBranch": "draft", "sourceSeq": -1},
+        {"sourceBranch": "draft", "sourceSeq": True},
+        {"sourceBranch": "nowhere", "sourceSeq": 1},
+        {"sourceBranch": "", "sourceSeq": 1},
+        {"sourceBranch": ["draft"], "sourceSeq": 1},
+    ],
+)
+def test_a_claim_of_a_merge_that_cannot_be_is_ignored(forked: Store, claim: Any) -> None:
+    Writer(forked, "liar")(set_("doc:b", 7), merge=claim)
+    assert forked.merge(key(1), "draft") is not None
+    assert forked.read("doc:a") == {"value": {"x": 1, "y": 2}}
+    assert forked.read("doc:b") == {"value": 7}
+
+
 @pytest.mark.shows("STORE-MERGE-RACE", "INV-1")
 @pytest.mark.parametrize("branch", ["", "draft"])
 def test_a_merge_that_somebody_overtook_is_refused_and_can_be_tried_again(
