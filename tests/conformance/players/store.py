@@ -15,6 +15,7 @@ from tests.conformance.players import Case
 from tests.conformance.players.expectations import Failed, check
 from tests.conformance.players.store_engine import EnginePlayer
 from tests.conformance.players.store_pure import LEVELS as PURE
+from tests.conformance.players.store_replica import ReplicaPlayer, ViewPlayer
 
 Step = dict[str, Any]
 
@@ -76,6 +77,10 @@ def _player(case: dict[str, Any]) -> Callable[[], None]:
         elif level == "engine":
             player = EnginePlayer(case["status"])
             run, close = player.step, player.close
+        elif level == "replica":
+            run, close = ReplicaPlayer(case["status"]).step, None
+        elif level == "view":
+            run, close = ViewPlayer().step, None
         else:
             raise AssertionError(f"no player for the level {level!r}")
         try:
