@@ -16,6 +16,7 @@ longer than needed. Never claims to have seen a write it has not.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,8 @@ from holdfast.store.values import same
 from holdfast.sync import reads
 from holdfast.sync.messages import Sync
 from holdfast.sync.reads import Basis, Read
+
+_log = logging.getLogger(__name__)
 
 Key = tuple[BranchName, EntityId]
 
@@ -458,7 +461,11 @@ class Replica:
 
     def _tell(self, notification: Notification) -> None:
         for listener in list(self._listeners):
-            listener(notification)
+            try:
+                listener(notification)
+            except Exception:
+                # A listener's mistake must not stop a commit half-way, nor the next listener.
+                _log.exception("a listener failed on a %s notification", notification.kind)
 
 
 def _alike(one: Document | None, other: Document | None) -> bool:

@@ -146,7 +146,11 @@ class ReplicaPlayer:
     def _accept(self, step: Step) -> Any:
         commit = self.commits[step["label"]]
         self.newest = max(self.newest, step.get("seq", self.newest + 1))
-        ok = {"seq": step.get("seq", self.newest), "branch": commit.wire.get("branch", ""), "revisions": []}
+        ok = {
+            "seq": step.get("seq", self.newest),
+            "branch": commit.wire.get("branch", ""),
+            "revisions": [],
+        }
         self.client.receive(Response(request_id=commit.request, ok=ok))
         self._run()
         return self._verdict(commit)
