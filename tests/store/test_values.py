@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.store.codec import encode
 from holdfast.store.errors import InvalidValue
 from holdfast.store.values import (
     NESTING_MAX,
@@ -43,6 +44,9 @@ def nested(levels: int, inner: object = None) -> object:
 def refused(value: object, unified: bool = False) -> InvalidValue:
     with pytest.raises(InvalidValue) as caught:
         check(value, unified)
+    with pytest.raises(InvalidValue) as encoding:
+        encode(value, unified)
+    assert str(encoding.value) == str(caught.value)
     return caught.value
 
 
@@ -178,6 +182,9 @@ def test_tags_and_escapes_count_as_nesting() -> None:
     refused(nested(NESTING_MAX - 1, {"/": 1}), unified=True)
     check(nested(NESTING_MAX - 1, {"/": 1}), unified=False)
     check(nested(NESTING_MAX - 2, {"/": 1}), unified=True)
+    check(nested(NESTING_MAX - 2, [Hole]), unified=True)
+    refused(nested(NESTING_MAX - 1, [Hole]), unified=True)
+    check(nested(NESTING_MAX - 1, [Hole]), unified=False)
 
 
 @pytest.mark.shows("CODEC-CYCLE")

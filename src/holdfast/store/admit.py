@@ -116,25 +116,30 @@ def touched(operation: Mapping[str, Any], reach: Reach) -> list[Path]:
     return ends + containers
 
 
-_MAY_CREATE = ("replace", "append", "add-unique", "increment")
+_KEEPS_MEMBERS = ("replace", "append", "add-unique", "increment")
+"""Kinds that leave a container's members as they are, if what they write to was there."""
 
 
 def reshapes(operation: Mapping[str, Any], path: Path, had: Callable[[Path], bool]) -> Path | None:
     """The path by which this operation changes which members `path` has, if it does.
 
-    `had(p)` says whether `p` existed when the reader looked: writing a member that was there does
-    not change the shape of its container.
+    `had(p)` says whether `p` existed when the reader looked: writing to a member that was there
+    does not change the shape of its container, but writing below one that was not makes it.
     """
+    kind = operation["op"]
     ends = [pointer.parse(operation["path"])]
-    if operation["op"] == "move":
+    if kind == "move":
         ends.append(pointer.parse(operation["from"]))
     for end in ends:
         if pointer.is_prefix(end, path):
             return end
-        if pointer.parent(end) == path and not (operation["op"] in _MAY_CREATE and had(end)):
-            return end
+        if pointer.is_prefix(path, end):
+            member = end[: len(path) + 1]
+            writes_member = len(end) == len(member) and kind not in _KEEPS_MEMBERS
+            if writes_member or not had(member):
+                return end
         # A slot above the reader may have shifted it.
-        shifts = operation["op"] in ("add", "remove", "move") and pointer.looks_like_slot(end[-1])
+        shifts = kind in ("add", "remove", "move") and pointer.looks_like_slot(end[-1])
         if shifts and pointer.is_prefix(pointer.parent(end), path):
             return end
     return None
@@ -173,7 +178,10 @@ def first_overlap(
 def _patch_hit(
     path: Path, shape: bool, write: Write, reach: Reach, had: Callable[[Path], bool]
 ) -> Path | None:
-    for operation in write.patches or ():
+    if not write.patches:
+        # It changed no member, but it may have brought the document into being.
+        return pointer.ROOT
+    for operation in write.patches:
         if shape and reach is Reach.LEAF:
             hit = reshapes(operation, path, had)
             if hit is not None:

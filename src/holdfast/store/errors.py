@@ -8,6 +8,7 @@
     │   ├── UnknownBranch, InactiveBranch
     │   └── CommitTooLarge
     ├── ConflictError             a read the commit stands on no longer holds; has the `Conflict`s
+    ├── QueryError                a graph query that cannot be answered as asked
     ├── OutOfRange                a read at a seq the branch does not have
     ├── BranchError               a branch that cannot be made, removed or merged as asked
     │   └── MergeClash            a merge that needs resolutions; has the `Clash`es
@@ -128,6 +129,16 @@ class ReplayMismatch(ProtocolError):
         self.session, self.local_seq = session, local_seq
 
 
+class QueryError(StoreError):
+    """Raised when a graph query cannot be answered as asked; nothing has changed."""
+
+    name = "QueryError"
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.hint = hint
+
+
 class OutOfRange(StoreError):
     """Raised when reading a branch at a seq that it does not have."""
 
@@ -196,6 +207,8 @@ class StoreUnreachable(StoreError):
 
 class InvalidValue(StoreError):
     """Raised when a value cannot be stored or sent without changing it."""
+
+    name: ClassVar[str] = "TransactionError"
 
     def __init__(self, path: tuple[Step, ...], reason: str) -> None:
         super().__init__(path, reason)

@@ -80,7 +80,7 @@ class Commit:
             raise TransactionError("a commit is a JSON object")
         operations = message.get("operations")
         if not isinstance(operations, Sequence) or isinstance(operations, str) or not operations:
-            raise TransactionError("a commit requires at least one operation")
+            raise TransactionError("memory v2 commit requires at least one operation")
         reads = message.get("reads")
         if reads is None:
             reads = {}

@@ -205,6 +205,10 @@ class PostgresDatabase:
         self.rows("BEGIN")
         self.rows("SELECT name FROM branch WHERE name = '' FOR UPDATE")
 
+    def begin_reading(self) -> None:
+        self._reconnect_if_broken()
+        self.rows("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
     def commit(self) -> None:
         self.rows("COMMIT")
 

@@ -159,6 +159,9 @@ class SqliteDatabase:
     def begin(self) -> None:
         self._driver.rows("BEGIN IMMEDIATE", ())
 
+    def begin_reading(self) -> None:
+        self._driver.rows("BEGIN", ())
+
     def commit(self) -> None:
         self._driver.rows("COMMIT", ())
 

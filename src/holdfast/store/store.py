@@ -7,21 +7,25 @@ one trip to the disk, and reads do not wait for them.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
 from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
-from holdfast.store import roots
+from holdfast.store import history, merging, replay, roots, transfer
 from holdfast.store.batch import Request
-from holdfast.store.engine import Engine
-from holdfast.store.errors import InvalidBlob
+from holdfast.store.engine import Engine, Garbage
+from holdfast.store.errors import InvalidBlob, MergeClash
 from holdfast.store.group import GroupCommit
+from holdfast.store.history import LogEntry
+from holdfast.store.merging import DocumentDiff, Point, Proposal
 from holdfast.store.model import Applied, Branch, CommitKey, Document, State
 from holdfast.store.settings import Settings
 from holdfast.store.tables import Database
+from holdfast.store.verify import Report, Verifier
 
 Made = TypeVar("Made")
 
@@ -100,6 +104,12 @@ class Store:
         with self._reader:
             return self.engine.state(EntityId(id), BranchName(branch), at)
 
+    @contextmanager
+    def reading(self) -> Iterator[Engine]:
+        """The engine, for several reads in a row; nobody else reads meanwhile."""
+        with self._reader:
+            yield self.engine
+
     def newest_seq(self) -> Seq:
         """The seq of the newest commit of the space."""
         with self._reader:
@@ -132,6 +142,104 @@ class Store:
     def delete_branch(self, name: str, by: CommitKey | None = None) -> Branch:
         """Close a branch to writes. With `by` the deletion is itself a commit."""
         return self._exclusively(lambda: self.engine.delete_branch(BranchName(name), by))
+
+    def diff(
+        self,
+        branch: str,
+        against: str | None = None,
+        seq: int | None = None,
+        against_seq: int | None = None,
+    ) -> list[DocumentDiff]:
+        """How a branch differs from where it was forked, or from another branch or seq."""
+        with self._reader:
+            tables, decode = self.engine.tables, self.engine.decode
+            after = self._point(branch, seq)
+            if against is None and against_seq is None:
+                before = merging.fork_point(tables, after.branch)
+            else:
+                before = self._point(branch if against is None else against, against_seq)
+            return merging.differences(tables, decode, before, after)
+
+    def _point(self, name: str, seq: int | None) -> Point:
+        point = merging.now(self.engine.tables, BranchName(name))
+        if seq is None:
+            return point
+        replay.check_range(point.branch, Seq(seq))
+        return Point(point.branch, Seq(seq))
+
+    def propose_merge(
+        self, source: str, target: str = MAIN, resolutions: Mapping[str, Any] | None = None
+    ) -> Proposal:
+        """What merging would do; nothing is written."""
+        with self._reader:
+            return merging.propose(
+                self.engine.tables,
+                self.engine.decode,
+                BranchName(source),
+                BranchName(target),
+                resolutions,
+            )
+
+    def merge(
+        self,
+        by: CommitKey,
+        source: str,
+        target: str = MAIN,
+        resolutions: Mapping[str, Any] | None = None,
+    ) -> Applied | None:
+        """Merge a branch into another, as one commit; None if there is nothing to merge.
+
+        Raises `MergeClash` if both sides changed the same place and `resolutions` does not say
+        what to do, and `ConflictError` if somebody wrote there meanwhile: then try again.
+        """
+        proposal = self.propose_merge(source, target, resolutions)
+        if proposal.clashes:
+            raise MergeClash(source, target, proposal.clashes)
+        if not proposal.operations:
+            return None
+        return self.transact(by.session, proposal.to_commit(by.local_seq))
+
+    # history
+
+    def log(
+        self,
+        id: str | None = None,
+        branch: str | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> list[LogEntry]:
+        """Commits, newest first: of the space, of a branch, or of one document on a branch."""
+        with self._reader:
+            return history.log(self.engine.tables, self.engine.decode, id, branch, before, limit)
+
+    # keeping
+
+    def export(self, space: str) -> Iterator[str]:
+        """Every line of an export, as of one moment. Other reads of this store wait meanwhile."""
+        with self._reader:
+            self.engine.reading.begin_reading()
+            try:
+                yield from transfer.lines(self.engine.tables, space, self.engine.settings)
+            finally:
+                self.engine.reading.rollback()
+
+    def import_lines(self, lines: Iterable[str]) -> int:
+        """Fill this empty space from an export; how many commits it has. All or nothing."""
+        return self._exclusively(lambda: self.engine.import_lines(lines))
+
+    def verify(self, progress: Callable[[int, int], None] = lambda done, total: None) -> Report:
+        """Check every invariant that can be checked at rest."""
+        with self._reader:
+            self.engine.reading.begin_reading()
+            try:
+                tables, engine = self.engine.tables, self.engine
+                return Verifier(tables, engine.encode, engine.decode, progress).run()
+            finally:
+                self.engine.reading.rollback()
+
+    def collect_garbage(self, blobs: bool = False) -> Garbage:
+        """Rebuild what is derived, drop what nothing names, and give the room back."""
+        return self._exclusively(lambda: self.engine.collect_garbage(blobs))
 
     # blobs
 

@@ -47,6 +47,9 @@ class Database(Protocol):
         """Make it durable: when this returns, the transaction survives a crash."""
 
     def rollback(self) -> None: ...
+    def begin_reading(self) -> None:
+        """Start a transaction whose reads all see one state; end it with `rollback`."""
+
     def tables(self) -> list[str]: ...
     def compact(self) -> None: ...
     def close(self) -> None: ...
@@ -213,17 +216,13 @@ class Tables:
                 return
             seq, op_index = found[-1][0], found[-1][5] - 1
 
-    def history(
-        self, branch: BranchName, id: EntityId, before: Seq, limit: int
-    ) -> list[tuple[Seq, int, str, str | None, str, int, str]]:
-        """(seq, op_index, op, data, session, local_seq, created_at), newest first."""
-        return self._db.rows(
-            "SELECT r.seq, r.op_index, r.op, r.data, c.session_id, c.local_seq, c.created_at "
-            'FROM revision r JOIN "commit" c ON c.seq = r.commit_seq '
-            "WHERE r.branch = $1 AND r.id = $2 AND r.seq < $3 "
-            "ORDER BY r.seq DESC, r.op_index DESC LIMIT $4",
-            (branch, id, before, limit),
+    def seqs_of(self, branch: BranchName, id: EntityId, before: Seq, limit: int) -> list[Seq]:
+        """The seqs at which a document was written on this branch, newest first."""
+        sql = (
+            "SELECT DISTINCT seq FROM revision WHERE branch = $1 AND id = $2 AND seq < $3 "
+            "ORDER BY seq DESC LIMIT $4"
         )
+        return [Seq(row[0]) for row in self._db.rows(sql, (branch, id, before, limit))]
 
     def revisions_of(self, branch: BranchName, id: EntityId) -> list[RevisionRow]:
         """Every revision of a document on this branch, oldest first."""
@@ -238,6 +237,27 @@ class Tables:
         return self._db.rows(
             "SELECT branch, id, seq, op_index, op, data, commit_seq FROM revision "
             "ORDER BY branch, id, seq, op_index"
+        )
+
+    def revisions_of_commit(
+        self, seq: Seq, ids: Iterable[EntityId], branch: BranchName
+    ) -> list[tuple[Any, ...]]:
+        """(branch, id, seq, op_index, op, data) of the named documents at one seq, in op order."""
+        found: list[Row] = []
+        for id in dict.fromkeys(ids):
+            found += self._db.rows(
+                "SELECT branch, id, seq, op_index, op, data FROM revision "
+                "WHERE branch = $1 AND id = $2 AND seq = $3",
+                (branch, id, seq),
+            )
+        return sorted(found, key=lambda row: int(row[3]))
+
+    def orphans(self) -> list[Row]:
+        """Revisions that belong to no commit, or whose commit wrote elsewhere."""
+        return self._db.rows(
+            "SELECT r.branch, r.id, r.seq, r.op_index FROM revision r "
+            'LEFT JOIN "commit" c ON c.seq = r.commit_seq '
+            "WHERE c.seq IS NULL OR c.branch <> r.branch OR r.seq <> r.commit_seq"
         )
 
     # heads
@@ -280,6 +300,10 @@ class Tables:
         sql = "SELECT seq FROM snapshot WHERE branch = $1 AND id = $2 ORDER BY seq"
         return [Seq(row[0]) for row in self._db.rows(sql, (branch, id))]
 
+    def snapshots_of(self, branch: BranchName, id: EntityId) -> list[tuple[Seq, str]]:
+        sql = "SELECT seq, value FROM snapshot WHERE branch = $1 AND id = $2 ORDER BY seq"
+        return [(Seq(row[0]), row[1]) for row in self._db.rows(sql, (branch, id))]
+
     def newest_snapshots(
         self, branch: BranchName, id: EntityId, limit: int
     ) -> list[tuple[Seq, int]]:
@@ -302,8 +326,8 @@ class Tables:
         """Rows of (branch, id, seq)."""
         self._db.run_many("DELETE FROM snapshot WHERE branch = $1 AND id = $2 AND seq = $3", rows)
 
-    def all_snapshots(self) -> list[Row]:
-        return self._db.rows("SELECT branch, id, seq, value FROM snapshot ORDER BY branch, id, seq")
+    def snapshot_count(self) -> int:
+        return int(self._db.rows("SELECT count(*) FROM snapshot")[0][0])
 
     def weigh_patches(
         self, branch: BranchName, id: EntityId, after: Seq, upto: Seq
@@ -316,6 +340,16 @@ class Tables:
         )
         return int(found[0][0]), int(found[0][1])
 
+    def ids_written(self, branch: BranchName) -> list[EntityId]:
+        """Every document that has a revision on this branch."""
+        sql = "SELECT DISTINCT id FROM revision WHERE branch = $1 ORDER BY id"
+        return [EntityId(row[0]) for row in self._db.rows(sql, (branch,))]
+
+    def clear_derived(self) -> None:
+        """Forget every head and snapshot; only for rebuilding them in the same transaction."""
+        self._db.run("DELETE FROM head")
+        self._db.run("DELETE FROM snapshot")
+
     # branches
 
     def branch(self, name: BranchName) -> Branch | None:
@@ -327,9 +361,12 @@ class Tables:
             Branch(*row) for row in self._db.rows(f"SELECT {_BRANCH} FROM branch ORDER BY name")
         ]
 
-    def add_branch(self, branch: Branch) -> None:
+    def put_branch(self, branch: Branch) -> None:
+        """Write a branch row; one of that name is replaced."""
         self._db.run(
-            f"INSERT INTO branch ({_BRANCH}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            f"INSERT INTO branch ({_BRANCH}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) "
+            "ON CONFLICT (name) DO UPDATE SET head_seq = excluded.head_seq, "
+            "created_at = excluded.created_at, status = excluded.status",
             (
                 branch.name,
                 branch.parent,

@@ -7,7 +7,6 @@
     ├── SessionError              a command for a session that is not open on this connection
     ├── SessionRevoked            a session that belongs to someone else by now
     ├── Forbidden                 a principal who may not do this
-    ├── QueryError                a query or a watch that cannot be evaluated
     └── LimitReached              more than this server takes: too large, too many, too fast
         ├── MessageTooLarge, TooManySessions, TooManyWatches
         ├── RateLimited           has `retry_after_ms`
@@ -74,12 +73,6 @@ class Forbidden(_Refusal):
     """Raised when a principal may not do what it asks."""
 
     name = "AuthorizationError"
-
-
-class QueryError(_Refusal):
-    """Raised when a query or a watch cannot be evaluated."""
-
-    name = "QueryError"
 
 
 class LimitReached(_Refusal):

@@ -1,0 +1,204 @@
+"""Sessions as the server keeps them: who owns one, how it is resumed, when it is forgotten.
+
+A session outlives its connections. Whoever presents its current token takes it over: ownership
+moves, the token changes, and the connection that had it is told. Without an owner a session is
+kept for a while, then forgotten.
+
+| exists? | presented | result |
+|---|---|---|
+| no | anything | a fresh session |
+| yes, of another principal | anything | AuthorizationError |
+| yes | no token, or an old one | SessionRevokedError |
+| yes | the current token | the session, under a new token |
+
+Only a digest of the token is kept, so that what we remember opens nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from holdfast.ids import GENESIS, BranchName, EntityId, Seq, SessionId, SpaceId
+from holdfast.store.graph import Limits as GraphLimits
+from holdfast.sync.errors import Forbidden, SessionRevoked
+from holdfast.sync.watch import Watched
+
+if TYPE_CHECKING:
+    from holdfast.sync.server import Connection
+
+
+@dataclass(eq=False, slots=True)
+class ServerSession:
+    """One client's session of one space, without a socket, a clock or a database."""
+
+    space: SpaceId
+    id: SessionId
+    principal: str | None
+    token_digest: str
+    watched: Watched
+    serial: int
+    seen_seq: Seq = GENESIS
+    synced_seq: Seq = GENESIS
+    stale: dict[BranchName, set[EntityId]] = field(default_factory=dict)
+    owner: Connection | None = None
+    detached_at: int | None = None
+    orphaned_at: int | None = None
+    """Since when its client has documents that no watch reaches, if it has."""
+
+    @property
+    def key(self) -> tuple[SpaceId, SessionId]:
+        return (self.space, self.id)
+
+    def acknowledged(self, seq: Seq) -> None:
+        """The client has integrated everything up to `seq`."""
+        self.seen_seq = Seq(max(self.seen_seq, seq))
+        self.watched.integrated(self.seen_seq)
+
+
+class Keeper(Protocol):
+    """Where sessions are remembered beyond this process."""
+
+    def keep(self, session: ServerSession, until_ms: int | None) -> None: ...
+    def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None: ...
+    def forget(self, space: SpaceId, id: SessionId) -> None: ...
+
+
+class Forgetful:
+    """Remembers nothing beyond this process."""
+
+    def keep(self, session: ServerSession, until_ms: int | None) -> None:
+        pass
+
+    def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None:
+        return None
+
+    def forget(self, space: SpaceId, id: SessionId) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session that was opened: with which token, whether resumed, and who had it before."""
+
+    session: ServerSession
+    token: str
+    resumed: bool
+    former_owner: Connection | None
+
+
+class Registry:
+    """Every session that this server knows."""
+
+    def __init__(
+        self,
+        ttl_ms: int,
+        new_id: Callable[[], str],
+        new_token: Callable[[], str],
+        keeper: Keeper,
+        graph_limits: GraphLimits,
+    ) -> None:
+        self._ttl_ms = ttl_ms
+        self._new_id, self._new_token = new_id, new_token
+        self._keeper = keeper
+        self._graph_limits = graph_limits
+        self._sessions: dict[tuple[SpaceId, SessionId], ServerSession] = {}
+        self._detached: dict[ServerSession, None] = {}
+        self._opened = 0
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def find(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None:
+        """A session that is alive."""
+        session = self._sessions.get((space, id))
+        if session is not None and self._expired(session, now_ms):
+            self._drop(session)
+            session = None
+        if session is None:
+            session = self._keeper.recall(space, id, now_ms)
+            if session is not None:
+                self._opened += 1
+                session.serial = self._opened
+                self._sessions[session.key] = session
+        return session
+
+    def open(
+        self,
+        space: SpaceId,
+        id: str | None,
+        token: str | None,
+        principal: str | None,
+        connection: Connection,
+        now_ms: int,
+    ) -> Opened:
+        """Open or resume a session for a connection, or raise why not."""
+        found = None if id is None else self.find(space, SessionId(id), now_ms)
+        fresh_token = self._new_token()
+        if found is None:
+            self._opened += 1
+            found = ServerSession(
+                space,
+                SessionId(self._new_id() if id is None else id),
+                principal,
+                digest(fresh_token),
+                Watched(space, self._graph_limits),
+                self._opened,
+                owner=connection,
+            )
+            self._sessions[found.key] = found
+            return Opened(found, fresh_token, False, None)
+        if found.principal != principal:
+            raise Forbidden(
+                f"session {found.id} is already bound to {found.principal}",
+                hint="open a session of your own",
+            )
+        if token is None or not hmac.compare_digest(found.token_digest, digest(token)):
+            raise SessionRevoked(
+                f"session {found.id} resume token is no longer valid",
+                hint="another connection took the session over; open a new one",
+            )
+        former = found.owner if found.owner is not connection else None
+        found.owner, found.token_digest, found.detached_at = connection, digest(fresh_token), None
+        self._detached.pop(found, None)
+        return Opened(found, fresh_token, True, former)
+
+    def detach(self, session: ServerSession, now_ms: int) -> None:
+        """The session's connection is gone; the session waits for its client."""
+        session.owner, session.detached_at = None, now_ms
+        self._detached[session] = None
+        self._keeper.keep(session, now_ms + self._ttl_ms)
+
+    def keep(self, session: ServerSession) -> None:
+        """Remember the session as it is now, should this process end."""
+        self._keeper.keep(session, None)
+
+    def end(self, session: ServerSession) -> None:
+        """Forget a session for good."""
+        self._drop(session)
+        self._keeper.forget(*session.key)
+
+    def sweep(self, now_ms: int) -> int:
+        """Forget sessions that waited too long; how many."""
+        expired = []
+        for session in self._detached:
+            if not self._expired(session, now_ms):
+                break  # they are in the order in which they were detached
+            expired.append(session)
+        for session in expired:
+            self._drop(session)
+        return len(expired)
+
+    def _expired(self, session: ServerSession, now_ms: int) -> bool:
+        return session.detached_at is not None and now_ms - session.detached_at >= self._ttl_ms
+
+    def _drop(self, session: ServerSession) -> None:
+        self._sessions.pop(session.key, None)
+        self._detached.pop(session, None)
+
+
+def digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
