@@ -32,6 +32,7 @@ from holdfast.store.errors import PatchError
 from holdfast.store.model import Commit, Document, Operation
 from holdfast.store.values import same
 from holdfast.sync import reads
+from holdfast.sync.client_errors import CommitRefused
 from holdfast.sync.messages import Sync
 from holdfast.sync.reads import Basis, Read
 
@@ -103,19 +104,27 @@ class Record:
     layers: list[Layer] = field(default_factory=list)
 
     def visible(self) -> Document | None:
-        document = self.document
+        return self._replayed()[0]
+
+    @property
+    def basis(self) -> Basis:
+        """What a look at this document stands on.
+
+        A layer that does not apply was not seen, so it is not named. Should it land after all, on
+        a document we have not seen, it is a write like any other, and the look was stale.
+        """
+        applied = self._replayed()[1]
+        return Basis(self.seq, tuple(x.local_seq for x in applied if not x.orphaned))
+
+    def _replayed(self) -> tuple[Document | None, list[Layer]]:
+        document, applied = self.document, []
         for layer in self.layers:
             try:
                 document = layer.over(document)
             except PatchError:
                 continue
-        return document
-
-    @property
-    def basis(self) -> Basis:
-        """What a look at this document stands on."""
-        named = tuple(layer.local_seq for layer in self.layers if not layer.orphaned)
-        return Basis(self.seq, named)
+            applied.append(layer)
+        return document, applied
 
 
 @dataclass(frozen=True)
@@ -255,10 +264,15 @@ class Replica:
         self._notify("commit", before, source=source)
 
     def accept(self, local_seq: int, seq: int) -> None:
-        """The commit landed. What is shown stays as it is."""
+        """The commit landed. What is shown stays as it is.
+
+        Unless it landed out of turn: one that was refused, unheard, and sent again, lands after
+        others that were made later. Then listeners are told, as of any change from outside.
+        """
         pending = self._pending.pop(LocalSeq(local_seq), None)
         if pending is None:
             return
+        before = self._seen(pending.keys)
         for key in pending.keys:
             record = self.records.get(key)
             if record is None:
@@ -267,6 +281,7 @@ class Replica:
                 if layer.local_seq == local_seq:
                     record.layers[place] = replace(layer, landed=Seq(seq))
             self._settle(key, record)
+        self._notify_if_changed("integrate", before)
 
     def reject(self, local_seq: int, error: Exception) -> list[Refusal]:
         """Take a commit back, and those that stand on it. Listeners know before this returns."""
@@ -280,7 +295,7 @@ class Replica:
             self._take_back(refusal)
             if self.manner.cascade:
                 waiting += [
-                    Refusal(other, _dependency_lost(refusal.local_seq))
+                    Refusal(other, _inherited(refusal))
                     for other, pending in self._pending.items()
                     if refusal.local_seq in pending.names
                 ]
@@ -402,8 +417,8 @@ class Replica:
         if kind == "pull":
             if sync.upserts or sync.removes:
                 self._notify(kind, before)
-        elif any(not _alike(old, self.visible(key[1], key[0])) for key, old in before.items()):
-            self._notify(kind, before)
+        else:
+            self._notify_if_changed(kind, before)
 
     def _settle(self, key: Key, record: Record) -> None:
         """Fold landed layers into the confirmed document, as far as that is known to be right."""
@@ -459,6 +474,12 @@ class Replica:
             documents = {key: (old, self.visible(key[1], key[0])) for key, old in before.items()}
             self._tell(Notification(kind, documents, reason, source))
 
+    def _notify_if_changed(self, kind: Kind, before: Mapping[Key, Document | None]) -> None:
+        if self._listeners and any(
+            not _alike(old, self.visible(key[1], key[0])) for key, old in before.items()
+        ):
+            self._notify(kind, before)
+
     def _tell(self, notification: Notification) -> None:
         for listener in list(self._listeners):
             try:
@@ -480,7 +501,12 @@ def _sent(operation: Mapping[str, Any]) -> dict[str, Any]:
     return wire
 
 
-def _dependency_lost(layer: LocalSeq) -> Exception:
-    from holdfast.sync.client_errors import CommitRefused
+def _inherited(refusal: Refusal) -> Exception:
+    """Why a commit that stands on this one goes too.
 
-    return CommitRefused("ConflictError", f"pending dependency not resolved: {layer}")
+    Only a verdict makes a verdict: where the fate of the first is unknown, so is the second's.
+    """
+    if isinstance(refusal.error, CommitRefused):
+        message = f"pending dependency not resolved: {refusal.local_seq}"
+        return CommitRefused("ConflictError", message)
+    return refusal.error

@@ -614,8 +614,10 @@ class SpaceSession:
         restore.replays = set(self.outstanding)
         for local_seq in sorted(restore.replays):
             self._send(self.outstanding[local_seq])
-        forgotten = not opened.resumed and (self.watches or self.view.entities)
-        if forgotten or self._unsure_of_watches:
+        if not opened.resumed and (self.watches or self.view.entities):
+            # Until the server has said that it has them, also after the next lost connection.
+            self._unsure_of_watches = True
+        if self._unsure_of_watches:
             restore.watches = True
             self._reinstall_watches()
         self._catch_up_when_ready()
