@@ -13,7 +13,9 @@ from importlib import import_module
 from holdfast import __version__
 from holdfast.errors import HoldfastError, UsageError
 
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "serve": ("holdfast.cli.serve", "serve the memory protocol on a socket"),
+}
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
 
 OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3

@@ -93,6 +93,9 @@ INSERT INTO branch (name) VALUES ('')
 
 LOCK_MS = 30_000
 
+CHANNEL = "holdfast_commits"
+"""Where every commit is announced; the payload is the name of the space."""
+
 
 def schema_name(space: str) -> str:
     """The schema that holds a space. Hashed, because names there end at 63 bytes."""
@@ -105,6 +108,7 @@ class PostgresDatabase:
     def __init__(self, url: str, space: str, create: bool = True) -> None:
         self._url, self._space = url, space
         self._schema = schema_name(space)
+        self._quoted_space = "'" + space.replace("'", "''") + "'"
         self._lock = threading.Lock()
         self._connection = self._connect()
         if create:
@@ -210,7 +214,9 @@ class PostgresDatabase:
         self.rows("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
     def commit(self) -> None:
-        self.rows("COMMIT")
+        # Told in the transaction itself: whoever listens hears of it exactly when it is durable,
+        # even if this process ends in the same moment. Who hears looks up what is new.
+        self.rows(f"SELECT pg_notify('{CHANNEL}', {self._quoted_space}); COMMIT")
 
     def rollback(self) -> None:
         from psycopg.pq import TransactionStatus

@@ -11,6 +11,7 @@ commit is written.
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -176,6 +177,41 @@ class SqliteDatabase:
         """Give free pages back to the file system and empty the write-ahead log."""
         self.rows("VACUUM")
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+class SqliteFile:
+    """A small file for what belongs beside spaces and not into them. One thread at a time.
+
+    It is not synchronised on every write: what is kept there may be lost with the machine.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        self._driver = _connect(str(path))
+        self._lock = threading.Lock()
+        self.rows("PRAGMA journal_mode=WAL")
+        self.rows("PRAGMA synchronous=NORMAL")
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        with self._lock:
+            return self._driver.rows(sql, parameters)
+
+    def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
+        """Run a statement for each row, all of them or none."""
+        with self._lock:
+            self._driver.rows("BEGIN IMMEDIATE", ())
+            try:
+                self._driver.many(sql, parameters)
+                self._driver.rows("COMMIT", ())
+            except BaseException:
+                if self._driver.in_transaction():
+                    self._driver.rows("ROLLBACK", ())
+                raise
+
+    def close(self) -> None:
+        self._driver.close()
 
 
 class _Apsw:

@@ -117,7 +117,11 @@ class Commands:
         space.advance()
         views = space.views()
         before = session.watched.tracked()
-        sync = _asked(lambda: session.watched.replace(request.watches, views, session.seen_seq))
+        sync = _asked(
+            lambda: session.watched.replace(
+                request.watches, views, session.seen_seq, session.synced_seq
+            )
+        )
         for branch, ids in before:
             space.untrack(session, branch, ids)
         session.stale.clear()

@@ -497,7 +497,7 @@ class Connection:
 
     def _catch_up(self, space: Space, session: ServerSession, seen: int | None) -> Sync | None:
         """What a resumed session's client lacks; its watches are live again."""
-        if not session.watched.watches:
+        if session.watched.is_idle:
             return None
         self._unwatch(session)
         # The first version sends what changed since the server last sent something. What was lost
@@ -602,6 +602,7 @@ class Connection:
         if not is_empty(sync):
             session.synced_seq = Seq(sync.to_seq)
             self.send(Effect(space=session.space, session_id=session.id, effect=sync))
+            self.server.registry.keep(session)
         if "removes" in self.capabilities:
             self.server.orphaned(session)
 

@@ -9,6 +9,7 @@ kept for a while, then forgotten.
 | no | anything | a fresh session |
 | yes, of another principal | anything | AuthorizationError |
 | yes | no token, or an old one | SessionRevokedError |
+| yes, from before a restart | no token, or another one | a fresh session |
 | yes | the current token | the session, under a new token |
 
 Only a digest of the token is kept, so that what we remember opens nothing.
@@ -46,6 +47,8 @@ class ServerSession:
     stale: dict[BranchName, set[EntityId]] = field(default_factory=dict)
     owner: Connection | None = None
     detached_at: int | None = None
+    recalled: bool = False
+    """Whether it comes from an earlier process, so that its token may be out of date."""
     orphaned_at: int | None = None
     """Since when its client has documents that no watch reaches, if it has."""
 
@@ -62,7 +65,9 @@ class ServerSession:
 class Keeper(Protocol):
     """Where sessions are remembered beyond this process."""
 
-    def keep(self, session: ServerSession, until_ms: int | None) -> None: ...
+    def keep(self, session: ServerSession, until_ms: int | None) -> None:
+        """Remember the session as it is; until then, or while it has an owner."""
+
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None: ...
     def forget(self, space: SpaceId, id: SessionId) -> None: ...
 
@@ -137,6 +142,11 @@ class Registry:
     ) -> Opened:
         """Open or resume a session for a connection, or raise why not."""
         found = None if id is None else self.find(space, SessionId(id), now_ms)
+        if found is not None and found.recalled and not _fits(found, principal, token):
+            # The process that last changed the token may have ended before that was kept. As its
+            # client cannot be told from a stranger, nobody gets what the session knew.
+            self.end(found)
+            found = None
         fresh_token = self._new_token()
         if found is None:
             self._opened += 1
@@ -156,11 +166,12 @@ class Registry:
                 f"session {found.id} is already bound to {found.principal}",
                 hint="open a session of your own",
             )
-        if token is None or not hmac.compare_digest(found.token_digest, digest(token)):
+        if not _fits(found, principal, token):
             raise SessionRevoked(
                 f"session {found.id} resume token is no longer valid",
                 hint="another connection took the session over; open a new one",
             )
+        found.recalled = False
         former = found.owner if found.owner is not connection else None
         found.owner, found.token_digest, found.detached_at = connection, digest(fresh_token), None
         self._detached.pop(found, None)
@@ -198,6 +209,14 @@ class Registry:
     def _drop(self, session: ServerSession) -> None:
         self._sessions.pop(session.key, None)
         self._detached.pop(session, None)
+
+
+def _fits(session: ServerSession, principal: str | None, token: str | None) -> bool:
+    return (
+        session.principal == principal
+        and token is not None
+        and hmac.compare_digest(session.token_digest, digest(token))
+    )
 
 
 def digest(token: str) -> str:

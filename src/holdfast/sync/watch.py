@@ -33,11 +33,11 @@ from holdfast.sync.space import DocumentKey, Views
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A document as the client has it, once it has integrated the sync up to `sent_at`."""
+    """A document as the client has it, if it says that it integrated everything up to `proven`."""
 
     seq: Seq
     deleted: bool
-    sent_at: Seq
+    proven: Seq
 
 
 def branch_of(watch: WatchSpec) -> BranchName:
@@ -87,16 +87,21 @@ class Watched:
         self.graphs: dict[BranchName, TrackedGraph] = {}
         self.known: dict[DocumentKey, Known] = {}
         self.removed: dict[DocumentKey, Seq] = {}
-        """What was removed, and in which sync, until the client says that it integrated it."""
+        """What was removed, and what proves that the client knows."""
 
     def tracked(self) -> list[tuple[BranchName, Iterable[EntityId]]]:
         """Every document whose writes matter, by branch."""
         return [(branch, graph.frontier.keys()) for branch, graph in self.graphs.items()]
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is watched and the client has nothing, as far as we know."""
+        return not (self.watches or self.known or self.removed)
+
     # changing the watches
 
-    def replace(self, watches: Iterable[WatchSpec], views: Views, since: Seq) -> Sync:
-        """Watch this and nothing else."""
+    def replace(self, watches: Iterable[WatchSpec], views: Views, since: Seq, synced: Seq) -> Sync:
+        """Watch this and nothing else. `synced` is how far the last sync went."""
         named: dict[str, WatchSpec] = {}
         for watch in watches:
             other = named.setdefault(watch.id, watch)
@@ -106,9 +111,7 @@ class Watched:
         self.watches, self.graphs = named, graphs
         union = self._union(graphs)
         removes = sorted(key for key in self.known if key not in union)
-        for key in removes:
-            self._forget(key, views.seq)
-        return self._sync(since, views.seq, union.values(), removes)
+        return self._sync(since, views.seq, synced, union.values(), removes)
 
     def new_watches(self, watches: Iterable[WatchSpec]) -> list[WatchSpec]:
         """Those that are not there yet; ProtocolError if an id is taken by another definition."""
@@ -145,7 +148,7 @@ class Watched:
         self.graphs.update(grown)
         self.watches.update({watch.id: watch for watch in fresh})
         entities = [entity for change in changes.values() for entity in change.entities]
-        sync = self._sync(since, views.seq, self._changed(entities), ())
+        sync = self._sync(since, views.seq, since, self._changed(entities), ())
         return sync, {branch: change.tracked for branch, change in changes.items()}
 
     # after writes
@@ -162,7 +165,7 @@ class Watched:
                 change = graph.refresh(views(branch), ids)
                 entities += change.entities
                 tracked[branch] = change.tracked
-        return self._sync(since, views.seq, self._changed(entities), ()), tracked
+        return self._sync(since, views.seq, since, self._changed(entities), ()), tracked
 
     def has_orphans(self) -> bool:
         """Whether the client has documents that no watch reaches any more."""
@@ -176,10 +179,7 @@ class Watched:
             pruned = graph.prune()
             untracked[branch] = pruned.untracked
             removes += [(branch, id) for id in pruned.removed if (branch, id) in self.known]
-        removes.sort()
-        for key in removes:
-            self._forget(key, at)
-        return self._sync(since, at, (), removes), untracked
+        return self._sync(since, at, since, (), sorted(removes)), untracked
 
     def resume(self, views: Views, since: Seq, integrated: Seq | None) -> Sync:
         """The client is back: what it lacks.
@@ -195,11 +195,10 @@ class Watched:
                 key for key, at in self.removed.items() if at >= integrated and key not in union
             }
             for key, known in list(self.known.items()):
-                if known.sent_at > integrated:
+                if known.proven > integrated:
                     del self.known[key]
-        for key in sorted(removes):
-            self._forget(key, views.seq)
-        return self._sync(since, views.seq, self._changed(union.values()), sorted(removes))
+        changed = self._changed(union.values())
+        return self._sync(since, views.seq, since, changed, sorted(removes))
 
     def integrated(self, seq: Seq) -> None:
         """The client has integrated everything up to `seq`."""
@@ -243,22 +242,26 @@ class Watched:
                 changed.append(entity)
         return changed
 
-    def _forget(self, key: DocumentKey, at: Seq) -> None:
-        self.known.pop(key, None)
-        self.removed[key] = at
-
     def _sync(
         self,
         since: Seq,
         at: Seq,
+        synced: Seq,
         entities: Iterable[Entity],
         removes: Iterable[DocumentKey],
     ) -> Sync:
+        # A client that integrated up to `at` has this sync, unless an earlier one went as far:
+        # then only integrating something beyond proves that this one arrived too.
+        proven = at if at > synced else Seq(at + 1)
+        removes = list(removes)
+        for key in removes:
+            self.known.pop(key, None)
+            self.removed[key] = proven
         upserts = []
         for entity in sorted(entities, key=lambda entity: (entity["branch"], entity["id"])):
             key = (entity["branch"], entity["id"])
             deleted = entity["document"] is None
-            self.known[key] = Known(entity["seq"], deleted, at)
+            self.known[key] = Known(entity["seq"], deleted, proven)
             self.removed.pop(key, None)
             upserts.append(upsert(entity))
         return Sync(
