@@ -65,6 +65,8 @@ class Oracle:
                     document = None
                 case "patch":
                     document = patch.apply_to_document(document, operation["patches"])
+                case unknown:
+                    raise AssertionError(f"no such operation: {unknown}")
             if line.seqs and line.seqs[-1] == seq:
                 line.states[-1] = copy.deepcopy(document)
             else:

@@ -88,6 +88,8 @@ class Client:
         self.agreed: frozenset[str] = frozenset()
         self.terms: OpenTerms | None = None
         self.connections = 0
+        self.on_actions: Callable[[], None] = lambda: None
+        """Called when there is something to `take`, for adapters that do not ask by themselves."""
         self._random = random
         self._capabilities = frozenset(capabilities)
         self._authenticate = authenticate
@@ -250,6 +252,8 @@ class Client:
 
     def _do(self, action: Action) -> None:
         self._actions.append(action)
+        if len(self._actions) == 1:
+            self.on_actions()
 
     def _hello_ok(self, answer: HelloOk) -> None:
         if self._ready:

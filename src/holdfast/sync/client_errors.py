@@ -4,8 +4,10 @@
     ├── ConnectionLost                  the transport went away; what was asked may have happened
     ├── SessionClosed                   the session was closed here
     ├── SessionChanged                  the server opened another session than the one asked for
+    ├── StreamOverflow                  a stream that nobody read
     ├── RequestRefused                  the server answered with an error
     │   └── CommitRefused               … to a commit: nothing of it was written
+    ├── MergeNeedsResolution            both branches changed the same; has the clashes
     └── TransactionFailed               a transaction that did not even reach the server
         ├── WriteIsolationError         it wrote to two places
         ├── StorageTransactionInconsistent  what it read has changed since
@@ -55,6 +57,16 @@ class SessionChanged(SyncError):
         self.asked, self.opened = asked, opened
 
 
+class StreamOverflow(SyncError):
+    """Raised to a reader who left too much unread; nothing was left out before this."""
+
+    hint = "read faster, or listen to snapshots: they keep only the newest"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"more than {most} elements were waiting to be read")
+        self.most = most
+
+
 class RequestRefused(SyncError):
     """Raised when the server answered a request with an error."""
 
@@ -88,6 +100,16 @@ class CommitRefused(RequestRefused):
         """The reads that no longer hold, as far as the server told."""
         found = self.detail.get("conflicts", ())
         return found if isinstance(found, Sequence) and not isinstance(found, str) else ()
+
+
+class MergeNeedsResolution(SyncError):
+    """Raised when both branches changed the same document; nothing was written."""
+
+    hint = "pass resolutions: a document, or None to delete, for each id"
+
+    def __init__(self, source: str, target: str, clashes: Sequence[Any]) -> None:
+        super().__init__(f"merging {source} into {target or 'main'}: {len(clashes)} clashes")
+        self.source, self.target, self.clashes = source, target, clashes
 
 
 class TransactionFailed(SyncError):
