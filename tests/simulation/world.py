@@ -390,7 +390,8 @@ class World:
             self._check_settled(actor)
             if actor.session.stage is not Stage.CLOSED:
                 assert actor.session.stage is Stage.LIVE, f"{actor.name}: {actor.session.stage}"
-                self._check_view(actor)
+                if self.sound:
+                    self._check_view(actor)
         self._check_store()
         self._check_reads()
         self._check_order()
