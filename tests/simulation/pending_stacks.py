@@ -133,7 +133,7 @@ def successors(
     state: State, protocol: Protocol, budget: tuple[int, ...]
 ) -> list[tuple[str, State]]:
     """Everything that can happen next."""
-    found: list[Step] = []
+    found: list[tuple[str, State]] = []
     total = sum(len(session.built) for session in state.sessions)
     for index, session in enumerate(state.sessions):
 
