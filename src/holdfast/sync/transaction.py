@@ -161,7 +161,8 @@ class Transaction:
         for depth in range(len(at) - 1, 0, -1):
             above = at[:depth]
             made_here = documents.peek(working.before, above) is MISSING
-            if not made_here or above in working.written or documents.peek(after, above) != {}:
+            empty = documents.peek(after, above) in ({}, [])
+            if not made_here or not empty or above in working.written:
                 break
             after = documents.put(after, above, MISSING, id)
         return after
