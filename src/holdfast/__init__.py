@@ -3,21 +3,30 @@
 An answer carries its proof, or it is the plain safe answer.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from holdfast.sync.connecting import Connecting
+    from holdfast.store.settings import Settings as Settings
+    from holdfast.store.store import Store as Store
+    from holdfast.store.store import open_store as open_store
+    from holdfast.sync.connecting import connect as connect
 
 __version__ = "0.1.0"
 
+_HOME_OF = {
+    "Settings": "holdfast.store.settings",
+    "Store": "holdfast.store.store",
+    "open_store": "holdfast.store.store",
+    "connect": "holdfast.sync.connecting",
+}
+"""Public name -> its module. Imported when first used: commands start often and need few."""
 
-def connect(url: str, space: str | None = None, key: bytes | None = None, **how: Any) -> Connecting:
-    """A space on a server: enter the answer with `with` or `async with`, or await it.
+__all__ = ["Settings", "Store", "__version__", "connect", "open_store"]
 
-    `key` is an Ed25519 seed; without a `space` it names the space too. See docs/client.md.
-    """
-    from holdfast.sync.connecting import Connecting
 
-    return Connecting(url, space, key, **how)
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOME_OF[name]), name)

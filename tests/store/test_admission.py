@@ -116,7 +116,7 @@ def test_what_the_engine_accepts_the_naive_model_accepts(reach: Reach, data: st.
     for _ in range(data.draw(st.integers(2, 10), label="steps")):
         session = data.draw(st.sampled_from(SESSIONS), label="session")
         ops = data.draw(st.lists(operations(IDS), min_size=1, max_size=2), label="operations")
-        reads = []
+        reads: list[dict[str, Any]] = []
         for _ in range(data.draw(st.integers(0, 2), label="reads")):
             shape = data.draw(st.booleans(), label="shape")
             reads.append(
@@ -276,7 +276,7 @@ def test_every_broken_read_is_reported(store: Store) -> None:
     write = Writer(store)
     write(set_("doc:a", 1), set_("doc:b", 1))
     write(set_("doc:a", 2), delete_("doc:b"))
-    reads = [{"id": id, "path": [], "seq": 1} for id in ("doc:a", "doc:b")]
+    reads: list[dict[str, Any]] = [{"id": id, "path": [], "seq": 1} for id in ("doc:a", "doc:b")]
     with pytest.raises(ConflictError) as refused:
         write(set_("doc:c", 1), reads=reads)
     assert [(c.id, c.seq) for c in refused.value.conflicts] == [("doc:a", 2), ("doc:b", 2)]

@@ -4,7 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.sync import processes
 from tests.sync.wire import World
+
+
+@pytest.fixture(autouse=True)
+def _clients_are_closed() -> Iterator[None]:
+    yield
+    while processes.CLIENTS:
+        processes.CLIENTS.pop().close()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ SHAPES = {2: "58d8e24517e7e7d3"}
 """PROTOCOL_VERSION -> digest of the shapes; a new shape needs a new version and its history."""
 
 COMMAND = {"requestId": "r", "space": "did:key:z", "sessionId": "S"}
-REQUESTS = [
+REQUESTS: list[dict[str, Any]] = [
     {"type": "hello", "protocol": "memory/v2", "flags": {}},
     {"type": "hello", "protocol": "memory/v2", "flags": {}, "capabilities": ["coverage"]},
     {"type": "session.open", "requestId": "o", "space": "s", "session": {}},
@@ -136,3 +137,31 @@ def test_any_text_is_a_message_or_an_invalid_message(text: str) -> None:
     except InvalidMessage:
         return
     raise AssertionError(f"{text!r} was taken for a message")
+
+
+@given(
+    st.text(max_size=5),
+    st.lists(st.tuples(st.text(max_size=3), st.integers(0, 9), st.none() | st.text(max_size=4))),
+    st.lists(st.text(max_size=3)),
+)
+def test_a_frame_put_together_is_the_frame_written_out(
+    name: str, documents: list[tuple[str, int, str | None]], removed: list[str]
+) -> None:
+    upserts = [
+        messages.Upsert(branch="", id=id, seq=seq, deleted=True)
+        if text is None
+        else messages.Upsert(branch="b", id=id, seq=seq, doc={"value": text})
+        for id, seq, text in documents
+    ]
+    sync = messages.Sync(
+        from_seq=1,
+        to_seq=2,
+        upserts=upserts,
+        removes=[messages.Remove(branch=name, id=id) for id in removed],
+    )
+    whole = messages.encode(messages.Effect(space=name, session_id="S", effect=sync))
+    texts = [
+        json.dumps(messages.to_wire(one), ensure_ascii=False, separators=(",", ":"))
+        for one in upserts
+    ]
+    assert json.loads(messages.effect_frame(name, "S", sync, texts)) == json.loads(whole)

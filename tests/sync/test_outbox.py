@@ -81,7 +81,7 @@ def test_the_format_changes_only_with_its_number(tmp_path: Path) -> None:
     tables = made._db.execute("SELECT sql FROM sqlite_schema ORDER BY name").fetchall()
     made.close()
     assert FORMAT == 1
-    assert [" ".join(row[0].split()) for row in tables] == [
+    assert [" ".join(str(row[0]).split()) for row in tables] == [
         "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
         'CREATE TABLE pending (local_seq INTEGER PRIMARY KEY, "commit" TEXT NOT NULL)',
         "CREATE TABLE session ( one INTEGER PRIMARY KEY CHECK (one = 1), "

@@ -193,6 +193,37 @@ def test_the_current_token_takes_a_session_over(world: World) -> None:
     assert new.transact(set_("a", 1))["ok"]["seq"] == 1
 
 
+@pytest.mark.shows("SYNC-LOST-OPEN")
+def test_a_client_that_never_got_its_token_is_not_locked_out(world: World) -> None:
+    def capable() -> Peer:
+        return world.peer(capabilities=["coverage"])
+
+    lost = capable()
+    lost.open("S")
+    lost.connection.disconnected()
+    first = capable()
+    assert "ok" in first.open("S")
+    first.watch_set(watch("w", root("a")))
+    first.connection.disconnected()
+    lost_again = capable()
+    lost_again.open("S", token=first.token)
+    lost_again.connection.disconnected()
+    second = capable()
+    answer = second.open("S", token=first.token)["ok"]
+    assert answer["resumed"] is True
+    # Once the new token was received and used, the old one is worth nothing.
+    second.query(roots=[])
+    second.connection.disconnected()
+    assert refused(capable().open("S", token=first.token))[0] == "SessionRevokedError"
+    assert refused(capable().open("S"))[0] == "SessionRevokedError"
+
+
+@pytest.mark.shows("SYNC-4.5-TOKEN")
+def test_for_a_peer_of_the_first_version_only_the_current_token_counts(world: World) -> None:
+    world.peer("S").connection.disconnected()
+    assert refused(world.peer().open("S"))[0] == "SessionRevokedError"
+
+
 @pytest.mark.parametrize("subject", ["../../evil", "nested/space", "..", ".", "", "a\0b", "a\\b"])
 @pytest.mark.shows("T51", "INV-33", "SYNC-4.5-UNSAFE")
 def test_an_unsafe_space_is_refused_before_anything_is_opened(subject: str, tmp_path: Any) -> None:

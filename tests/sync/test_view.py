@@ -41,7 +41,8 @@ def test_the_view_stays_in_order() -> None:
 @pytest.mark.shows("INV-31", "SYNC-VIEW")
 @given(st.lists(st.tuples(entries, gone), max_size=8))
 def test_a_plain_dict_sorted_each_time_says_the_same(frames: Any) -> None:
-    view, plain = WatchView(), {}
+    view = WatchView()
+    plain: dict[tuple[str, str], int] = {}
     for upserts, removes in frames:
         view.apply(sync(upserts, removes))
         for branch, id, seq in upserts:

@@ -15,6 +15,8 @@ from holdfast.errors import HoldfastError, UsageError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "serve": ("holdfast.cli.serve", "serve the memory protocol on a socket"),
+    "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
+    "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
 }
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
 
@@ -63,6 +65,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader went away (head, less): not an error of ours.
         sys.stderr.close()
         return OK
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        print(f"holdfast: {error.strerror or error}{where}", file=sys.stderr)
+        return REFUSED
     except KeyboardInterrupt:
         return 130
 

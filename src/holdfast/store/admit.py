@@ -20,7 +20,7 @@ from typing import Any
 
 from holdfast.ids import BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import pointer
-from holdfast.store.model import ConfirmedRead, PendingRead
+from holdfast.store.model import CommitKey, ConfirmedRead, PendingRead
 from holdfast.store.pointer import Path
 
 
@@ -33,13 +33,11 @@ class Reach(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A revision, as far as admission cares: where it stands, whose it is, what it touched."""
+    """A revision, as far as admission cares: where it stands and what it touched."""
 
     seq: Seq
     op: str
     patches: list[Mapping[str, Any]] | None
-    session: SessionId
-    local_seq: LocalSeq
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +71,12 @@ class Conflict:
 
     def explanation(self) -> str:
         """One sentence for a person: which path was read, what wrote it, who."""
-        where = pointer.encode(self.path) or "the whole document"
+        where = f"{pointer.encode(self.path) or 'all'} of {self.id}"
         if self.seq is None:
-            return f"{where} of {self.id} was read through a commit that did not land"
+            return f"{where} was read through a commit that did not land"
         wrote = "all of it" if self.written is None else pointer.encode(self.written) or "its root"
         return (
-            f"{where} of {self.id} was read, and session {self.session} wrote {wrote} "
+            f"{where} was read, and session {self.session} wrote {wrote} "
             f"in its commit {self.local_seq} at seq {self.seq}"
         )
 
@@ -193,34 +191,23 @@ def _patch_hit(
     return None
 
 
-def confirmed_conflict(read: ConfirmedRead, branch: BranchName, found: Overlap) -> Conflict:
-    """The conflict to report for a confirmed read."""
-    write = found.write
-    return Conflict(
-        id=read.id,
-        branch=branch,
-        path=read.path,
-        read_seq=read.seq,
-        layers=(),
-        seq=write.seq,
-        session=write.session,
-        local_seq=write.local_seq,
-        written=found.path,
-    )
-
-
-def pending_conflict(read: PendingRead, branch: BranchName, basis: Seq, found: Overlap) -> Conflict:
-    """The conflict to report for a read through the session's own commits."""
-    write = found.write
+def conflict_of(
+    read: ConfirmedRead | PendingRead,
+    branch: BranchName,
+    basis: Seq,
+    found: Overlap,
+    whose: CommitKey,
+) -> Conflict:
+    """The conflict to report for a read that stood on `basis`."""
     return Conflict(
         id=read.id,
         branch=branch,
         path=read.path,
         read_seq=basis,
-        layers=read.layers,
-        seq=write.seq,
-        session=write.session,
-        local_seq=write.local_seq,
+        layers=read.layers if isinstance(read, PendingRead) else (),
+        seq=found.write.seq,
+        session=whose.session,
+        local_seq=whose.local_seq,
         written=found.path,
     )
 

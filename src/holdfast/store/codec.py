@@ -19,6 +19,7 @@ than rounded. May refuse a text that some peer would have taken; never reads it 
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Final, TypeAlias, cast
@@ -77,6 +78,16 @@ _DIGIT = re.compile(r"[0-9]").search
 def encode(value: object, unified: bool) -> str:
     """The text of a value, or `InvalidValue` naming what cannot be written and where."""
     return _encode(value, unified, _ENCODER)
+
+
+def encode_with_parts(value: object, parts: Sequence[object], unified: bool) -> list[str]:
+    """The text of a value, then of some parts of it, looked through only once."""
+    if not is_plain(value, unified):
+        return [encode(item, unified) for item in (value, *parts)]
+    try:
+        return [_ENCODER.encode(item).decode() for item in (value, *parts)]
+    except (UnicodeEncodeError, RecursionError):
+        return [encode(item, unified) for item in (value, *parts)]
 
 
 def canonical(value: object) -> str:

@@ -85,13 +85,16 @@ class Engine:
         if not session or "\0" in session:
             raise TransactionError("a session id is a string of at least one character")
         commit = Commit.parse(message)
-        original = self.encode(message)
+        original, *texts = codec.encode_with_parts(
+            message, [op.data for op in commit.operations], self.settings.rich_values
+        )
         if len(original) > self.settings.commit_bytes_max:
             raise CommitTooLarge(len(original), self.settings.commit_bytes_max)
-        encoded = tuple(
-            [None if op.op == "delete" else self.encode(op.data) for op in commit.operations]
-        )
-        return Request(session, commit, original, encoded)
+        encoded = [
+            None if op.op == "delete" else text
+            for op, text in zip(commit.operations, texts, strict=True)
+        ]
+        return Request(session, commit, original, tuple(encoded))
 
     def transact(self, requests: Sequence[Request]) -> list[Applied | StoreError]:
         """Decide and write a batch. Each answer stands only because the whole batch is durable."""
@@ -105,7 +108,8 @@ class Engine:
                 self.encode,
                 self.decode,
                 self._same_commit,
-                self._clock(),
+                self._clock,
+                requests,
             )
             for request in requests:
                 try:
@@ -113,8 +117,9 @@ class Engine:
                 except StoreError as refusal:
                     answers.append(refusal)
             if batch:
-                batch.write()
-                self.writing.commit()
+                with self.writing.together():
+                    batch.write()
+                    self.writing.commit()
             else:
                 self.writing.rollback()
         except BaseException:

@@ -8,8 +8,8 @@
     │   ├── UnknownBranch, InactiveBranch
     │   └── CommitTooLarge
     ├── ConflictError             a read the commit stands on no longer holds; has the `Conflict`s
-    ├── QueryError                a graph query that cannot be answered as asked
     ├── OutOfRange                a read at a seq the branch does not have
+    ├── QueryError                a graph query that cannot be answered as asked
     ├── BranchError               a branch that cannot be made, removed or merged as asked
     │   └── MergeClash            a merge that needs resolutions; has the `Clash`es
     ├── InvalidExport             an export that cannot be read in
@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, ClassVar
 from holdfast.errors import StoreError
 
 if TYPE_CHECKING:
+    from holdfast.ids import Seq
     from holdfast.store.admit import Conflict
     from holdfast.store.merge import Clash
 
@@ -40,24 +41,24 @@ Step = str | int
 """One step into a value: a member's name or an element's index."""
 
 
-class PatchError(StoreError):
+class Told(StoreError):
+    """An error that is one sentence and a hint, with no facts of its own."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class PatchError(Told):
     """Raised when a patch cannot be applied; the document stays as it was."""
 
     name = "TransactionError"
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
-
-class TransactionError(StoreError):
+class TransactionError(Told):
     """Raised when a commit can never land as it is."""
 
     name = "TransactionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class DamagedStore(StoreError):
@@ -108,14 +109,10 @@ class CommitTooLarge(TransactionError):
         self.size, self.most = size, most
 
 
-class ProtocolError(StoreError):
+class ProtocolError(Told):
     """Raised when a peer broke the protocol; sending the same thing again cannot help."""
 
     name = "ProtocolError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class ReplayMismatch(ProtocolError):
@@ -129,16 +126,6 @@ class ReplayMismatch(ProtocolError):
         self.session, self.local_seq = session, local_seq
 
 
-class QueryError(StoreError):
-    """Raised when a graph query cannot be answered as asked; nothing has changed."""
-
-    name = "QueryError"
-
-    def __init__(self, reason: str, hint: str = "") -> None:
-        super().__init__(reason)
-        self.hint = hint
-
-
 class OutOfRange(StoreError):
     """Raised when reading a branch at a seq that it does not have."""
 
@@ -150,14 +137,16 @@ class OutOfRange(StoreError):
         self.hint = f"this branch can be read at seq {least} to {most}"
 
 
-class BranchError(StoreError):
+class QueryError(Told):
+    """Raised when a graph query cannot be answered as asked; nothing has changed."""
+
+    name = "QueryError"
+
+
+class BranchError(Told):
     """Raised when a branch cannot be made, removed or merged as asked."""
 
     name = "TransactionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class ConflictError(StoreError):
@@ -167,23 +156,29 @@ class ConflictError(StoreError):
 
     def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
         assert conflicts, "a conflict error says what conflicted"
-        super().__init__(str(conflicts[0]))
+        super().__init__(conflicts)
         self.conflicts = conflicts
-        newest = max((c.seq for c in conflicts if c.seq is not None), default=None)
-        self.retry_after_seq = newest
-        self.hint = conflicts[0].explanation()
-        if newest is not None:
-            self.hint += f"; read again at seq {newest} or later, then commit again"
+
+    def __str__(self) -> str:
+        return str(self.conflicts[0])
+
+    @property
+    def retry_after_seq(self) -> Seq | None:
+        """The newest write that broke a read; None if a commit that never landed did."""
+        return max((c.seq for c in self.conflicts if c.seq is not None), default=None)
+
+    @property
+    def hint(self) -> str:  # type: ignore[override]
+        said, newest = self.conflicts[0].explanation(), self.retry_after_seq
+        if newest is None:
+            return said
+        return f"{said}; read again at seq {newest} or later, then commit again"
 
 
-class InvalidBlob(StoreError):
+class InvalidBlob(Told):
     """Raised when bytes are not what their hash says, or nobody stored them."""
 
     name = "TransactionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class StoreClosed(StoreError):
@@ -195,14 +190,10 @@ class StoreClosed(StoreError):
         super().__init__("the store is closed")
 
 
-class StoreUnreachable(StoreError):
+class StoreUnreachable(Told):
     """Raised when the database server cannot be reached; whether a commit landed is unknown."""
 
     name = "ConnectionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class InvalidValue(StoreError):
@@ -278,14 +269,10 @@ class IdentityUnavailable(StoreError):
         return "signatures cannot be checked: the package cryptography is not installed"
 
 
-class InvalidExport(StoreError):
+class InvalidExport(Told):
     """Raised when an export cannot be read in; the space stays as it was."""
 
     name = "TransactionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class MergeClash(BranchError):

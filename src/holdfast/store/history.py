@@ -70,7 +70,8 @@ def _entry(row: CommitRow, decode: Callable[[str], Any]) -> LogEntry:
     if lifecycle is not None:
         kind, operations = f"branch {lifecycle['op']}", []
     else:
-        kind = "merge" if message.get("merge") else "commit"
+        merged = message.get("merge")
+        kind = f"merge {merged['sourceBranch']}" if isinstance(merged, dict) else "commit"
         operations = [(op["op"], op["id"]) for op in message["operations"]]
     return LogEntry(
         row.seq,

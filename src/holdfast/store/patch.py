@@ -58,6 +58,11 @@ def has(document: Any, path: Path) -> bool:
     return _Draft(document).exists(path)
 
 
+def get(document: Any, path: Path) -> Any:
+    """What a document has at this path."""
+    return _Draft(document).value(path)
+
+
 class _Draft:
     """A document being edited. Containers in `_own` are ours to change; all others are shared."""
 

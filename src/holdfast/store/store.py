@@ -7,8 +7,10 @@ one trip to the disk, and reads do not wait for them.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -19,6 +21,7 @@ from holdfast.store import history, merging, replay, roots, transfer
 from holdfast.store.batch import Request
 from holdfast.store.engine import Engine, Garbage
 from holdfast.store.errors import InvalidBlob, MergeClash
+from holdfast.store.graph import DEFAULT_LIMITS, Limits, Loaded, point_of, query_graph
 from holdfast.store.group import GroupCommit
 from holdfast.store.history import LogEntry
 from holdfast.store.merging import DocumentDiff, Point, Proposal
@@ -39,7 +42,9 @@ class Store:
         reading: Database | None = None,
         settings: Settings | None = None,
         clock: Callable[[], str] | None = None,
+        space: str = "",
     ) -> None:
+        self.space = space
         reading = writing if reading is None else reading
         self.engine = Engine(writing, reading, settings or Settings(), clock or utc_now)
         self._group: GroupCommit[Request, Applied | StoreError] = GroupCommit(self._write)
@@ -109,6 +114,43 @@ class Store:
         """The engine, for several reads in a row; nobody else reads meanwhile."""
         with self._reader:
             yield self.engine
+
+    def documents(self, branch: str = MAIN, seq: int | None = None) -> list[State]:
+        """Every document that exists on a branch, now or as of `seq`, by id."""
+        with self._reader:
+            tables, point = self.engine.tables, self._point(branch, seq)
+            ids = merging.ids_seen(tables, point.branch)
+            states = (point.state(tables, self.engine.decode, id) for id in ids)
+            return [state for state in states if state is not None and state.document is not None]
+
+    def query(self, query: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
+        """Every document that a graph query reaches, all as of one moment.
+
+        Honours `branch` and `atSeq`; `serverSeq` is the newest seq even then.
+        """
+        branch, at = point_of(query)
+        with self._at_one_moment():
+            engine = self.engine
+            on = replay.required_branch(engine.tables, branch)
+            if at is not None:
+                replay.check_range(on, at)
+
+            def load(id: EntityId) -> Loaded | None:
+                state = engine.state(id, branch, at)
+                return None if state is None else Loaded(state.seq, state.document)
+
+            entities = query_graph(load, query, space=self.space, limits=limits)
+            return {"serverSeq": engine.tables.newest_seq(), "entities": entities}
+
+    @contextmanager
+    def _at_one_moment(self) -> Iterator[None]:
+        """All reads inside see one state of the space."""
+        with self._reader:
+            self.engine.reading.begin_reading()
+            try:
+                yield
+            finally:
+                self.engine.reading.rollback()
 
     def newest_seq(self) -> Seq:
         """The seq of the newest commit of the space."""
@@ -214,14 +256,11 @@ class Store:
 
     # keeping
 
-    def export(self, space: str) -> Iterator[str]:
+    def export(self, space: str | None = None) -> Iterator[str]:
         """Every line of an export, as of one moment. Other reads of this store wait meanwhile."""
-        with self._reader:
-            self.engine.reading.begin_reading()
-            try:
-                yield from transfer.lines(self.engine.tables, space, self.engine.settings)
-            finally:
-                self.engine.reading.rollback()
+        with self._at_one_moment():
+            name = self.space if space is None else space
+            yield from transfer.lines(self.engine.tables, name, self.engine.settings)
 
     def import_lines(self, lines: Iterable[str]) -> int:
         """Fill this empty space from an export; how many commits it has. All or nothing."""
@@ -229,13 +268,9 @@ class Store:
 
     def verify(self, progress: Callable[[int, int], None] = lambda done, total: None) -> Report:
         """Check every invariant that can be checked at rest."""
-        with self._reader:
-            self.engine.reading.begin_reading()
-            try:
-                tables, engine = self.engine.tables, self.engine
-                return Verifier(tables, engine.encode, engine.decode, progress).run()
-            finally:
-                self.engine.reading.rollback()
+        with self._at_one_moment():
+            tables, engine = self.engine.tables, self.engine
+            return Verifier(tables, engine.encode, engine.decode, progress).run()
 
     def collect_garbage(self, blobs: bool = False) -> Garbage:
         """Rebuild what is derived, drop what nothing names, and give the room back."""
@@ -304,17 +339,22 @@ def open_store(
             PostgresDatabase(text, space, create=False),
             settings,
             clock,
+            space,
         )
     from holdfast.store.sqlite import SqliteDatabase
 
     path = roots.resolve(text, space)
     if path is None:
-        return Store(SqliteDatabase(None), None, settings, clock)
-    return Store(SqliteDatabase(path), SqliteDatabase(path), settings, clock)
+        return Store(SqliteDatabase(None), None, settings, clock, space)
+    return Store(SqliteDatabase(path), SqliteDatabase(path), settings, clock, space)
 
 
 def utc_now() -> str:
     """The time as it is stored: UTC, ISO 8601, milliseconds."""
-    from datetime import UTC, datetime
+    milliseconds = time.time_ns() // 1_000_000
+    return f"{_second(milliseconds // 1_000)}.{milliseconds % 1_000:03d}Z"
 
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+@lru_cache(maxsize=2)
+def _second(epoch: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(epoch))

@@ -8,6 +8,7 @@ written `$1`, `$2`, ….
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -37,6 +38,9 @@ SCHEMA_VERSION = 3
 class Database(Protocol):
     """One connection. `rows` answers; `run` and `run_many` write."""
 
+    distant: bool
+    """Whether a question costs a trip to another process, so that few should be asked."""
+
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]: ...
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None: ...
     def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None: ...
@@ -49,6 +53,9 @@ class Database(Protocol):
     def rollback(self) -> None: ...
     def begin_reading(self) -> None:
         """Start a transaction whose reads all see one state; end it with `rollback`."""
+
+    def together(self) -> AbstractContextManager[object]:
+        """Writes inside may be sent without waiting for each; failures show at the end."""
 
     def tables(self) -> list[str]: ...
     def compact(self) -> None: ...
@@ -109,9 +116,26 @@ class Tables:
         )
         return CommitRow(*found[0]) if found else None
 
+    def foresee(self, keys: Iterable[CommitKey]) -> dict[CommitKey, CommitRow] | None:
+        """The stored commits among these keys; None where asking one by one is as good."""
+        asked = list(keys)
+        if not self._db.distant or len(asked) < 2:
+            return None
+        places = ", ".join(f"(${2 * n + 1}, ${2 * n + 2}::bigint)" for n in range(len(asked)))
+        found = self._db.rows(
+            f'SELECT {_COMMIT} FROM "commit" WHERE (session_id, local_seq) IN (VALUES {places})',
+            [part for key in asked for part in (key.session, key.local_seq)],
+        )
+        return {row.key: row for row in (CommitRow(*columns) for columns in found)}
+
     def commit_at(self, seq: Seq) -> CommitRow | None:
         found = self._db.rows(f'SELECT {_COMMIT} FROM "commit" WHERE seq = $1', (seq,))
         return CommitRow(*found[0]) if found else None
+
+    def key_at(self, seq: Seq) -> CommitKey | None:
+        """Whose commit landed at a seq."""
+        found = self._db.rows('SELECT session_id, local_seq FROM "commit" WHERE seq = $1', (seq,))
+        return CommitKey(*found[0]) if found else None
 
     def seq_of(self, key: CommitKey) -> Seq | None:
         found = self._db.rows(
@@ -200,21 +224,21 @@ class Tables:
             seq, op_index = found[-1][0], found[-1][1] - 1
 
     def writes_since(self, branch: BranchName, id: EntityId, after: Seq) -> Iterator[Row]:
-        """(seq, op, data, session, local_seq) of revisions above `after`, newest first."""
-        seq, op_index, page = 2**62, 2**30, 256
-        while True:
-            found = self._db.rows(
-                "SELECT r.seq, r.op, r.data, c.session_id, c.local_seq, r.op_index "
-                'FROM revision r JOIN "commit" c ON c.seq = r.commit_seq '
-                "WHERE r.branch = $1 AND r.id = $2 AND r.seq > $3 AND r.seq <= $4 "
-                "AND (r.seq, r.op_index) <= ($4, $5) "
-                "ORDER BY r.seq DESC, r.op_index DESC LIMIT $6",
-                (branch, id, after, seq, op_index, page),
-            )
-            yield from (row[:5] for row in found)
-            if len(found) < page:
-                return
-            seq, op_index = found[-1][0], found[-1][5] - 1
+        """(seq, op, data) of revisions above `after`, newest first."""
+        few = self._db.rows(
+            "SELECT seq, op, data FROM revision WHERE branch = $1 AND id = $2 AND seq > $3 "
+            "ORDER BY seq, op_index LIMIT 32",
+            (branch, id, after),
+        )
+        if len(few) < 32:
+            # Mostly there are one or two, and walking a table forwards is the faster way.
+            yield from reversed(few)
+            return
+        newest = self.newest_revision(branch, id, Seq(2**62))
+        assert newest is not None
+        at = (newest.seq, newest.op_index)
+        for row in self.revisions_back(branch, id, at, after, page=256):
+            yield row.seq, row.op, row.data
 
     def seqs_of(self, branch: BranchName, id: EntityId, before: Seq, limit: int) -> list[Seq]:
         """The seqs at which a document was written on this branch, newest first."""
@@ -265,6 +289,16 @@ class Tables:
     def head(self, branch: BranchName, id: EntityId) -> tuple[Seq, int] | None:
         found = self._db.rows(
             "SELECT seq, op_index FROM head WHERE branch = $1 AND id = $2", (branch, id)
+        )
+        return (Seq(found[0][0]), found[0][1]) if found else None
+
+    def head_kind(self, branch: BranchName, id: EntityId) -> tuple[Seq, str] | None:
+        """The seq of a document's head on this branch, and whether it set, patched or deleted."""
+        found = self._db.rows(
+            "SELECT h.seq, r.op FROM head h JOIN revision r "
+            "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
+            "WHERE h.branch = $1 AND h.id = $2",
+            (branch, id),
         )
         return (Seq(found[0][0]), found[0][1]) if found else None
 

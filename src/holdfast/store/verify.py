@@ -7,7 +7,7 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.errors import StoreError
@@ -45,7 +45,7 @@ class Report:
     snapshots: int = 0
     blobs: int = 0
     legacy_reads: int = 0
-    findings: list[Finding] | None = None
+    findings: list[Finding] = field(default_factory=list)
 
     @property
     def sound(self) -> bool:
@@ -57,9 +57,7 @@ class Report:
             "sound": self.sound,
             **{name: getattr(self, name) for name in counts},
             "legacyReads": self.legacy_reads,
-            "findings": [
-                {"invariant": f.invariant, "sentence": f.sentence} for f in self.findings or []
-            ],
+            "findings": [{"invariant": f.invariant, "sentence": f.sentence} for f in self.findings],
         }
 
 
@@ -75,7 +73,7 @@ class Verifier:
     ) -> None:
         self._tables, self._encode, self._decode = tables, encode, decode
         self._progress = progress
-        self.report = Report(findings=[])
+        self.report = Report()
         self._operations = 0
 
     def run(self) -> Report:
@@ -89,7 +87,6 @@ class Verifier:
         return self.report
 
     def _found(self, invariant: str, sentence: str) -> None:
-        assert self.report.findings is not None
         self.report.findings.append(Finding(invariant, sentence))
 
     # branches
@@ -224,8 +221,8 @@ class Verifier:
             return state is not None and patch.has(state.document, place)
 
         writes = (
-            Write(Seq(seq), op, self._decode(data) if op == "patch" else None, session, local)
-            for seq, op, data, session, local in self._tables.writes_since(branch, id, basis)
+            Write(Seq(seq), op, self._decode(data) if op == "patch" else None)
+            for seq, op, data in self._tables.writes_since(branch, id, basis)
             if seq < row.seq and seq not in own
         )
         found = admit.first_overlap(path, shape, writes, Reach.LEAF, had)

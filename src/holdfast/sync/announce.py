@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from holdfast.store.postgres import CHANNEL
+from holdfast.sync.keeper import TAKEOVERS
 
 if TYPE_CHECKING:
     import psycopg
@@ -24,10 +25,21 @@ log = logging.getLogger("holdfast.sync")
 
 
 class Listener:
-    """Calls `heard` with the space of every commit, from a thread of its own."""
+    """Hears for one node, from a thread of its own.
 
-    def __init__(self, url: str, heard: Callable[[str], None]) -> None:
-        self._url, self._heard = url, heard
+    `committed` is called with the schema of every commit's space, and with "" when some may have
+    been missed; `taken` with the name of every session that another node took over.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        node: str,
+        committed: Callable[[str], None],
+        taken: Callable[[str], None],
+    ) -> None:
+        self._url, self._node = url, node
+        self._committed, self._taken = committed, taken
         self._closed = threading.Event()
         self._listening = threading.Event()
         self._connection: psycopg.Connection | None = None
@@ -57,11 +69,20 @@ class Listener:
         ) as connection:
             self._connection = connection
             connection.execute(f"LISTEN {CHANNEL}")
+            connection.execute(f"LISTEN {TAKEOVERS}")
             self._listening.set()
-            self._heard("")  # whatever happened before we could hear
+            self._committed("")  # whatever happened before we could hear
             while not self._closed.is_set():
                 for notice in connection.notifies(timeout=1.0):
-                    self._heard(notice.payload)
+                    self._hear(notice.channel, notice.payload)
+
+    def _hear(self, channel: str, payload: str) -> None:
+        if channel == CHANNEL:
+            self._committed(payload)
+            return
+        node, _, name = payload.partition(":")
+        if node != self._node:
+            self._taken(name)
 
     def close(self) -> None:
         self._closed.set()

@@ -31,7 +31,7 @@ from holdfast.sync.sessions import ServerSession
 from holdfast.sync.space import Space
 
 if TYPE_CHECKING:
-    from holdfast.sync.server import Connection
+    from holdfast.sync.connection import Connection
 
 
 class Commands:
@@ -150,7 +150,7 @@ class Commands:
 
     def _synced(self, space: Space, session: ServerSession, sync: Sync) -> Any:
         session.synced_seq = Seq(sync.to_seq)
-        self._server.registry.keep(session)
+        self._server.registry.keep(session, urgent=True)
         return {"serverSeq": space.seq, "sync": messages.to_wire(sync)}
 
     # branches

@@ -132,3 +132,23 @@ class Connecting:
     ) -> None:
         assert self._blocking is not None
         self._blocking.close()
+
+
+def connect(
+    url: str,
+    space: str | None = None,
+    key: bytes | None = None,
+    *,
+    outbox: Path | str | None = None,
+    session: str | None = None,
+    flags: Flags | None = None,
+    timeout_s: float = OPEN_TIMEOUT_S,
+) -> Connecting:
+    """A space on a server: enter the answer with `with` or `async with`, or await it.
+
+    `key` is an Ed25519 seed of 32 bytes; without a `space` it names the space too. `outbox` is a
+    file that keeps commits without a verdict; give each client one of its own.
+    """
+    return Connecting(
+        url, space, key, outbox=outbox, session=session, flags=flags, timeout_s=timeout_s
+    )

@@ -1,8 +1,9 @@
 """Sessions that survive the server: watches, who may resume them, and what their clients have.
 
-Kept beside the spaces, not in them: a session is not part of anybody's history. What is kept may
-lag behind by a moment. That is safe in one direction only, so it is used in that one: a client may
-be sent again what it has, and one whose token is not the one we kept starts afresh.
+Kept beside the spaces, not in them: a session is not part of anybody's history. Tokens and watches
+are written before the client hears of them; what was sent since may lag behind by a moment. That is
+safe in one direction only, so it is used in that one: a client may be sent again what it has, and
+one whose token is not the one we kept starts afresh.
 
 FORMAT 1: one row per session; the state is JSON.
 """
@@ -10,19 +11,27 @@ FORMAT 1: one row per session; the state is JSON.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from holdfast.ids import BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store import codec
+from holdfast.store.errors import StoreUnreachable
 from holdfast.store.graph import Limits as GraphLimits
 from holdfast.sync import messages
 from holdfast.sync.messages import WatchSpec
-from holdfast.sync.sessions import ServerSession
+from holdfast.sync.sessions import ServerSession, public_name
 from holdfast.sync.watch import Known, Watched
 
+if TYPE_CHECKING:
+    import psycopg
+
 FORMAT: Final = 1
+TAKEOVERS: Final = "holdfast_takeovers"
+"""Where servers that share a database say that a session is theirs now: `node:name`."""
+
 KNOWN_MAX: Final = 5_000
 """A session whose client has more documents than this starts afresh after a restart."""
 
@@ -32,6 +41,8 @@ KEPT_MS: Final = 24 * 60 * 60 * 1000
 _COLUMNS = "space, id, until_ms, state"
 
 Row = tuple[str, str, int, str]
+Taken = tuple[list[Row], list[tuple[str, str]]]
+"""Rows to write, and the keys of rows to drop."""
 
 
 class Rows(Protocol):
@@ -41,56 +52,72 @@ class Rows(Protocol):
     def get(self, space: str, id: str) -> Row | None: ...
     def drop(self, keys: Iterable[tuple[str, str]]) -> None: ...
     def sweep(self, now_ms: int) -> None: ...
+    def announce(self, name: str) -> None:
+        """Tell whoever shares these rows that a session is now ours."""
+
     def close(self) -> None: ...
 
 
 class SessionKeeper:
     """Remembers sessions; `save` writes what has changed since the last time."""
 
-    def __init__(self, rows: Rows, graph_limits: GraphLimits, now_ms: int) -> None:
-        self._rows, self._graph_limits = rows, graph_limits
+    def __init__(self, rows: Rows, graph_limits: GraphLimits, clock_ms: Callable[[], int]) -> None:
+        self._rows, self._graph_limits, self._clock_ms = rows, graph_limits, clock_ms
         self._changed: dict[tuple[SpaceId, SessionId], tuple[ServerSession, int | None]] = {}
         self._ended: set[tuple[SpaceId, SessionId]] = set()
         self._writing = threading.Lock()
-        rows.sweep(now_ms)
+        rows.sweep(clock_ms())
 
-    def keep(self, session: ServerSession, until_ms: int | None) -> None:
-        self._changed[session.key] = (session, until_ms)
+    def keep(self, session: ServerSession, until_ms: int | None, urgent: bool = False) -> None:
         self._ended.discard(session.key)
+        if urgent:
+            self._changed.pop(session.key, None)
+            self.write(self._as_rows([(session, until_ms)]))
+        else:
+            self._changed[session.key] = (session, until_ms)
 
     def forget(self, space: SpaceId, id: SessionId) -> None:
         self._changed.pop((space, id), None)
         self._ended.add((space, id))
 
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None:
-        if (space, id) in self._ended or (space, id) in self._changed:
-            return None  # it was here, in this process, and its time is over
+        if (space, id) in self._ended:
+            return None
         row = self._rows.get(space, id)
         if row is None or row[2] <= now_ms:
             return None
         return restored(space, id, row[3], self._graph_limits)
+
+    def taken_over(self, space: SpaceId, id: SessionId) -> None:
+        self._rows.announce(public_name(space, id))
 
     @property
     def pending(self) -> bool:
         """Whether there is something to save."""
         return bool(self._changed or self._ended)
 
-    def take(self, now_ms: int) -> tuple[list[Row], list[tuple[str, str]]]:
+    def take(self) -> Taken:
         """What is to be written, as it is now."""
-        rows = []
-        for (space, id), (session, until_ms) in self._changed.items():
-            state = recorded(session)
-            until = now_ms + KEPT_MS if until_ms is None else until_ms
-            if state is None:
-                self._ended.add((space, id))
-            else:
-                rows.append((str(space), str(id), until, state))
-        ended = [(str(space), str(id)) for space, id in self._ended]
+        rows, dropped = self._as_rows(self._changed.values())
+        dropped += [(str(space), str(id)) for space, id in self._ended]
         self._changed.clear()
         self._ended.clear()
-        return rows, ended
+        return rows, dropped
 
-    def write(self, taken: tuple[list[Row], list[tuple[str, str]]]) -> None:
+    def _as_rows(self, sessions: Iterable[tuple[ServerSession, int | None]]) -> Taken:
+        rows: list[Row] = []
+        dropped: list[tuple[str, str]] = []
+        now = self._clock_ms()
+        for session, until_ms in sessions:
+            state = recorded(session)
+            if state is None:
+                dropped.append(session.key)
+            else:
+                until = now + KEPT_MS if until_ms is None else until_ms
+                rows.append((session.space, session.id, until, state))
+        return rows, dropped
+
+    def write(self, taken: Taken) -> None:
         """Write what was taken; may be called from another thread."""
         with self._writing:
             rows, ended = taken
@@ -99,9 +126,9 @@ class SessionKeeper:
             if ended:
                 self._rows.drop(ended)
 
-    def save(self, now_ms: int) -> None:
+    def save(self) -> None:
         """Write everything that has changed, now."""
-        self.write(self.take(now_ms))
+        self.write(self.take())
 
     def close(self) -> None:
         with self._writing:
@@ -185,6 +212,9 @@ class SessionFile:
     def sweep(self, now_ms: int) -> None:
         self._file.many("DELETE FROM session WHERE until_ms <= $1", [(now_ms,)])
 
+    def announce(self, name: str) -> None:
+        pass  # one server per file
+
     def close(self) -> None:
         self._file.close()
 
@@ -192,30 +222,53 @@ class SessionFile:
 class SessionTable:
     """Rows in PostgreSQL, so that a client may resume at another server."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, node: str) -> None:
+        self._lock = threading.Lock()
+        self._url, self._node = url, node
+        self._connection = self._connect()
+        # Two servers may start at once; making the table twice is an error there.
+        lock = "hashtextextended('holdfast/sessions', 0)"
+        self._ask(f"SELECT pg_advisory_lock({lock})")
+        self._ask(
+            "CREATE TABLE IF NOT EXISTS public.holdfast_session ("
+            'space text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, '
+            "until_ms bigint NOT NULL, state text NOT NULL, PRIMARY KEY (space, id))"
+        )
+        self._ask(f"SELECT pg_advisory_unlock({lock})")
+
+    def _connect(self) -> psycopg.Connection[Any]:
         import psycopg
 
-        self._lock = threading.Lock()
-        self._url = url
-        self._connection = psycopg.Connection.connect(
-            url, autocommit=True, cursor_factory=psycopg.RawCursor, application_name="holdfast"
-        )
+        try:
+            return psycopg.Connection.connect(
+                self._url,
+                autocommit=True,
+                cursor_factory=psycopg.RawCursor,
+                application_name="holdfast-sessions",
+            )
+        except psycopg.OperationalError as error:
+            raise StoreUnreachable(f"cannot reach PostgreSQL: {error}") from error
+
+    @contextmanager
+    def _cursor(self) -> Iterator[psycopg.Cursor[Any]]:
+        import psycopg
+
         with self._lock:
-            # Two servers may start at once; making the table twice is an error there.
-            self._connection.execute(
-                "SELECT pg_advisory_lock(hashtextextended('holdfast/sessions', 0))"
-            )
-            self._connection.execute(
-                "CREATE TABLE IF NOT EXISTS public.holdfast_session ("
-                'space text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, '
-                "until_ms bigint NOT NULL, state text NOT NULL, PRIMARY KEY (space, id))"
-            )
-            self._connection.execute(
-                "SELECT pg_advisory_unlock(hashtextextended('holdfast/sessions', 0))"
-            )
+            if self._connection.broken:
+                self._connection = self._connect()
+            try:
+                with self._connection.cursor() as cursor:
+                    yield cursor
+            except psycopg.OperationalError as error:
+                raise StoreUnreachable(f"PostgreSQL stopped answering: {error}") from error
+
+    def _ask(self, sql: str, parameters: tuple[Any, ...] | None = None) -> list[Any]:
+        with self._cursor() as cursor:
+            cursor.execute(sql, parameters)
+            return cursor.fetchall() if cursor.description is not None else []
 
     def _many(self, sql: str, rows: list[Any]) -> None:
-        with self._lock, self._connection.cursor() as cursor:
+        with self._cursor() as cursor:
             cursor.executemany(sql, rows)
 
     def put(self, rows: Iterable[Row]) -> None:
@@ -228,12 +281,14 @@ class SessionTable:
 
     def get(self, space: str, id: str) -> Row | None:
         sql = f"SELECT {_COLUMNS} FROM public.holdfast_session WHERE space = $1 AND id = $2"
-        with self._lock:
-            found = self._connection.execute(sql, (space, id)).fetchone()
-        return None if found is None else (found[0], found[1], found[2], found[3])
+        found = self._ask(sql, (space, id))
+        return tuple(found[0]) if found else None
 
     def drop(self, keys: Iterable[tuple[str, str]]) -> None:
         self._many("DELETE FROM public.holdfast_session WHERE space = $1 AND id = $2", list(keys))
+
+    def announce(self, name: str) -> None:
+        self._ask("SELECT pg_notify($1, $2)", (TAKEOVERS, f"{self._node}:{name}"))
 
     def sweep(self, now_ms: int) -> None:
         self._many("DELETE FROM public.holdfast_session WHERE until_ms <= $1", [(now_ms,)])

@@ -301,7 +301,7 @@ Parsed = TypeVar("Parsed")
 
 def parse_request(text: str, unified: bool = False) -> Request:
     """A client's frame as a message, or `InvalidMessage`."""
-    request: Request = _parse(text, unified, Request)
+    request: Request = _parse(text, unified, _REQUESTS)
     for name in ("seen_seq", "from_seq", "to_seq", "local_seq", "fork_seq", "limit"):
         _whole(getattr(request, name, None))
     if isinstance(request, SessionOpen):
@@ -311,19 +311,33 @@ def parse_request(text: str, unified: bool = False) -> Request:
 
 def parse_answer(text: str, unified: bool = False) -> Answer:
     """A server's frame as a message, or `InvalidMessage`."""
-    answer: Answer = _parse(text, unified, Answer)
+    answer: Answer = _parse(text, unified, _ANSWERS)
     if isinstance(answer, Response) and (answer.ok is UNSET) == (answer.error is UNSET):
         raise InvalidMessage("a response has either ok or error")
     return answer
 
 
-def _parse(text: str, unified: bool, kind: Any) -> Any:
+def _parse(text: str, unified: bool, kinds: dict[str, type[Message]]) -> Any:
     try:
-        return msgspec.convert(codec.decode(text, unified), kind)
+        wire: Any = codec.decode(text, unified)
     except InvalidValue as error:
         raise InvalidMessage(str(error)) from None
+    name = wire.get("type") if isinstance(wire, dict) else None
+    # Looked up here: msgspec would work out the union of all kinds anew for every message.
+    kind = kinds.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise InvalidMessage("the type of the message is not known here")
+    try:
+        return msgspec.convert(wire, kind)
     except msgspec.ValidationError as error:
         raise InvalidMessage(str(error)) from None
+
+
+def _by_type(union: Any) -> dict[str, type[Message]]:
+    return {kind.__struct_config__.tag: kind for kind in union.__args__}
+
+
+_REQUESTS, _ANSWERS = _by_type(Request), _by_type(Answer)
 
 
 def _whole(number: object) -> None:
@@ -357,6 +371,26 @@ def _plain(value: Any) -> Any:
 def encode(message: Message, unified: bool = False) -> str:
     """A message as a frame."""
     return codec.encode(to_wire(message), unified)
+
+
+def effect_frame(space: str, session_id: str, sync: Sync, upserts: list[str]) -> str:
+    """The frame of an `Effect` whose upserts are written out already.
+
+    The same text as `encode` makes; a document that many sessions watch is written out once.
+    """
+    removes = _JSON.encode([to_wire(remove) for remove in sync.removes]).decode()
+    return (
+        f'{{"type":"session/effect","space":{_quoted(space)},"sessionId":{_quoted(session_id)},'
+        f'"effect":{{"type":"sync","fromSeq":{sync.from_seq},"toSeq":{sync.to_seq},'
+        f'"upserts":[{",".join(upserts)}],"removes":{removes}}}}}'
+    )
+
+
+_JSON = msgspec.json.Encoder()
+
+
+def _quoted(text: str) -> str:
+    return _JSON.encode(text).decode()
 
 
 def shapes() -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from holdfast.ids import SessionId, SpaceId
+from holdfast.ids import SpaceId
 from holdfast.store import identity
 from holdfast.store.errors import AuthorizationError
 from holdfast.sync.messages import PROTOCOL, Challenge, OpenTerms, SessionOpen, to_wire
@@ -67,13 +67,7 @@ class Challenges:
         for value in [value for value, expires in self._expires.items() if expires <= now_ms]:
             del self._expires[value]
 
-    def session_id(
-        self,
-        wanted: str | None,
-        space: SpaceId,
-        principal: str | None,
-        find: Callable[[SpaceId, SessionId, int], object] | None = None,
-    ) -> str:
+    def session_id(self, wanted: str | None, space: SpaceId, principal: str | None) -> str:
         """The id that was asked for, if it was made here for this principal; else a new one."""
         if wanted is not None and self._made_here(wanted, space, principal):
             return wanted

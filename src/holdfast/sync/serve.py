@@ -61,8 +61,9 @@ class SyncService:
     def __init__(self, options: ServeOptions) -> None:
         self.options = options
         mailbox = Mailbox()
-        rows = _session_rows(options)
-        self._keeper = None if rows is None else SessionKeeper(rows, options.limits.graph, now_ms())
+        node = new_token()
+        rows = _session_rows(options, node)
+        self._keeper = None if rows is None else SessionKeeper(rows, options.limits.graph, now_ms)
         flags = options.flags
         settings = Settings(rich_values=flags.unified_json_encoding)
 
@@ -83,7 +84,8 @@ class SyncService:
             flags=flags,
             capabilities=CAPABILITIES if identity else CAPABILITIES - {"identity"},
             session_ttl_ms=options.session_ttl_ms,
-            # Under a steady load there are always messages waiting; watchers shall not.
+            # At once when nothing else is on its way; under load, gathered for a moment.
+            refresh_after_ms=0,
             drain_wait_ms=20,
             limits=options.limits,
             keeper=self._keeper,
@@ -91,9 +93,14 @@ class SyncService:
             challenges=Challenges(options.audience, options.key, new_token) if identity else None,
         )
         doors = Doors(options.hosts, options.origins)
-        self.endpoint = SyncEndpoint(self.server, mailbox, doors, self._keeper)
+        announced_as: Callable[[str], str] = str
+        if options.on_postgres:
+            from holdfast.store.postgres import schema_name as announced_as
+        self.endpoint = SyncEndpoint(self.server, mailbox, doors, self._keeper, announced_as)
         self._listener = (
-            Listener(options.store, self.endpoint.heard) if options.on_postgres else None
+            Listener(options.store, node, self.endpoint.heard, self.endpoint.taken)
+            if options.on_postgres
+            else None
         )
 
     async def start(self) -> None:
@@ -121,9 +128,9 @@ class SyncService:
         }
 
 
-def _session_rows(options: ServeOptions) -> Rows | None:
+def _session_rows(options: ServeOptions, node: str) -> Rows | None:
     if options.on_postgres:
-        return SessionTable(options.store)
+        return SessionTable(options.store, node)
     from holdfast.store import roots
 
     root = roots.resolve_root(options.store)

@@ -11,6 +11,11 @@ kept for a while, then forgotten.
 | yes | no token, or an old one | SessionRevokedError |
 | yes, from before a restart | no token, or another one | a fresh session |
 | yes | the current token | the session, under a new token |
+| yes, and the answer to its last open was lost | what that open presented | the session, again |
+
+An answer counts as lost when its connection ended before the client used the session; otherwise a
+client whose line broke at the wrong moment would be locked out of its own session. Peers of the
+protocol's first version do not know this rule, and it does not apply to them.
 
 Only a digest of the token is kept, so that what we remember opens nothing.
 """
@@ -29,7 +34,7 @@ from holdfast.sync.errors import Forbidden, SessionRevoked
 from holdfast.sync.watch import Watched
 
 if TYPE_CHECKING:
-    from holdfast.sync.server import Connection
+    from holdfast.sync.connection import Connection
 
 
 @dataclass(eq=False, slots=True)
@@ -47,6 +52,10 @@ class ServerSession:
     stale: dict[BranchName, set[EntityId]] = field(default_factory=dict)
     owner: Connection | None = None
     detached_at: int | None = None
+    proven: bool = False
+    """Whether the client has used the session since its last open, so that it has the token."""
+    presented_digest: str | None = None
+    """Of the token with which the session was last opened; None if with none."""
     recalled: bool = False
     """Whether it comes from an earlier process, so that its token may be out of date."""
     orphaned_at: int | None = None
@@ -65,23 +74,31 @@ class ServerSession:
 class Keeper(Protocol):
     """Where sessions are remembered beyond this process."""
 
-    def keep(self, session: ServerSession, until_ms: int | None) -> None:
-        """Remember the session as it is; until then, or while it has an owner."""
+    def keep(self, session: ServerSession, until_ms: int | None, urgent: bool = False) -> None:
+        """Remember the session as it is; until then, or while it has an owner.
+
+        It is urgent when its client is about to hear of something that only we know.
+        """
 
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None: ...
     def forget(self, space: SpaceId, id: SessionId) -> None: ...
+    def taken_over(self, space: SpaceId, id: SessionId) -> None:
+        """A session that another process may still hold is now ours."""
 
 
 class Forgetful:
     """Remembers nothing beyond this process."""
 
-    def keep(self, session: ServerSession, until_ms: int | None) -> None:
+    def keep(self, session: ServerSession, until_ms: int | None, urgent: bool = False) -> None:
         pass
 
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None:
         return None
 
     def forget(self, space: SpaceId, id: SessionId) -> None:
+        pass
+
+    def taken_over(self, space: SpaceId, id: SessionId) -> None:
         pass
 
 
@@ -126,9 +143,13 @@ class Registry:
         if session is None:
             session = self._keeper.recall(space, id, now_ms)
             if session is not None:
-                self._opened += 1
-                session.serial = self._opened
-                self._sessions[session.key] = session
+                self._add(session)
+        return session
+
+    def _add(self, session: ServerSession) -> ServerSession:
+        self._opened += 1
+        session.serial = self._opened
+        self._sessions[session.key] = session
         return session
 
     def open(
@@ -147,6 +168,12 @@ class Registry:
             # client cannot be told from a stranger, nobody gets what the session knew.
             self.end(found)
             found = None
+        if found is not None and found.owner is None and not _fits(found, principal, token):
+            # It may have been at another server meanwhile, which changed the token.
+            elsewhere = self._keeper.recall(space, found.id, now_ms)
+            if elsewhere is not None and _fits(elsewhere, principal, token):
+                self._drop(found)
+                found = self._add(elsewhere)
         fresh_token = self._new_token()
         if found is None:
             self._opened += 1
@@ -166,12 +193,16 @@ class Registry:
                 f"session {found.id} is already bound to {found.principal}",
                 hint="open a session of your own",
             )
-        if not _fits(found, principal, token):
+        forgiven = "coverage" in connection.capabilities and _was_lost(found, token)
+        if not forgiven and not _fits(found, principal, token):
             raise SessionRevoked(
                 f"session {found.id} resume token is no longer valid",
                 hint="another connection took the session over; open a new one",
             )
-        found.recalled = False
+        if found.recalled:
+            self._keeper.taken_over(*found.key)
+        found.recalled = found.proven = False
+        found.presented_digest = None if token is None else digest(token)
         former = found.owner if found.owner is not connection else None
         found.owner, found.token_digest, found.detached_at = connection, digest(fresh_token), None
         self._detached.pop(found, None)
@@ -183,14 +214,22 @@ class Registry:
         self._detached[session] = None
         self._keeper.keep(session, now_ms + self._ttl_ms)
 
-    def keep(self, session: ServerSession) -> None:
+    def keep(self, session: ServerSession, urgent: bool = False) -> None:
         """Remember the session as it is now, should this process end."""
-        self._keeper.keep(session, None)
+        self._keeper.keep(session, None, urgent)
 
     def end(self, session: ServerSession) -> None:
         """Forget a session for good."""
         self._drop(session)
         self._keeper.forget(*session.key)
+
+    def lose(self, name: str) -> ServerSession | None:
+        """Another server has the session that is so named; forget ours, but not what is kept."""
+        for session in list(self._sessions.values()):
+            if public_name(*session.key) == name:
+                self._drop(session)
+                return session
+        return None
 
     def sweep(self, now_ms: int) -> int:
         """Forget sessions that waited too long; how many."""
@@ -217,6 +256,17 @@ def _fits(session: ServerSession, principal: str | None, token: str | None) -> b
         and token is not None
         and hmac.compare_digest(session.token_digest, digest(token))
     )
+
+
+def _was_lost(session: ServerSession, token: str | None) -> bool:
+    """Whether this is the client that never received the token it was given last."""
+    presented = None if token is None else digest(token)
+    return session.owner is None and not session.proven and presented == session.presented_digest
+
+
+def public_name(space: str, id: str) -> str:
+    """What a session is called where others may listen."""
+    return digest(f"{space}\0{id}")
 
 
 def digest(token: str) -> str:

@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from holdfast.ids import MAIN, BranchName, EntityId, Seq, SpaceId
-from holdfast.store import replay
+from holdfast.store import codec, replay
 from holdfast.store.graph import Loaded
 from holdfast.store.model import Branch
 from holdfast.store.store import Store
+from holdfast.sync.messages import Upsert, to_wire
 
 if TYPE_CHECKING:
     from holdfast.sync.sessions import ServerSession
@@ -46,11 +47,20 @@ class View:
 
 
 class Views:
-    """A view per branch, all as of one seq."""
+    """A view per branch, all as of one seq; what is read or written out once serves everyone."""
 
     def __init__(self, store: Store, seq: Seq) -> None:
         self._store, self.seq = store, seq
         self._views: dict[BranchName, View] = {}
+        self._texts: dict[tuple[str, str, int], str] = {}
+
+    def text(self, upsert: Upsert, unified: bool) -> str:
+        """A document as it stands in a frame."""
+        key = (upsert.branch, upsert.id, upsert.seq)
+        text = self._texts.get(key)
+        if text is None:
+            text = self._texts[key] = codec.encode(to_wire(upsert), unified)
+        return text
 
     def __call__(self, name: BranchName) -> View:
         view = self._views.get(name)

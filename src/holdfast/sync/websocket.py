@@ -23,7 +23,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from holdfast.errors import StoreError
-from holdfast.ids import SpaceId
 from holdfast.store.model import Applied
 from holdfast.store.store import Store
 from holdfast.sync.keeper import SessionKeeper
@@ -124,8 +123,10 @@ class SyncEndpoint:
         mailbox: Mailbox,
         doors: Doors,
         keeper: SessionKeeper | None = None,
+        announced_as: Callable[[str], str] = str,
     ) -> None:
         self.server, self._mailbox, self._doors, self._keeper = server, mailbox, doors, keeper
+        self._announced_as = announced_as
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -145,20 +146,23 @@ class SyncEndpoint:
         for connection in list(self.server.connections):
             connection.disconnected()
         if self._keeper is not None:
-            self._keeper.save(now_ms())
+            self._keeper.save()
 
-    def heard(self, space: str) -> None:
-        """Another process committed to a space; may be called from any thread."""
-        self._mailbox.put(self._look, space)
+    def heard(self, announced: str) -> None:
+        """A space has a commit; "" if any may have one. May be called from any thread."""
+        self._mailbox.put(self._look, announced)
 
-    def _look(self, space: str) -> None:
-        found = self.server.spaces.get(SpaceId(space))
-        opened = self.server.spaces.values() if space == "" else [found] if found else []
-        for each in opened:
-            try:
-                each.advance()
-            except StoreError as error:
-                log.warning("cannot read %s: %s", each.name, error)
+    def taken(self, name: str) -> None:
+        """Another server took a session over. May be called from any thread."""
+        self._mailbox.put(self.server.lost_elsewhere, name)
+
+    def _look(self, announced: str) -> None:
+        for space in list(self.server.spaces.values()):
+            if announced in ("", self._announced_as(space.name)):
+                try:
+                    space.advance()
+                except StoreError as error:
+                    log.warning("cannot read %s: %s", space.name, error)
         self.server.touched()
 
     def _spawn(self, work: Any) -> None:
@@ -171,7 +175,7 @@ class SyncEndpoint:
         while True:
             await asyncio.sleep(SAVE_EVERY_S)
             if self._keeper is not None and self._keeper.pending:
-                taken = self._keeper.take(now_ms())
+                taken = self._keeper.take()
                 try:
                     await asyncio.to_thread(self._keeper.write, taken)
                 except Exception:
@@ -184,7 +188,7 @@ class SyncEndpoint:
     # the timer
 
     def _arm_soon(self) -> None:
-        self._arm(5)
+        self._arm(self.server.refresh_after_ms)
 
     def _arm(self, in_ms: int) -> None:
         assert self._loop is not None

@@ -97,6 +97,15 @@ def _player(case: dict[str, Any]) -> Callable[[], None]:
     return play
 
 
+def play_engine_case(case: dict[str, Any], url: str, space: str) -> None:
+    """Play a case of the engine's level on a store at this URL."""
+    player = EnginePlayer(case["status"], url, space)
+    try:
+        _play(case, player.step, _as_it_is)
+    finally:
+        player.close()
+
+
 def _as_it_is(value: Any) -> Any:
     return value
 

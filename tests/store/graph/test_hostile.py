@@ -20,10 +20,11 @@ WORDS = st.sampled_from(
      "oneOf", "not", "type", "object", "array", "properties", "items", "prefixItems",
      "additionalProperties", "required", "a", "0", "", "roots", "selector"]
 )  # fmt: skip
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | WORDS
+TEXT = st.text(st.characters(exclude_categories=()), max_size=3)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | WORDS | TEXT
 JUNK = st.recursive(
     SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS | TEXT, inner, max_size=4),
     max_leaves=12,
 )
 LINKS = st.fixed_dictionaries(
@@ -81,6 +82,20 @@ def test_a_document_nested_a_hundred_thousand_deep_is_walked() -> None:
     for schema in (True, {"$ref": "#/$defs/l", "$defs": {"l": {"items": {"$ref": "#/$defs/l"}}}}):
         found = query_graph(world.at(), query("of:a", schema=schema))
         assert [entity["id"] for entity in found] == ["of:a", "of:b"]
+
+
+@pytest.mark.shows("TRAV-HOSTILE", "TRAV-CYCLE")
+def test_options_that_meet_again_at_every_level_are_walked_once() -> None:
+    """Two options per level, each walking the next: a billion ways down thirty levels."""
+    value: Any = link("of:b")
+    for _ in range(30):
+        value = {"a": value}
+    world = World()
+    world.commit({"of:a": {"value": value}, "of:b": {"value": 1}})
+    again = {"properties": {"a": {"$ref": "#/$defs/s"}}}
+    schema = {"$ref": "#/$defs/s", "$defs": {"s": {"anyOf": [again, {**again, "required": ["a"]}]}}}
+    found = query_graph(world.at(), query("of:a", schema=schema), limits=Limits(steps=1_000))
+    assert [entity["id"] for entity in found] == ["of:a", "of:b"]
 
 
 def _endless(name: str) -> Any:

@@ -45,6 +45,8 @@ LINKS: list[tuple[str, Any, Link | None]] = [
     ("an id that is no string", {"/": {"link@1": {"id": 7}}}, NOWHERE),
     ("a path that is no list", {"/": {"link@1": {"id": "of:b", "path": "x"}}}, NOWHERE),
     ("a path of objects", {"/": {"link@1": {"id": "of:b", "path": [{}]}}}, NOWHERE),
+    ("a position beyond any array", {"/": {"link@1": {"path": [10**5000]}}}, NOWHERE),
+    ("a negative position", {"/": {"link@1": {"path": [-1]}}}, NOWHERE),
     ("a path with true in it", {"/": {"link@1": {"id": "of:b", "path": [True]}}}, NOWHERE),
     ("a space that is no string", {"/": {"link@1": {"id": "of:b", "space": 1}}}, NOWHERE),
     ("an alias to a broken cell", {"$alias": {"path": [], "cell": "b"}}, NOWHERE),
@@ -144,7 +146,7 @@ def test_a_data_id_is_a_document_of_its_own_that_is_never_reported(encoded: bool
     "entity",
     ["data:", "data:text/plain,x", "data:application/json,{", "data:application/json,[1]",
      "data:application/json;base64,!!!", "data:application/json,%ff",
-     "data:application/json," + "[" * 5000],
+     "data:application/json," + "[" * 5000, "data:application/json,\ud800"],
 )  # fmt: skip
 def test_a_data_id_that_spells_no_document_leads_nowhere(entity: str) -> None:
     assert _reached([link(entity)]) == ["of:a"]

@@ -1,5 +1,6 @@
 """Schema rules, one row each: which of the links in a value does a schema follow."""
 
+import json
 from typing import Any
 
 import pytest
@@ -103,6 +104,8 @@ RULES: list[tuple[str, str, Any, Any, str]] = [
     ("TRAV-REF", "another document", OBJECT, {"$ref": "o.json#/$defs/x", "$defs": {"x": X}}, ""),
     ("TRAV-REF", "the $defs of the root are carried across links", [link("of:A")],
      {"items": {"properties": {"x": {"$ref": "#/$defs/t"}}}, "$defs": {"t": True}}, "Aa"),
+    ("TRAV-REF", "into a list past its end", OBJECT,
+     {"$ref": "#/$defs/x/anyOf/" + "9" * 5000, "$defs": {"x": {"anyOf": [True]}}}, ""),
     # combinators
     ("TRAV-ANYOF", "every fitting option is walked", OBJECT,
      {"anyOf": [{"properties": {"a": True}}, {"properties": {"b": True}}]}, "ab"),
@@ -342,6 +345,15 @@ def test_a_long_chain_of_combinators_at_one_place_is_refused() -> None:
     schema = {"$ref": "#/$defs/d0", "$defs": {**names, "d5000": True}}
     with pytest.raises(QueryError, match="combinators at one place"):
         reached({}, schema)
+
+
+@pytest.mark.shows("TRAV-HOSTILE")
+def test_half_a_surrogate_pair_is_a_key_like_any_other() -> None:
+    half = json.loads('"\\ud800"')
+    value = {half: {"x": A}, "other": B}
+    schema = {"properties": {half: {"$ref": f"#/$defs/{half}"}}, "$defs": {half: X}}
+    assert reached(value, schema) == "a"
+    assert schema_of(schema) == schema_of(dict(reversed(schema.items())))
 
 
 @pytest.mark.shows("TRAV-HOSTILE", "TRAV-REF")

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.ids import BranchName, EntityId
 from holdfast.store.errors import QueryError
-from holdfast.store.graph import Change, Limits, TrackedGraph, query_graph, roots_of
+from holdfast.store.graph import Change, Limits, Memo, TrackedGraph, query_graph, roots_of
 from holdfast.store.graph.schemas import FALSE, TRUE, schema_of
 from tests.store.graph.world import NODES, World, chain, link, query
 
@@ -348,6 +348,46 @@ def test_a_write_met_before_word_of_it_came_is_taken_whole() -> None:
     assert ids_of(change) == ["of:a", "of:b", "of:c", "of:d"]
     assert ids_of(graph.refresh(world.at(), dirty("of:b"))) == []
     assert graph.reachable() == {"of:a", "of:b", "of:d"}
+
+
+@pytest.mark.shows("TRAV-MEMO", "TRAV-PRUNE")
+def test_a_prune_forgets_what_it_knew_of_places_that_are_gone() -> None:
+    world = recursive()
+    graph = grown(world, "of:1", schema=NODES)
+    memo = graph.memo
+    world.commit({"of:3": {"value": {"name": "the end now"}}})
+    graph.refresh(world.at(), dirty("of:3"))
+    graph.prune()
+    assert graph.memo is memo
+    assert {(place.id, seq) for place, seq in memo} == {("of:1", 1), ("of:2", 1), ("of:32", 1)}
+
+
+@pytest.mark.shows("TRAV-MEMO")
+def test_graphs_that_share_a_memo_walk_a_document_once() -> None:
+    world = recursive()
+    memo: Memo = {}
+    roots = roots_of(query("of:1", schema=NODES))
+    first, few_steps = TrackedGraph(memo=memo), Limits(steps=32)
+    first.grow(world.at(), roots)
+    with pytest.raises(QueryError):
+        TrackedGraph(limits=few_steps).grow(world.at(), roots)
+    second = TrackedGraph(limits=few_steps, memo=memo)
+    second.grow(world.at(), roots)
+    assert second.entities() == first.entities()
+
+    lengthened(world)
+    this_round: Memo = {}
+    written = dirty(*numbered(1, 32))
+    first.refresh(world.at(), written, this_round)
+    second.limits = Limits(steps=64)
+    second.refresh(world.at(), written, this_round)
+    assert second.entities() == first.entities()
+    assert len(second.entities()) == 64
+    known = dict(memo)
+    world.commit({"of:1": {"value": {}}})
+    second.refresh(world.at(), dirty("of:1"))
+    second.prune()
+    assert memo == known, "a shared memo is not one graph's to prune"
 
 
 # -- limits ------------------------------------------------------------------------------------

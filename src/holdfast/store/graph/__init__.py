@@ -4,9 +4,16 @@ It reads documents through a function that it is given and does no I/O of its ow
 a session reach the same documents by running the same code.
 """
 
-from holdfast.store.graph.selectors import DEFAULT_LIMITS, Limits, Place, Selector, roots_of
+from holdfast.store.graph.selectors import (
+    DEFAULT_LIMITS,
+    Limits,
+    Place,
+    Selector,
+    point_of,
+    roots_of,
+)
 from holdfast.store.graph.tracked import Change, Entity, Pruned, TrackedGraph, query_graph
-from holdfast.store.graph.walk import Load, Loaded
+from holdfast.store.graph.walk import Load, Loaded, Memo
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -15,10 +22,12 @@ __all__ = [
     "Limits",
     "Load",
     "Loaded",
+    "Memo",
     "Place",
     "Pruned",
     "Selector",
     "TrackedGraph",
+    "point_of",
     "query_graph",
     "roots_of",
 ]

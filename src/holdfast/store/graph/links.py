@@ -87,11 +87,18 @@ def tokens(path: object) -> tuple[str, ...] | None:
     for token in path:
         if isinstance(token, str):
             keys.append(token)
-        elif isinstance(token, int) and not isinstance(token, bool) and token >= 0:
+        elif isinstance(token, int) and not isinstance(token, bool) and 0 <= token < 2**32:
             keys.append(str(token))
         else:
             return None
     return tuple(keys)
+
+
+def is_index(token: str, length: int) -> bool:
+    """Whether `token` is how a position in an array of that length is written."""
+    if not (token.isascii() and token.isdecimal()) or (len(token) > 1 and token[0] == "0"):
+        return False
+    return len(token) <= 10 and int(token) < length
 
 
 def source_of(document: Mapping[str, Any]) -> EntityId | None:
@@ -107,11 +114,11 @@ def inline_document(entity: str) -> dict[str, Any] | None:
     media, *parameters = head.split(";")
     if not comma or media != "application/json":
         return None
-    content = unquote_to_bytes(body)
     try:
+        content = unquote_to_bytes(body)
         if "base64" in parameters:
             content = base64.b64decode(content, validate=True)
         document = msgspec.json.decode(content)
-    except (binascii.Error, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (binascii.Error, msgspec.DecodeError, UnicodeError, RecursionError):
         return None
     return document if isinstance(document, dict) else None

@@ -18,21 +18,19 @@ which a full validator would reject further down: we may reach a document too ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from holdfast.store.errors import QueryError
-
-DEPTH_MAX = 64
-"""How deep a schema may nest, and how many combinators may open at one node."""
-
-SIZE_MAX = 20_000
-"""How many subschemas one schema may hold."""
+from holdfast.store.graph.checked import DEPTH_MAX, checked
+from holdfast.store.graph.links import is_index
 
 PARTS_MAX = 4
-"""How many links' schemas may narrow one place; one more is ignored, which only reaches more."""
+"""How many schemas may be joined at one place. Further links' schemas are ignored: the orders in
+which many could meet at a document are too many to visit."""
 
 KEPT_MAX = 8_192
 """How many schemas are remembered between queries; forgetting one costs time, nothing else."""
@@ -40,13 +38,18 @@ KEPT_MAX = 8_192
 BLENDS_MAX = 256
 """How many narrowings one shape remembers."""
 
-ANNOTATIONS = frozenset({"default", "$defs", "ifc", "asCell", "asStream"})
-"""What an object may hold and still accept everything."""
-
 COMBINATORS = ("anyOf", "oneOf", "allOf")
 
 Node = dict[str, Any] | list[Any]
 Spend = Callable[[], None]
+
+
+def _text(raw: Mapping[str, Any]) -> bytes:
+    """Equal for equal JSON, whatever the order of members."""
+    try:
+        return msgspec.json.encode(raw, order="sorted")
+    except UnicodeEncodeError:  # half a surrogate pair is a key like any other
+        return json.dumps(raw, sort_keys=True).encode()
 
 
 class Scope:
@@ -56,7 +59,7 @@ class Scope:
 
     def __init__(self, definitions: Mapping[str, Any]) -> None:
         self.definitions = definitions
-        self.text = msgspec.json.encode(definitions, order="sorted")
+        self.text = _text(definitions)
 
     def extended(self, definitions: Mapping[str, Any]) -> Scope:
         return Scope({**self.definitions, **definitions})
@@ -70,7 +73,7 @@ class Scope:
             key = token.replace("~1", "/").replace("~0", "~")
             if isinstance(found, dict) and key in found:
                 found = found[key]
-            elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
+            elif isinstance(found, list) and is_index(key, len(found)):
                 found = found[int(key)]
             else:
                 return False
@@ -163,10 +166,7 @@ _kept: dict[tuple[Any, ...], Schema] = {}
 
 def schema_of(raw: object) -> Schema:
     """The schema that `raw` writes down; a malformed one raises QueryError naming the place."""
-    try:
-        return _intern(_understood(raw), _NO_SCOPE)
-    except RecursionError:
-        raise _too_deep() from None
+    return _intern(checked(raw), _NO_SCOPE)
 
 
 def _keep(schema: Schema) -> Schema:
@@ -183,7 +183,7 @@ def _intern(raw: Any, scope: Scope) -> Schema:
         raw = {key: value for key, value in raw.items() if key != "$defs"}
     if not raw:
         return TRUE
-    key = (msgspec.json.encode(raw, order="sorted"), scope.text)
+    key = (_text(raw), scope.text)
     return _kept.get(key) or _keep(Schema(key, raw, scope))
 
 
@@ -367,82 +367,3 @@ def _open(
         return fits
     finally:
         open_.discard(head)
-
-
-def _understood(raw: object) -> dict[str, Any] | bool:
-    """`raw` reduced to the keywords that steer a walk, so that equal steering is equal text."""
-    count = 0
-
-    def schema(raw: object, where: tuple[str, ...]) -> dict[str, Any] | bool:
-        nonlocal count
-        count += 1
-        if count > SIZE_MAX:
-            raise QueryError(f"a selector schema holds more than {SIZE_MAX} subschemas", _REPEAT)
-        if isinstance(raw, bool):
-            return raw
-        if len(where) > 2 * DEPTH_MAX:
-            raise _too_deep()
-        if not isinstance(raw, dict):
-            raise _malformed(where, raw, "an object or a boolean")
-        plain: dict[str, Any] = {}
-        for keyword, value in raw.items():
-            here = (*where, str(keyword))
-            match keyword:
-                case "properties" | "$defs":
-                    if not isinstance(value, dict) or not all(isinstance(k, str) for k in value):
-                        raise _malformed(here, value, "an object of schemas")
-                    plain[keyword] = {k: schema(v, (*here, k)) for k, v in value.items()}
-                case "additionalProperties" | "items":
-                    plain[keyword] = schema(value, here)
-                case "prefixItems" | "anyOf" | "oneOf" | "allOf":
-                    if not isinstance(value, list | tuple):
-                        raise _malformed(here, value, "a list of schemas")
-                    plain[keyword] = [schema(v, (*here, str(i))) for i, v in enumerate(value)]
-                case "type":
-                    plain[keyword] = _names([value] if isinstance(value, str) else value, here)
-                case "required":
-                    plain[keyword] = _names(value, here)
-                case "$ref":
-                    if not isinstance(value, str):
-                        raise _malformed(here, value, "a string")
-                    plain[keyword] = value
-                case "not":
-                    if schema(value, here) is True:
-                        return False
-                case _:
-                    pass
-        if raw.keys() <= ANNOTATIONS:
-            return True
-        # A title constrains nothing, yet it is a word spoken: it does not leave the word to a link.
-        return plain if plain.keys() - {"$defs"} else {**plain, "": True}
-
-    return schema(raw, ())
-
-
-_REPEAT = "name repeated parts in $defs and use $ref"
-
-
-def _too_deep() -> QueryError:
-    return QueryError(f"a selector schema nests more than {DEPTH_MAX} deep", _REPEAT)
-
-
-def _names(value: object, where: tuple[str, ...]) -> list[str]:
-    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
-        raise _malformed(where, value, "a list of strings")
-    return sorted(set(value))
-
-
-def _malformed(where: Iterable[str], value: object, wanted: str) -> QueryError:
-    pointer = "".join(f"/{token}" for token in where) or "its root"
-    return QueryError(f"selector schema at {pointer} must be {wanted}, not {_named(value)}")
-
-
-def _named(value: object) -> str:
-    names = {
-        dict: "an object",
-        list: "a list",
-        str: "a string",
-        type(None): "null",
-        bool: "a boolean",
-    }
-    return names.get(type(value), "a number" if isinstance(value, int | float) else "that")

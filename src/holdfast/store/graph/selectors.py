@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from holdfast.ids import EntityId
+from holdfast.ids import MAIN, BranchName, EntityId, Seq
 from holdfast.store.errors import QueryError
 from holdfast.store.graph.links import Link, tokens
 from holdfast.store.graph.schemas import FALSE, Schema, combine, schema_of
@@ -69,6 +69,18 @@ def roots_of(query: object, limits: Limits = DEFAULT_LIMITS) -> tuple[Place, ...
     return tuple(_root(index, root, limits) for index, root in enumerate(roots))
 
 
+def point_of(query: object) -> tuple[BranchName, Seq | None]:
+    """The branch and the seq that a query on the wire asks about; no seq means now."""
+    if not isinstance(query, Mapping):
+        raise QueryError("a query must be an object")
+    branch, at = query.get("branch"), query.get("atSeq")
+    if branch is not None and not isinstance(branch, str):
+        raise QueryError("the branch of a query must be a string")
+    if at is not None and (isinstance(at, bool) or not isinstance(at, int) or at < 0):
+        raise QueryError("the atSeq of a query must be a whole number")
+    return BranchName(branch or MAIN), None if at is None else Seq(at)
+
+
 def _root(index: int, root: Any, limits: Limits) -> Place:
     entity = root.get("id") if isinstance(root, Mapping) else None
     if not isinstance(entity, str) or not entity:
@@ -90,8 +102,8 @@ def _root(index: int, root: Any, limits: Limits) -> Place:
 def narrowed(link: Link, schema: Schema) -> Schema:
     """The schema for what `link` leads to, met where `schema` holds.
 
-    A link's own schema can only narrow. One that is malformed was written by whoever wrote the
-    document, not by the reader, so it is ignored rather than allowed to fail the reader's query.
+    A malformed schema in a link was written by whoever wrote the document, not by the reader, so
+    it is ignored rather than allowed to fail the reader's query.
     """
     if link.schema is None:
         return schema

@@ -15,7 +15,7 @@ creation is then a write to a tracked document, and is noticed like one.
 
 `refresh` errs towards more: a document once reported stays until `prune`. `reachable` tells exactly
 what the roots reach now, without reading anything, because each place remembers what it leads to.
-Nothing changes when `grow` or `refresh` raises.
+Nothing changes when `grow` or `refresh` raises; the ids given to that `refresh` are still owed.
 """
 
 from __future__ import annotations
@@ -68,12 +68,20 @@ class TrackedGraph:
     """What some roots reach on one branch. Give every write to `refresh` before growing again."""
 
     def __init__(
-        self, branch: BranchName = MAIN, space: str = "", limits: Limits = DEFAULT_LIMITS
+        self,
+        branch: BranchName = MAIN,
+        space: str = "",
+        limits: Limits = DEFAULT_LIMITS,
+        memo: Memo | None = None,
     ) -> None:
+        """A `memo` given here may serve all graphs of a space whose `load` reads stored revisions:
+        the second graph over the same documents walks nothing. Its owner may clear it at any time.
+        """
         self.branch, self.space, self.limits = branch, space, limits
         self.roots: dict[Place, None] = {}
         self.frontier: Frontier = {}
-        self.memo: Memo = {}
+        self.memo: Memo = {} if memo is None else memo
+        self._shares_memo = memo is not None
         self.documents: dict[EntityId, Loaded | None] = {}
         self._root_ids: set[EntityId] = set()
         self._entities: dict[EntityId, Entity] = {}
@@ -106,13 +114,17 @@ class TrackedGraph:
         self.memo.update(traversal.new_memo)
         return self._take(traversal, documents, {root.id for root in roots})
 
-    def refresh(self, load: Load, dirty: Collection[EntityId]) -> Change:
-        """Visit anew every place in the documents that were written."""
+    def refresh(self, load: Load, dirty: Collection[EntityId], memo: Memo | None = None) -> Change:
+        """Visit anew every place in the documents that were written.
+
+        A `memo` given here is for one round of refreshes: new for each round, shared by its graphs.
+        """
         stale = {entity for entity in dirty if entity in self.frontier}
         if not stale:
             return Change([], frozenset())
+        memo = {} if memo is None else memo
         documents = Documents(load, {})
-        traversal = self._traversal(documents, {}, stale)
+        traversal = self._traversal(documents, memo, stale)
         written = stale.copy()
         while written:
             starts = [
@@ -129,6 +141,7 @@ class TrackedGraph:
                 and _revision(loaded) != _revision(self.documents.get(entity))
             }
             stale |= written
+        memo.update(traversal.new_memo)
         return self._take(traversal, documents, ())
 
     def _traversal(
@@ -206,8 +219,9 @@ class TrackedGraph:
             del self.documents[entity]
         for entity in removed:
             del self._entities[entity]
-        for key in [key for key in self.memo if not self._current(*key)]:
-            del self.memo[key]
+        if not self._shares_memo:
+            for key in [key for key in self.memo if not self._current(*key)]:
+                del self.memo[key]
         return Pruned(removed, untracked)
 
     def _current(self, place: Place, seq: Seq) -> bool:

@@ -15,7 +15,15 @@ from typing import Any, NamedTuple
 
 from holdfast.ids import EntityId, Seq
 from holdfast.store.errors import QueryError
-from holdfast.store.graph.links import INLINE, NOWHERE, Link, inline_document, link_in, source_of
+from holdfast.store.graph.links import (
+    INLINE,
+    NOWHERE,
+    Link,
+    inline_document,
+    is_index,
+    link_in,
+    source_of,
+)
 from holdfast.store.graph.schemas import FALSE, TRUE, Schema, Spend, alternatives
 from holdfast.store.graph.selectors import SOURCE, Limits, Path, Place, narrowed, place_of
 
@@ -152,7 +160,7 @@ def leads_to(
                 break
             node = node.get(token)
         elif isinstance(node, list):
-            node = node[int(token)] if _is_index(token, len(node)) else None
+            node = node[int(token)] if is_index(token, len(node)) else None
         else:
             node = None
             break
@@ -163,12 +171,6 @@ def leads_to(
     if source is not None:
         found[Place(source, SOURCE)] = None
     return tuple(found)
-
-
-def _is_index(token: str, length: int) -> bool:
-    if not (token.isascii() and token.isdecimal()) or (len(token) > 1 and token[0] == "0"):
-        return False
-    return len(token) <= 10 and int(token) < length
 
 
 def _links_below(root: Any, schema: Schema, spend: Spend) -> list[tuple[Link, Schema]]:
