@@ -11,7 +11,10 @@ from pathlib import Path
 
 Case = tuple[str, Callable[[], None]]
 
-PLAYERS: dict[str, str] = {}
+PLAYERS: dict[str, str] = {
+    "reading": "reading",
+    "reading-diff": "reading_diff",
+}
 """Folder name -> the module that plays it."""
 
 

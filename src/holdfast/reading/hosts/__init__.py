@@ -1,0 +1,1 @@
+"""One adapter per agent: a session log in, ordered visible events out."""

@@ -1,0 +1,70 @@
+"""Follows a growing file of JSON lines written by another program.
+
+A line counts once its newline is there. What follows the last newline may be half an entry; whether
+it is, only its reader can tell, so it is handed over apart. Lines are cut at `\\n` only: strings in
+them may hold any other separator raw.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+_GUARD_BYTES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What is new in the file since the last look."""
+
+    lines: list[bytes]
+    tail: bytes
+    """Bytes after the last newline."""
+    restarted: bool
+    """The file is another one than before; `lines` is all of it."""
+
+
+@dataclass(slots=True)
+class Follower:
+    """Reads each complete line of a file once, and notices when the file is replaced."""
+
+    path: str
+    _offset: int = 0
+    _identity: tuple[int, int] | None = None
+    _stamp: tuple[int, int] | None = None
+    _guard: bytes = b""
+    _tail: bytes = field(default=b"")
+
+    def look(self) -> Grown | None:
+        """What has grown; None when nothing has. Raises OSError when the file cannot be read."""
+        found = os.stat(self.path)
+        stamp = (found.st_size, found.st_mtime_ns)
+        identity = (found.st_dev, found.st_ino)
+        if stamp == self._stamp and identity == self._identity:
+            return None
+        with open(self.path, "rb") as file:
+            restarted = self._identity is not None and (
+                identity != self._identity
+                or found.st_size < self._offset
+                or (self._stamp is not None and found.st_size == self._stamp[0])
+                or self._changed_before(file)
+            )
+            if restarted or self._identity is None:
+                self._offset, self._guard = 0, b""
+            file.seek(self._offset)
+            data = file.read()
+        end = data.rfind(b"\n") + 1
+        lines = data[:end].split(b"\n")[:-1] if end else []
+        self._offset += end
+        self._tail = data[end:]
+        self._guard = (self._guard + data[:end])[-_GUARD_BYTES:]
+        self._identity = identity
+        # The size we saw, not the one we read: if the file grew in between we look again.
+        self._stamp = stamp
+        return Grown(lines, self._tail, restarted)
+
+    def _changed_before(self, file: BinaryIO) -> bool:
+        """Whether the bytes before our place are no longer those we read."""
+        file.seek(self._offset - len(self._guard))
+        return file.read(len(self._guard)) != self._guard

@@ -1,0 +1,226 @@
+"""One line of a pi session file as an entry of a tree.
+
+    {"type":"message","id":…,"parentId":…,"message":{"role":"toolResult","toolName":"read",…}}
+
+Versions 1 to 3 are understood: 1 is a plain list without ids, 2 and 3 are trees. Kinds we do not
+know are kept in the tree and mean nothing. Only what can matter for trust is looked into, for most
+of a session file is text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from holdfast.reading import meta as metas
+from holdfast.reading.events import Anchored, Barrier, Event, Hidden
+from holdfast.reading.hosts.tree import Served
+from holdfast.reading.meta import Meta
+from holdfast.reading.scope import Lines
+
+VERSION = 3
+
+
+class _Envelope(msgspec.Struct, gc=False):
+    type: str
+    id: str | None = None
+    parentId: str | None = None
+    customType: str | None = None
+    targetId: str | None = None
+    message: msgspec.Raw = msgspec.Raw()
+    data: msgspec.Raw = msgspec.Raw()
+
+
+class _Block(msgspec.Struct, gc=False):
+    type: str
+    text: str = ""
+
+
+class _Details(msgspec.Struct, gc=False):
+    readcache: Any = None
+    truncation: Any = None
+
+
+class _ToolResult(msgspec.Struct, gc=False):
+    role: str
+    toolName: str = ""
+    content: list[_Block] | None = None
+    details: _Details | None = None
+
+
+_envelope = msgspec.json.Decoder(_Envelope)
+_tool_result = msgspec.json.Decoder(_ToolResult)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of the tree, and what it says about reads."""
+
+    kind: str
+    id: str
+    parent: str | None
+    event: Event | None = None
+    served: Served | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line: not part of the tree."""
+
+    id: str
+    version: int
+    cwd: str
+
+
+def parse_header(line: bytes) -> Header | None:
+    """The header in this line, or None when it is none."""
+    raw = loads(line)
+    if not isinstance(raw, dict) or raw.get("type") != "session":
+        return None
+    session, version = raw.get("id"), raw.get("version", 1)
+    if not isinstance(session, str) or isinstance(version, bool) or not isinstance(version, int):
+        return None
+    cwd = raw.get("cwd")
+    return Header(session, version, cwd if isinstance(cwd, str) else "")
+
+
+def loads(line: bytes) -> Any:
+    """The JSON in this line as the owning program would read it, or None for no JSON.
+
+    Escaped halves of surrogate pairs are legal there, and bytes that are not UTF-8 are replaced.
+    """
+    try:
+        return json.loads(line.decode("utf-8", errors="replace"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def parse_entry(line: bytes, *, aliases: bool = True) -> Entry | None:
+    """The entry in this line; None for anything that cannot be placed in a tree."""
+    try:
+        envelope = _envelope.decode(line)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return _slow_entry(loads(line), aliases=aliases)
+    if not envelope.id:
+        return None
+    event, served = None, None
+    match envelope.type:
+        case "message":
+            raw = bytes(envelope.message)
+            if b'"readcache"' in raw:
+                event, served = _message(raw, aliases=aliases)
+        case "compaction":
+            event = Barrier()
+        case "custom":
+            if envelope.customType == metas.CUSTOM_TYPE:
+                event = metas.parse_refresh(loads(bytes(envelope.data)))
+        case "context_edit":
+            event = Hidden((envelope.targetId,)) if envelope.targetId else Barrier()
+        case _:
+            pass
+    return Entry(envelope.type, envelope.id, envelope.parentId, event, served)
+
+
+def _slow_entry(raw: object, *, aliases: bool) -> Entry | None:
+    """As `parse_entry`, for lines the fast decoder does not take."""
+    if not isinstance(raw, Mapping):
+        return None
+    kind, entry, parent = raw.get("type"), raw.get("id"), raw.get("parentId")
+    if not isinstance(kind, str) or not isinstance(entry, str) or not entry:
+        return None
+    if parent is not None and not isinstance(parent, str):
+        return None
+    return from_object(raw, entry, parent, aliases=aliases)
+
+
+def from_object(
+    raw: Mapping[str, Any], entry: str, parent: str | None, *, aliases: bool = True
+) -> Entry:
+    """The entry in a decoded object, at the place given."""
+    kind = str(raw.get("type"))
+    event: Event | None = None
+    served = None
+    if kind == "compaction":
+        event = Barrier()
+    elif kind == "context_edit":
+        target = raw.get("targetId")
+        # An edit of nobody knows what: nothing before it is certain.
+        event = Hidden((target,)) if isinstance(target, str) and target else Barrier()
+    elif kind == "custom" and raw.get("customType") == metas.CUSTOM_TYPE:
+        event = metas.parse_refresh(raw.get("data"))
+    elif kind == "message" and isinstance(message := raw.get("message"), Mapping):
+        event, served = _message_object(message, aliases=aliases)
+    return Entry(kind, entry, parent, event, served)
+
+
+def _message(raw: bytes, *, aliases: bool) -> tuple[Event | None, Served | None]:
+    try:
+        message = _tool_result.decode(raw)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        loaded = loads(raw)
+        return (
+            _message_object(loaded, aliases=aliases) if isinstance(loaded, dict) else (None, None)
+        )
+    if message.role != "toolResult" or message.toolName != "read" or message.details is None:
+        return None, None
+    size = sum(
+        len(block.text.encode("utf-8", "surrogatepass"))
+        for block in message.content or ()
+        if block.type == "text"
+    )
+    return read_event(message.details.readcache, message.details.truncation, size, aliases=aliases)
+
+
+def _message_object(
+    message: Mapping[str, Any], *, aliases: bool
+) -> tuple[Event | None, Served | None]:
+    details = message.get("details")
+    if (
+        message.get("role") != "toolResult"
+        or message.get("toolName") != "read"
+        or not isinstance(details, Mapping)
+    ):
+        return None, None
+    size = 0
+    content = message.get("content")
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, Mapping) and block.get("type") == "text":
+            text = block.get("text")
+            if isinstance(text, str):
+                size += len(text.encode("utf-8", "surrogatepass"))
+    return read_event(details.get("readcache"), details.get("truncation"), size, aliases=aliases)
+
+
+def read_event(
+    readcache: object, truncation: object, served_bytes: int, *, aliases: bool = True
+) -> tuple[Event | None, Served | None]:
+    """What a read result with these details did, and what it cost."""
+    found = metas.parse(readcache, aliases=aliases)
+    if found is None:
+        return None, None
+    event: Event | None = found.event()
+    if truncation is not None and isinstance(event, Anchored):
+        event = _only_printed(found, truncation)
+    served = Served(
+        found.mode,
+        found.lines_total,
+        found.first,
+        found.last,
+        found.size_bytes,
+        served_bytes,
+        truncation is not None,
+    )
+    return event, served
+
+
+def _only_printed(found: Meta, truncation: object) -> Event | None:
+    """The anchor of a result that was cut: the lines it printed, whatever its metadata claims."""
+    printed = truncation.get("outputLines") if isinstance(truncation, Mapping) else None
+    if isinstance(printed, bool) or not isinstance(printed, int) or printed < 1:
+        return None
+    last = min(found.first + printed - 1, found.last)
+    return Anchored(found.path, Lines(found.first, last), found.digest)
