@@ -61,17 +61,23 @@ Fact = Shown | Patched | Same
 
 @dataclass
 class Knowledge:
-    """What the visible texts tell about one file: known line numbers by version, and the text."""
+    """What the visible texts tell about one file.
+
+    `known` are line numbers by version; `whole` the versions that one answer about the whole file
+    stood for, newest last.
+    """
 
     known: dict[str, set[int]] = field(default_factory=dict)
-    whole: str | None = None
+    whole: list[str] = field(default_factory=list)
 
     def learn(self, fact: Fact) -> None:
         lines = fact.version.split("\n")
+        about_all = True
         if isinstance(fact, Shown):
             numbers = range(fact.first, fact.first + len(fact.lines))
             assert tuple(lines[fact.first - 1 :][: len(fact.lines)]) == fact.lines
             self.known.setdefault(fact.version, set()).update(numbers)
+            about_all = len(fact.lines) == len(lines)
         elif isinstance(fact, Patched):
             if len(self.known.get(fact.base, ())) < len(fact.base.split("\n")):
                 return
@@ -81,8 +87,11 @@ class Knowledge:
             if not needed <= self.known.get(fact.base, set()):
                 return
             self.known.setdefault(fact.version, set()).update(needed)
-        if len(self.known[fact.version]) == len(lines):
-            self.whole = fact.version
+            about_all = len(needed) == len(lines)
+        if about_all:
+            if fact.version in self.whole:
+                self.whole.remove(fact.version)
+            self.whole.append(fact.version)
 
 
 def knowledge(visible: Sequence[Fact], path: str) -> Knowledge:
@@ -99,11 +108,20 @@ class Untrue(AssertionError):
 
 
 def judge(
-    visible: Sequence[Fact], path: str, text: str, current: str, first: int, mode: str | None
+    visible: Sequence[Fact],
+    path: str,
+    text: str,
+    current: str,
+    first: int,
+    mode: str | None,
+    *,
+    newest: bool = True,
 ) -> Fact | None:
     """Check the answer `text` about a file whose text is `current`; returns what it teaches.
 
-    `first` is the first line asked for. Raises Untrue for a claim that is not so.
+    `first` is the first line asked for. With `newest` a diff must fit the newest whole text in the
+    window; without, where results may have arrived out of order, any of them. Raises Untrue for a
+    claim that is not so.
     """
     known = knowledge(visible, path)
     total = len(current.split("\n"))
@@ -117,7 +135,7 @@ def judge(
     if mode == "unchanged_range":
         return _judge_lines(known, path, text, current, total)
     if mode == "diff":
-        return _judge_diff(known, path, text, current, total)
+        return _judge_diff(known, path, text, current, newest=newest)
     return _judge_plain(path, text, current, first, total)
 
 
@@ -141,14 +159,18 @@ def _judge_lines(known: Knowledge, path: str, text: str, current: str, total: in
     raise Untrue(f"{text!r}, but the window does not hold these lines of {path}")
 
 
-def _judge_diff(known: Knowledge, path: str, text: str, current: str, total: int) -> Fact | None:
+def _judge_diff(
+    known: Knowledge, path: str, text: str, current: str, *, newest: bool
+) -> Fact | None:
+    total = len(current.split("\n"))
     run = DIFF_LINES_HEAD.match(text)
     if run is not None:
         first, last = int(run[2]), int(run[3])
         wanted = set(range(first, last + 1))
         for version, numbers in reversed(list(known.known.items())):
             if wanted <= numbers:
-                changed = apply_patch(version, text[run.end() :])
+                # Lines, not text: the empty line after a final newline is one of them.
+                changed = apply_patch(version + "\n", text[run.end() :])
                 if changed is not None and (
                     changed.split("\n")[first - 1 : last] == current.split("\n")[first - 1 : last]
                 ):
@@ -157,17 +179,16 @@ def _judge_diff(known: Knowledge, path: str, text: str, current: str, total: int
     head = DIFF_HEAD.match(text)
     if head is None or int(head[2]) != total:
         raise Untrue(f"diff head {text[:60]!r} for a file of {total} lines")
-    if known.whole is None:
-        raise Untrue(f"a diff, but the window holds no whole text of {path}")
     patch = text[head.end() :]
-    # The newest whole text is what a reader would apply it to.
-    if apply_patch(known.whole, patch) != current:
+    candidates = known.whole[-1:] if newest else known.whole[::-1]
+    base = next((text for text in candidates if apply_patch(text, patch) == current), None)
+    if base is None:
         raise Untrue(f"the diff does not turn the held text of {path} into the current one")
     added = sum(line.startswith("+") for line in body(patch))
     removed = sum(line.startswith("-") for line in body(patch))
     if int(head[1]) != max(added, removed):
         raise Untrue(f"{head[0]!r} over a patch of {added} added and {removed} removed lines")
-    return Patched(path, known.whole, current)
+    return Patched(path, base, current)
 
 
 def _judge_plain(path: str, text: str, current: str, first: int, total: int) -> Fact | None:

@@ -114,8 +114,7 @@ def _line_start(text: str, skip: int) -> int:
 
 def _cut(selected: str, dialect: Dialect) -> Truncation | None:
     """Whole lines from the top, within both limits; None when everything fits."""
-    ascii_only = selected.isascii()
-    size = len(selected) if ascii_only else len(selected.encode("utf-8", "surrogatepass"))
+    size = _size(selected)
     lines = selected.count("\n") + 1
     if dialect is Dialect.UNCOUNTED and lines > 1 and selected.endswith("\n"):
         lines -= 1
@@ -125,23 +124,19 @@ def _cut(selected: str, dialect: Dialect) -> Truncation | None:
     first_line = selected if newline < 0 else selected[:newline]
     if _size(first_line) > BYTES_MAX:
         return Truncation("", "bytes", lines, size, 0, 0, first_line_too_long=True)
-    # No more than BYTES_MAX characters can be printed, so the rest need not be looked at.
-    head = selected[: BYTES_MAX + 1].split("\n")
-    if len(selected) > BYTES_MAX + 1:
-        head.pop()
-    head = head[: min(lines, LINES_MAX + 1)]
-    taken, used = 0, 0
-    for line in head:
-        if taken == LINES_MAX:
-            break
-        more = (len(line) if ascii_only else _size(line)) + (1 if taken else 0)
-        if used + more > BYTES_MAX:
-            break
-        used += more
-        taken += 1
+    # Whole lines end at a newline: the last one within the limit, or the one after the last line
+    # allowed. No more than BYTES_MAX characters can be printed, so the rest is not looked at.
+    head = selected[: BYTES_MAX + 1].encode("utf-8", "surrogatepass")
+    end = head.rfind(b"\n", 0, BYTES_MAX + 1)
+    if end < 0:
+        end = len(head)
+    taken = head.count(b"\n", 0, end) + 1
+    if taken > LINES_MAX:
+        taken = LINES_MAX
+        end = len(b"\n".join(head.split(b"\n", LINES_MAX)[:LINES_MAX]))
     by = "lines" if taken == LINES_MAX else "bytes"
-    content = "\n".join(head[:taken])
-    return Truncation(content, by, lines, size, taken, used, first_line_too_long=False)
+    content = head[:end].decode("utf-8", "surrogatepass")
+    return Truncation(content, by, lines, size, taken, end, first_line_too_long=False)
 
 
 def _size(text: str) -> int:
