@@ -13,7 +13,11 @@ from importlib import import_module
 from holdfast import __version__
 from holdfast.errors import HoldfastError, UsageError
 
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "read": ("holdfast.cli.read", "a file, or only what the session does not hold of it"),
+    "readcache": ("holdfast.cli.readcache", "what a session holds, and why an answer is short"),
+    "session": ("holdfast.cli.session", "a session as a tree, with the trust at each point"),
+}
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
 
 OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3

@@ -13,7 +13,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.reading import baseline, diff
 from holdfast.reading import scope as scopes
@@ -78,8 +78,7 @@ class Policy:
     """Answer a changed run of lines with a diff of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What goes back to the caller, and what it claims."""
 
     text: str

@@ -19,7 +19,7 @@ def parse_refresh(text: str, place: Place, exists: Exists = accessible) -> Reque
     if not text:
         raise BadRange(USAGE)
     found = _RANGE.match(text)
-    if found is None or exists(place.resolve(_unquoted(text), exists)):
+    if found is None or place.resolve(_unquoted(text), exists)[1]:
         return Request(_unquoted(text))
     path, first_text, last_text = _unquoted(javascript.trim(found[1])), found[2], found[3]
     if not path:

@@ -13,13 +13,12 @@ the active path. The trust engine knows nothing else.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from holdfast.reading.scope import Scope
 
 
-@dataclass(frozen=True, slots=True)
-class Anchored:
+class Anchored(NamedTuple):
     """Lines `scope` of a file with this digest were printed in full."""
 
     path: str
@@ -27,8 +26,7 @@ class Anchored:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Derived:
+class Derived(NamedTuple):
     """An `unchanged`, `unchanged_range` or `diff` answer that stands on `base`."""
 
     mode: str
@@ -38,21 +36,18 @@ class Derived:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Refreshed:
+class Refreshed(NamedTuple):
     """The model's copy of this scope no longer counts."""
 
     path: str
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True)
-class Barrier:
+class Barrier(NamedTuple):
     """Trust from before this point is void."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
+class Hidden(NamedTuple):
     """These entries were taken out of the context, or rewritten there."""
 
     targets: Collection[str]

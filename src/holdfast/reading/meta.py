@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Derived, Refreshed
@@ -77,8 +77,7 @@ class Why:
         return out
 
 
-@dataclass(frozen=True, slots=True)
-class Meta:
+class Meta(NamedTuple):
     """What one answered read claims: mode, scope, digests, and the size of the file."""
 
     path: str
@@ -122,7 +121,10 @@ class Meta:
 
 
 def parse(raw: object, *, aliases: bool = True) -> Meta | None:
-    """The metadata in `details.readcache`, or None when any part of it is invalid."""
+    """The metadata in `details.readcache`, or None when any part of it is invalid.
+
+    The reasons are checked and left out: no one asks an old answer for them.
+    """
     if not isinstance(raw, Mapping) or not _is_version(raw.get("v")):
         return None
     path: Any = raw.get("pathKey")
@@ -146,47 +148,29 @@ def parse(raw: object, *, aliases: bool = True) -> Meta | None:
         return None
     if not _at_least(size, 0) or last < first:
         return None
-    why = None
-    if "debug" in raw:
-        why = _parse_why(raw["debug"])
-        if why is None:
-            return None
-    return Meta(path, scope, digest, mode, int(total), int(first), int(last), int(size), base, why)
+    if "debug" in raw and not _is_why(raw["debug"]):
+        return None
+    return Meta(path, scope, digest, mode, int(total), int(first), int(last), int(size), base)
 
 
-def _parse_why(raw: object) -> Why | None:
+def _is_why(raw: object) -> bool:
+    """Whether the reasons are valid, every one of them."""
     if not isinstance(raw, Mapping):
-        return None
-    reason, scope = raw.get("reason"), raw.get("scope")
-    if not isinstance(reason, str) or reason not in REASONS or scope not in ("full", "range"):
-        return None
-    flags = [raw.get("baseHashFound"), raw.get("diffAttempted")]
-    flags += [raw[name] for name in ("outsideRangeChanged", "baseObjectFound") if name in raw]
-    if not all(isinstance(flag, bool) for flag in flags):
-        return None
-    for name, least in (
-        ("largestBytes", 1),
-        ("maxLines", 1),
-        ("diffBytes", 0),
-        ("diffChangedLines", 0),
-    ):
-        if name in raw and not _at_least(raw[name], least):
-            return None
-    return Why(
-        reason,
-        bool(raw["baseHashFound"]),
-        bool(raw["diffAttempted"]),
-        raw.get("outsideRangeChanged"),
-        raw.get("baseObjectFound"),
-        _whole(raw.get("largestBytes")),
-        _whole(raw.get("maxLines")),
-        _whole(raw.get("diffBytes")),
-        _whole(raw.get("diffChangedLines")),
+        return False
+    reason = raw.get("reason")
+    return (
+        isinstance(reason, str)
+        and reason in REASONS
+        and raw.get("scope") in ("full", "range")
+        and type(raw.get("baseHashFound")) is bool
+        and type(raw.get("diffAttempted")) is bool
+        and all(type(raw[name]) is bool for name in _FLAGS if name in raw)
+        and all(_at_least(raw[name], least) for name, least in _NUMBERS if name in raw)
     )
 
 
-def _whole(value: Any) -> int | None:
-    return None if value is None else int(value)
+_FLAGS = ("outsideRangeChanged", "baseObjectFound")
+_NUMBERS = (("largestBytes", 1), ("maxLines", 1), ("diffBytes", 0), ("diffChangedLines", 0))
 
 
 def parse_refresh(raw: object) -> Refreshed | None:
@@ -212,7 +196,7 @@ def refresh_json(event: Refreshed, at_ms: int) -> dict[str, Any]:
 
 
 def _is_version(value: object) -> bool:
-    return is_integer(value) and value == VERSION
+    return value == VERSION and is_integer(value)
 
 
 def _is_text(value: Any) -> bool:
@@ -220,4 +204,4 @@ def _is_text(value: Any) -> bool:
 
 
 def _at_least(value: Any, least: int) -> bool:
-    return is_integer(value) and value >= least
+    return (type(value) is int or is_integer(value)) and value >= least

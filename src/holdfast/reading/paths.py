@@ -14,6 +14,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from holdfast.reading.errors import BadArgument, BadRange
 
@@ -46,12 +47,16 @@ class Place:
             return path
         return posixpath.normpath(posixpath.join(self.cwd, path))
 
-    def resolve(self, typed: str, exists: Exists = os.path.exists) -> str:
-        """The absolute path meant by `typed`: the first variant that exists, else the plain one."""
+    def resolve(self, typed: str, exists: Exists) -> tuple[str, bool]:
+        """The path meant by `typed`, and whether it is there.
+
+        The first variant that exists, else the plain one.
+        """
         plain = self.expand(typed)
         if exists(plain):
-            return plain
-        return next((path for path in _variants(plain) if exists(path)), plain)
+            return plain, True
+        found = next((path for path in _variants(plain) if exists(path)), None)
+        return (plain, False) if found is None else (found, True)
 
 
 def _variants(path: str) -> Iterator[str]:
@@ -73,8 +78,7 @@ class Request:
     bypass_cache: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """A request after the range suffix was taken off and the path resolved."""
 
     typed: str
@@ -94,16 +98,16 @@ def accessible(path: str) -> bool:
 
 def locate(request: Request, place: Place, exists: Exists = accessible) -> Target:
     """Resolve the path, reading a `:range` suffix where one can be meant."""
-    whole = place.resolve(request.path, exists)
+    whole, is_there = place.resolve(request.path, exists)
     plain = Target(request.path, whole, request.offset, request.limit)
-    if request.offset is not None or request.limit is not None or exists(whole):
+    if is_there or request.offset is not None or request.limit is not None:
         return plain
     colon = request.path.rfind(":")
     if colon <= 0 or colon == len(request.path) - 1:
         return plain
     typed, suffix = request.path[:colon], request.path[colon + 1 :]
-    path = place.resolve(typed, exists)
-    if not exists(path):
+    path, is_there = place.resolve(typed, exists)
+    if not is_there:
         return plain
     first, last = parse_suffix(suffix)
     return Target(typed, path, first, None if last is None else last - first + 1)

@@ -139,7 +139,7 @@ class Reader:
             picture = images.show(data, mime)
             return Answer(picture.text, picture=picture)
         sensitive = self.settings.sensitive
-        if sensitive.covers(target.path) or sensitive.covers(name):
+        if sensitive.covers(target.path) or (name != target.path and sensitive.covers(name)):
             # Not through `_recent`: nothing of it is kept, not even in memory.
             plain = self._case(Request(target.typed), target, Current(data, ""), Doubt("sensitive"))
             answer = plain.answer()

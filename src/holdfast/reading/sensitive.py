@@ -30,14 +30,11 @@ class Sensitive:
     def covers(self, path: str) -> bool:
         """Whether text at this path must not be kept."""
         name = posixpath.basename(path).lower()
-        if any(_matches(pattern, path, name) for pattern in self.never):
+        if self.never and any(_matches(pattern, path, name) for pattern in self.never):
             return False
-        return (
-            name.startswith(PREFIXES)
-            or name.endswith(SUFFIXES)
-            or name in NAMES
-            or any(_matches(pattern, path, name) for pattern in self.also)
-        )
+        if name.startswith(PREFIXES) or name.endswith(SUFFIXES) or name in NAMES:
+            return True
+        return any(_matches(pattern, path, name) for pattern in self.also) if self.also else False
 
 
 def _matches(pattern: str, path: str, name: str) -> bool:

@@ -20,7 +20,7 @@ what it does not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from holdfast.reading.events import Anchored, Barrier, Derived, Event, Hidden, Refreshed
 from holdfast.reading.scope import WHOLE, Lines, Scope
@@ -29,8 +29,7 @@ OVERLAY_SEQ = 1_000_000_000
 """Where the overlay's numbering begins: fresher than anything replayed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
+class Trust(NamedTuple):
     """The model holds this scope of the text with this digest; a higher seq is fresher."""
 
     digest: str
@@ -188,8 +187,7 @@ class Overlay:
         return ((path, scope, trust) for (path, scope), trust in self._entries.items())
 
 
-@dataclass(frozen=True, slots=True)
-class Holdings:
+class Holdings(NamedTuple):
     """The ledger with the overlay on top: what the model holds at this moment."""
 
     ledger: Ledger

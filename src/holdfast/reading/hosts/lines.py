@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import BinaryIO
 
 _GUARD_BYTES = 256
 
@@ -43,17 +42,19 @@ class Follower:
         identity = (found.st_dev, found.st_ino)
         if stamp == self._stamp and identity == self._identity:
             return None
-        with open(self.path, "rb") as file:
-            restarted = self._identity is not None and (
-                identity != self._identity
-                or found.st_size < self._offset
-                or (self._stamp is not None and found.st_size == self._stamp[0])
-                or self._changed_before(file)
-            )
-            if restarted or self._identity is None:
-                self._offset, self._guard = 0, b""
-            file.seek(self._offset)
-            data = file.read()
+        restarted = self._identity is not None and (
+            identity != self._identity
+            or found.st_size < self._offset
+            or (self._stamp is not None and found.st_size == self._stamp[0])
+        )
+        if restarted:
+            self._offset, self._guard = 0, b""
+        data = _read_from(self.path, self._offset - len(self._guard))
+        if not data.startswith(self._guard):
+            # The bytes before our place are no longer those we read: another file in its place.
+            restarted, self._offset, self._guard = True, 0, b""
+            data = _read_from(self.path, 0)
+        data = data[len(self._guard) :]
         end = data.rfind(b"\n") + 1
         lines = data[:end].split(b"\n")[:-1] if end else []
         self._offset += end
@@ -64,7 +65,20 @@ class Follower:
         self._stamp = stamp
         return Grown(lines, self._tail, restarted)
 
-    def _changed_before(self, file: BinaryIO) -> bool:
-        """Whether the bytes before our place are no longer those we read."""
-        file.seek(self._offset - len(self._guard))
-        return file.read(len(self._guard)) != self._guard
+
+def _read_from(path: str, offset: int) -> bytes:
+    """The bytes of a file from `offset` to its end."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        size = os.fstat(descriptor).st_size - offset
+        if size <= 0:
+            return b""
+        data = os.pread(descriptor, size, offset)
+        while len(data) < size:
+            piece = os.pread(descriptor, size - len(data), offset + len(data))
+            if not piece:
+                break
+            data += piece
+        return data
+    finally:
+        os.close(descriptor)

@@ -65,36 +65,46 @@ class PiLog:
             self._reset()
         elif grown.restarted:
             self._reset()
-        for line in grown.lines:
-            self._take(line)
+        lines = [line for line in grown.lines if line.strip()]
         if grown.tail.strip():
-            self._take(grown.tail)
+            lines.append(grown.tail)
             self._whole_tail = True
+        if self.header is None:
+            lines = self._after_header(lines)
+        if self.header is None:
+            return
+        if self.header.version >= 2:
+            for entry in pi_entries.parse_entries(lines, aliases=self.aliases):
+                self._take(entry)
+        else:
+            for line in lines:
+                self._take(self._unnamed(line))
 
     def _reset(self) -> None:
         self.header, self.tree, self.leaf = None, Tree(), NOBODY
         self._doubt, self._whole_tail, self._not_a_session = None, False, False
 
-    def _take(self, line: bytes) -> None:
-        """One line. What cannot be placed leaves a doubt that the next good line removes."""
-        if not line.strip():
-            return
-        if self.header is None:
-            if not self._not_a_session:
-                self.header = pi_entries.parse_header(line)
-                self._not_a_session = self.header is None and pi_entries.loads(line) is not None
-            return
-        entry = self._entry(line)
+    def _after_header(self, lines: list[bytes]) -> list[bytes]:
+        """The lines after the header, which is the first that is JSON at all."""
+        for number, line in enumerate(lines):
+            if self._not_a_session:
+                break
+            self.header = pi_entries.parse_header(line)
+            if self.header is not None:
+                return lines[number + 1 :]
+            self._not_a_session = pi_entries.loads(line) is not None
+        return []
+
+    def _take(self, entry: Entry | None) -> None:
+        """One entry. What cannot be placed leaves a doubt that the next good one removes."""
         if entry is None:
             self._doubt = "the last line of the session file is damaged or half written"
             return
         self.leaf = self.tree.add(entry.id, entry.parent, entry.kind, entry.event, entry.served)
         self._doubt = None
 
-    def _entry(self, line: bytes) -> Entry | None:
-        assert self.header is not None, "entries follow the header"
-        if self.header.version >= 2:
-            return pi_entries.parse_entry(line, aliases=self.aliases)
+    def _unnamed(self, line: bytes) -> Entry | None:
+        """An entry of version 1, which has no ids: the next in a row."""
         raw = pi_entries.loads(line)
         if not isinstance(raw, Mapping):
             return None

@@ -12,17 +12,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from holdfast.reading import meta as metas
+from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Event, Hidden
 from holdfast.reading.hosts.tree import Served
 from holdfast.reading.meta import Meta
 from holdfast.reading.scope import Lines
 
 VERSION = 3
+
+
+_TELLING = frozenset({"compaction", "context_edit", "custom"})
+"""Kinds that matter without any metadata in them."""
 
 
 class _Envelope(msgspec.Struct, gc=False):
@@ -40,8 +46,35 @@ class _Block(msgspec.Struct, gc=False):
     text: str = ""
 
 
+class _Why(msgspec.Struct, gc=False):
+    reason: str
+    scope: str
+    baseHashFound: bool
+    diffAttempted: bool
+    outsideRangeChanged: bool | UnsetType = UNSET
+    baseObjectFound: bool | UnsetType = UNSET
+    largestBytes: int | UnsetType = UNSET
+    maxLines: int | UnsetType = UNSET
+    diffBytes: int | UnsetType = UNSET
+    diffChangedLines: int | UnsetType = UNSET
+
+
+class _Meta(msgspec.Struct, gc=False):
+    v: int
+    pathKey: str
+    scopeKey: str
+    servedHash: str
+    mode: str
+    totalLines: int
+    rangeStart: int
+    rangeEnd: int
+    bytes: int
+    baseHash: str | UnsetType = UNSET
+    debug: _Why | UnsetType = UNSET
+
+
 class _Details(msgspec.Struct, gc=False):
-    readcache: Any = None
+    readcache: _Meta
     truncation: Any = None
 
 
@@ -56,8 +89,7 @@ _envelope = msgspec.json.Decoder(_Envelope)
 _tool_result = msgspec.json.Decoder(_ToolResult)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """An entry of the tree, and what it says about reads."""
 
     kind: str
@@ -99,12 +131,33 @@ def loads(line: bytes) -> Any:
         return None
 
 
+def parse_entries(lines: list[bytes], *, aliases: bool = True) -> list[Entry | None]:
+    """`parse_entry` of each line, many at once."""
+    try:
+        envelopes = _envelope.decode_lines(b"\n".join(lines))
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        envelopes = []
+    if len(envelopes) != len(lines):
+        # Some line is not for the fast decoder: one by one, then.
+        return [parse_entry(line, aliases=aliases) for line in lines]
+    return [
+        Entry(envelope.type, envelope.id, envelope.parentId)
+        if envelope.id and envelope.type not in _TELLING and b"readcache" not in line
+        else _entry(envelope, aliases=aliases)
+        for envelope, line in zip(envelopes, lines, strict=True)
+    ]
+
+
 def parse_entry(line: bytes, *, aliases: bool = True) -> Entry | None:
     """The entry in this line; None for anything that cannot be placed in a tree."""
     try:
         envelope = _envelope.decode(line)
     except (msgspec.DecodeError, ValueError, RecursionError):
         return _slow_entry(loads(line), aliases=aliases)
+    return _entry(envelope, aliases=aliases)
+
+
+def _entry(envelope: _Envelope, *, aliases: bool) -> Entry | None:
     if not envelope.id:
         return None
     event, served = None, None
@@ -172,7 +225,52 @@ def _message(raw: bytes, *, aliases: bool) -> tuple[Event | None, Served | None]
         for block in message.content or ()
         if block.type == "text"
     )
-    return read_event(message.details.readcache, message.details.truncation, size, aliases=aliases)
+    found = _checked(message.details.readcache, aliases=aliases)
+    if found is None:
+        return None, None
+    return _event_of(found, message.details.truncation, size)
+
+
+def _checked(raw: _Meta, *, aliases: bool) -> Meta | None:
+    """The metadata, its types being right already: the same checks as `metas.parse`."""
+    mode = metas.ALIASES.get(raw.mode, raw.mode) if aliases else raw.mode
+    scope = scopes.parse(raw.scopeKey)
+    base = None if raw.baseHash is UNSET else raw.baseHash
+    if (
+        raw.v != metas.VERSION
+        or not raw.pathKey
+        or not raw.servedHash
+        or scope is None
+        or base == ""
+        or (mode not in metas.ANCHORS and (mode not in metas.DERIVED or base is None))
+        or raw.totalLines < 1
+        or not 1 <= raw.rangeStart <= raw.rangeEnd
+        or raw.bytes < 0
+        or (raw.debug is not UNSET and not _is_why(raw.debug))
+    ):
+        return None
+    return Meta(
+        raw.pathKey,
+        scope,
+        raw.servedHash,
+        mode,
+        raw.totalLines,
+        raw.rangeStart,
+        raw.rangeEnd,
+        raw.bytes,
+        base,
+    )
+
+
+def _is_why(raw: _Why) -> bool:
+    return (
+        raw.reason in metas.REASONS
+        and raw.scope in ("full", "range")
+        and (raw.largestBytes is UNSET or raw.largestBytes >= 1)
+        and (raw.maxLines is UNSET or raw.maxLines >= 1)
+        and (raw.diffBytes is UNSET or raw.diffBytes >= 0)
+        and (raw.diffChangedLines is UNSET or raw.diffChangedLines >= 0)
+    )
 
 
 def _message_object(
@@ -199,9 +297,16 @@ def read_event(
     readcache: object, truncation: object, served_bytes: int, *, aliases: bool = True
 ) -> tuple[Event | None, Served | None]:
     """What a read result with these details did, and what it cost."""
-    found = metas.parse(readcache, aliases=aliases)
-    if found is None:
-        return None, None
+    try:
+        found = _checked(msgspec.convert(readcache, _Meta), aliases=aliases)
+    except (msgspec.ValidationError, TypeError):
+        found = metas.parse(readcache, aliases=aliases)
+    return (None, None) if found is None else _event_of(found, truncation, served_bytes)
+
+
+def _event_of(
+    found: Meta, truncation: object, served_bytes: int
+) -> tuple[Event | None, Served | None]:
     event: Event | None = found.event()
     if truncation is not None and isinstance(event, Anchored):
         event = _only_printed(found, truncation)

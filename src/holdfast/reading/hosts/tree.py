@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from holdfast.reading.events import Barrier, Event, Hidden
 from holdfast.reading.trust import Ledger, advance
@@ -20,8 +21,7 @@ from holdfast.reading.trust import Ledger, advance
 NOBODY = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
+class Served(NamedTuple):
     """What one answered read cost, for counting what was saved."""
 
     mode: str
@@ -33,8 +33,7 @@ class Served:
     truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What a session log proves at this moment."""
 
     session: str
@@ -89,19 +88,19 @@ class Tree:
         An id seen before makes both entries barriers: which of them the agent follows is anyone's
         guess, and so is everything before them.
         """
-        number = len(self.ids)
-        above = NOBODY if parent is None else self._number.get(parent, NOBODY)
-        earlier = self._number.get(entry)
-        if earlier is not None:
+        number, numbers = len(self.ids), self._number
+        above = NOBODY
+        if parent is not None and (above := numbers.get(parent, NOBODY)) != NOBODY:
+            self._has_children.add(above)
+        earlier = numbers.setdefault(entry, number)
+        if earlier != number:
             self._events[earlier] = event = Barrier()
             served = None
             self._memo = None
+            numbers[entry] = number
         self.ids.append(entry)
         self.parents.append(above)
         self.kinds.append(kind)
-        self._number[entry] = number
-        if above != NOBODY:
-            self._has_children.add(above)
         if event is not None:
             self._events[number] = event
         if served is not None:

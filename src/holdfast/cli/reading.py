@@ -1,0 +1,65 @@
+"""What the reading commands share: where things are, and which session is meant."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import time
+from pathlib import Path
+
+from holdfast.reading.hosts import detect
+from holdfast.reading.objects import Objects
+from holdfast.reading.paths import Place
+from holdfast.reading.reader import Reader
+
+
+def home() -> Path:
+    """`$HOLDFAST_HOME`, or `~/.holdfast`."""
+    return Path(os.environ.get("HOLDFAST_HOME") or Path.home() / ".holdfast")
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def new_id() -> str:
+    return secrets.token_hex(4)
+
+
+def reader() -> Reader:
+    """A reader for the working directory."""
+    place = Place(os.getcwd(), str(Path.home()))
+    return Reader(place, Objects(home()), now_ms=now_ms, monotonic=time.monotonic)
+
+
+def add_session_arguments(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+    """`--session`, `--host`, `--call`."""
+    parser.add_argument(
+        "--session",
+        required=required,
+        metavar="NAME|FILE",
+        help="a session file of an agent, or the name of a session of our own",
+    )
+    parser.add_argument("--host", choices=detect.HOSTS, help="whose file it is, if not obvious")
+    parser.add_argument("--call", metavar="ID", help="the pending call, for claude-code")
+
+
+def host(args: argparse.Namespace, *, newest_leaf: bool = False) -> detect.AnyHost | None:
+    """The session that the arguments name, or None."""
+    if args.session is None:
+        return None
+    is_file = os.sep in args.session or args.session.endswith(".jsonl")
+    if is_file or os.path.isfile(args.session):
+        path = args.session
+    else:
+        path = str(detect.named_session(home(), args.session))
+    return detect.open_host(
+        path,
+        home(),
+        now_ms=now_ms,
+        new_id=new_id,
+        kind=args.host,
+        call=args.call,
+        newest_leaf=newest_leaf,
+    )
