@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.reading import baseline, diff, disk, images, paths
-from holdfast.reading.answer import Answer
 from holdfast.reading.hosts.native import FileLog, NativeSession
 from holdfast.reading.hosts.pi import PiLog, PiSession
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Reader
+from holdfast.reading.result import Answer
 
 OUT = Path(__file__).parent / "out"
 ENTRIES = (100, 5_000, 20_000)
@@ -95,7 +95,7 @@ def fill_native(log: FileLog, ids: Ids, entries: int) -> None:
     """As `fill_pi`, in our own log."""
     import msgspec
 
-    from holdfast.reading.hosts.pi import append_lines
+    from holdfast.reading.hosts.lines import append_lines
 
     text = "\n".join(f"    value_{n} = compute({n})" for n in range(30))
     lines, parent = [], None

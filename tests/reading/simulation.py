@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.errors import ReadingError
-from holdfast.reading.answer import Answer, Policy
+from holdfast.reading.answer import Policy
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.native import FileLog, NativeSession
@@ -23,6 +23,7 @@ from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Host, Reader, Settings
+from holdfast.reading.result import Answer
 from tests.reading import window
 
 Known = tuple[str, window.Fact | None]

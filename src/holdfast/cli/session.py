@@ -9,7 +9,7 @@ from typing import Any
 from holdfast.cli import reading
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
-from holdfast.reading.hosts.tree import NOBODY, Doubt, Tree
+from holdfast.reading.tree import NOBODY, Doubt, Tree
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -13,14 +13,13 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
 
 from holdfast.reading import baseline, diff
 from holdfast.reading import scope as scopes
-from holdfast.reading.baseline import Baseline, Dialect, Truncation
-from holdfast.reading.images import Picture
+from holdfast.reading.baseline import Baseline, Dialect
 from holdfast.reading.meta import Meta, Why
 from holdfast.reading.paths import Target
+from holdfast.reading.result import Answer
 from holdfast.reading.scope import Lines, Scope
 from holdfast.reading.trust import Holdings, Trust, choose_base
 
@@ -76,40 +75,6 @@ class Policy:
     """Answer a run of lines from several trusted runs that cover it together."""
     range_diffs: bool = False
     """Answer a changed run of lines with a diff of it."""
-
-
-class Answer(NamedTuple):
-    """What goes back to the caller, and what it claims."""
-
-    text: str
-    meta: Meta | None = None
-    truncation: Truncation | None = None
-    picture: Picture | None = None
-
-    @property
-    def mode(self) -> str | None:
-        return None if self.meta is None else self.meta.mode
-
-    @property
-    def details(self) -> dict[str, Any] | None:
-        """The result's `details`: how the text was cut, and the metadata."""
-        out: dict[str, Any] = {}
-        if self.truncation is not None:
-            out["truncation"] = self.truncation.as_details()
-        if self.meta is not None:
-            out["readcache"] = self.meta.as_json()
-        return out or None
-
-    @property
-    def content(self) -> list[dict[str, Any]]:
-        """The result's blocks: text, and for a picture the image."""
-        blocks: list[dict[str, Any]] = [{"type": "text", "text": self.text}]
-        if self.picture is not None and self.picture.data is not None:
-            import base64
-
-            image = base64.b64encode(self.picture.data).decode("ascii")
-            blocks.append({"type": "image", "data": image, "mimeType": self.picture.mime})
-        return blocks
 
 
 @dataclass(slots=True)

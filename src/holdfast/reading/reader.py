@@ -15,14 +15,15 @@ from typing import Any, Protocol
 from holdfast.errors import ReadingError
 from holdfast.reading import disk, images, javascript, paths, savings
 from holdfast.reading import scope as scopes
-from holdfast.reading.answer import Answer, Case, Current, Policy
+from holdfast.reading.answer import Case, Current, Policy
 from holdfast.reading.errors import Aborted, BadArgument
 from holdfast.reading.events import Refreshed
-from holdfast.reading.hosts.tree import NOBODY, Doubt, Evidence, Tree
 from holdfast.reading.objects import Objects, digest_of
 from holdfast.reading.paths import Place, Request, Target
+from holdfast.reading.result import Answer
 from holdfast.reading.scope import WHOLE, Lines, Scope
 from holdfast.reading.sensitive import Sensitive
+from holdfast.reading.tree import NOBODY, Doubt, Evidence, Tree
 from holdfast.reading.trust import Holdings, Ledger, Overlay, choose_base
 
 DIFF_BUDGET_S = 0.2

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from holdfast.reading import javascript
-from holdfast.reading.hosts.tree import Served
 from holdfast.reading.meta import MODES
+from holdfast.reading.tree import Served
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,13 @@ from typing import Any
 from holdfast.errors import ReadingError
 from holdfast.reading import commands
 from holdfast.reading import scope as scopes
-from holdfast.reading.answer import Answer, Policy
+from holdfast.reading.answer import Policy
 from holdfast.reading.disk import read_once
 from holdfast.reading.hosts.pi import PiSession
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Reader, Settings
+from holdfast.reading.result import Answer
 from holdfast.reading.trust import OVERLAY_SEQ
 from tests.conformance.players import Case
 from tests.reading import window
@@ -173,6 +174,7 @@ class World:
             path=path,
             now_ms=self.now_ms,
             new_id=self._new_id,
+            wait_for_assistant=True,
             aliases=not self.reference,
         )
 
@@ -476,7 +478,11 @@ class World:
             assert path is not None, "a persisted scenario has files"
             if os.path.exists(path):
                 self.session = PiSession.open(
-                    path, now_ms=self.now_ms, new_id=self._new_id, aliases=not self.reference
+                    path,
+                    now_ms=self.now_ms,
+                    new_id=self._new_id,
+                    wait_for_assistant=True,
+                    aliases=not self.reference,
                 )
             else:
                 self.session = self._new_session("main")

@@ -28,12 +28,10 @@ from typing import Any
 
 from holdfast.reading.errors import NotOurs
 from holdfast.reading.events import Anchored, Barrier, Event, Hidden, Refreshed
-from holdfast.reading.hosts.lines import Follower
-from holdfast.reading.hosts.pi import evidence_at
-from holdfast.reading.hosts.pi_entries import loads
+from holdfast.reading.hosts.lines import Follower, loads
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest
-from holdfast.reading.hosts.tree import NOBODY, Doubt, Evidence, Served, Tree
 from holdfast.reading.scope import WHOLE
+from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
 
 BYTES_BACK_MAX = 400_000
 """How much transcript may lie between an anchor and now: some 100,000 tokens."""

@@ -15,11 +15,9 @@ from typing import Any
 
 from holdfast.reading.errors import NotOurs
 from holdfast.reading.events import Barrier, Event, Refreshed
-from holdfast.reading.hosts.lines import Follower
-from holdfast.reading.hosts.pi import evidence_at
-from holdfast.reading.hosts.pi_entries import loads
+from holdfast.reading.hosts.lines import Follower, loads
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest
-from holdfast.reading.hosts.tree import NOBODY, Doubt, Evidence, Served, Tree
+from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
 
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "mcp_tool_call_output")
 _ROLLBACKS = ("thread_rolled_back", "thread-rolled-back", "thread_rollback")

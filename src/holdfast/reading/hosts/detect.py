@@ -10,9 +10,9 @@ from pathlib import Path
 from holdfast.reading.errors import NoSuchSession
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
+from holdfast.reading.hosts.lines import loads
 from holdfast.reading.hosts.native import FileLog, NativeSession
 from holdfast.reading.hosts.pi import PiLog
-from holdfast.reading.hosts.pi_entries import loads
 from holdfast.reading.hosts.sidecar import Sidecar
 
 HOSTS = ("native", "pi", "claude-code", "codex")

@@ -7,8 +7,10 @@ them may hold any other separator raw.
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass, field
+from typing import Any
 
 _GUARD_BYTES = 256
 
@@ -82,3 +84,29 @@ def _read_from(path: str, offset: int) -> bytes:
         return data
     finally:
         os.close(descriptor)
+
+
+def append_lines(path: str, lines: list[bytes]) -> None:
+    """Append whole lines in one durable write, after a newline if the file lacks its last one."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        size = os.fstat(descriptor).st_size
+        data = b"".join(line + b"\n" for line in lines)
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            data = b"\n" + data
+        while data:
+            data = data[os.write(descriptor, data) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def loads(line: bytes) -> Any:
+    """The JSON in this line as the owning program would read it, or None for no JSON.
+
+    Escaped halves of surrogate pairs are legal there, and bytes that are not UTF-8 are replaced.
+    """
+    try:
+        return json.loads(line.decode("utf-8", errors="replace"))
+    except (ValueError, RecursionError):
+        return None

@@ -19,13 +19,12 @@ from typing import Any, Protocol
 import msgspec
 
 from holdfast.reading import meta as metas
-from holdfast.reading.answer import Answer
 from holdfast.reading.errors import NoSuchSession
 from holdfast.reading.events import Barrier, Event, Hidden, Refreshed
-from holdfast.reading.hosts.lines import Follower
-from holdfast.reading.hosts.pi import append_lines, evidence_at
+from holdfast.reading.hosts.lines import Follower, append_lines
 from holdfast.reading.hosts.pi_entries import read_event
-from holdfast.reading.hosts.tree import NOBODY, Doubt, Evidence, Served, Tree
+from holdfast.reading.result import Answer
+from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
 
 FORMAT_VERSION = 1
 

@@ -16,9 +16,9 @@ from holdfast.reading import meta as metas
 from holdfast.reading.errors import NoSuchSession
 from holdfast.reading.events import Refreshed
 from holdfast.reading.hosts import pi_entries
-from holdfast.reading.hosts.lines import Follower
+from holdfast.reading.hosts.lines import Follower, append_lines, loads
 from holdfast.reading.hosts.pi_entries import Entry, Header
-from holdfast.reading.hosts.tree import NOBODY, Doubt, Evidence, Tree
+from holdfast.reading.tree import NOBODY, Doubt, Evidence, Tree, evidence_at
 
 
 class PiLog:
@@ -92,7 +92,7 @@ class PiLog:
             self.header = pi_entries.parse_header(line)
             if self.header is not None:
                 return lines[number + 1 :]
-            self._not_a_session = pi_entries.loads(line) is not None
+            self._not_a_session = loads(line) is not None
         return []
 
     def _take(self, entry: Entry | None) -> None:
@@ -105,24 +105,11 @@ class PiLog:
 
     def _unnamed(self, line: bytes) -> Entry | None:
         """An entry of version 1, which has no ids: the next in a row."""
-        raw = pi_entries.loads(line)
+        raw = loads(line)
         if not isinstance(raw, Mapping):
             return None
         parent = self.tree.ids[self.leaf] if self.leaf != NOBODY else None
         return pi_entries.from_object(raw, f"line-{len(self.tree)}", parent, aliases=self.aliases)
-
-
-def evidence_at(tree: Tree, leaf: int, session: str, generation: int = 0) -> Evidence:
-    """What the tree proves at this leaf."""
-    barrier = tree.boundary(leaf) if leaf != NOBODY else NOBODY
-    return Evidence(
-        session,
-        tree.ids[leaf] if leaf != NOBODY else None,
-        tree.ledger(leaf),
-        tree.has_children(leaf),
-        "root" if barrier == NOBODY else f"compaction:{tree.ids[barrier]}",
-        generation,
-    )
 
 
 class PiSession:
@@ -141,7 +128,7 @@ class PiSession:
         path: str | None = None,
         now_ms: Callable[[], int],
         new_id: Callable[[], str],
-        wait_for_assistant: bool = True,
+        wait_for_assistant: bool = False,
         aliases: bool = True,
     ) -> None:
         self.path = path
@@ -163,7 +150,7 @@ class PiSession:
         *,
         now_ms: Callable[[], int],
         new_id: Callable[[], str],
-        wait_for_assistant: bool = True,
+        wait_for_assistant: bool = False,
         aliases: bool = True,
     ) -> PiSession:
         """The session in this file, at the last of its entries."""
@@ -185,7 +172,7 @@ class PiSession:
             aliases=aliases,
         )
         for line in lines[1:]:
-            raw = pi_entries.loads(line) if line.strip() else None
+            raw = loads(line) if line.strip() else None
             if isinstance(raw, dict) and isinstance(raw.get("id"), str):
                 session._add(raw)
         session._written = len(session.entries) + 1
@@ -298,21 +285,6 @@ def encode(raw: Mapping[str, Any]) -> bytes:
     """One line in pi's own spelling."""
     text = json.dumps(raw, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "surrogatepass")
-
-
-def append_lines(path: str, lines: list[bytes]) -> None:
-    """Append whole lines in one durable write, after a newline if the file lacks its last one."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        size = os.fstat(descriptor).st_size
-        data = b"".join(line + b"\n" for line in lines)
-        if size and os.pread(descriptor, 1, size - 1) != b"\n":
-            data = b"\n" + data
-        while data:
-            data = data[os.write(descriptor, data) :]
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def iso(ms: int) -> str:

@@ -9,7 +9,6 @@ of a session file is text.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,9 +19,10 @@ from msgspec import UNSET, UnsetType
 from holdfast.reading import meta as metas
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Event, Hidden
-from holdfast.reading.hosts.tree import Served
+from holdfast.reading.hosts.lines import loads
 from holdfast.reading.meta import Meta
 from holdfast.reading.scope import Lines
+from holdfast.reading.tree import Served
 
 VERSION = 3
 
@@ -118,17 +118,6 @@ def parse_header(line: bytes) -> Header | None:
         return None
     cwd = raw.get("cwd")
     return Header(session, version, cwd if isinstance(cwd, str) else "")
-
-
-def loads(line: bytes) -> Any:
-    """The JSON in this line as the owning program would read it, or None for no JSON.
-
-    Escaped halves of surrogate pairs are legal there, and bytes that are not UTF-8 are replaced.
-    """
-    try:
-        return json.loads(line.decode("utf-8", errors="replace"))
-    except (ValueError, RecursionError):
-        return None
 
 
 def parse_entries(lines: list[bytes], *, aliases: bool = True) -> list[Entry | None]:

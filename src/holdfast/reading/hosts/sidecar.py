@@ -22,13 +22,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.reading import meta as metas
-from holdfast.reading.answer import Answer
 from holdfast.reading.events import Event, Refreshed
-from holdfast.reading.hosts.lines import Follower
-from holdfast.reading.hosts.pi import append_lines
-from holdfast.reading.hosts.pi_entries import loads
-from holdfast.reading.hosts.tree import Served
+from holdfast.reading.hosts.lines import Follower, append_lines, loads
 from holdfast.reading.meta import Meta
+from holdfast.reading.result import Answer
+from holdfast.reading.tree import Served
 
 FORMAT_VERSION = 1
 

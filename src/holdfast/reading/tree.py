@@ -193,3 +193,16 @@ class Tree:
         while leaf not in (NOBODY, barrier):
             yield leaf
             leaf = self.parents[leaf]
+
+
+def evidence_at(tree: Tree, leaf: int, session: str, generation: int = 0) -> Evidence:
+    """What the tree proves at this leaf."""
+    barrier = tree.boundary(leaf) if leaf != NOBODY else NOBODY
+    return Evidence(
+        session,
+        tree.ids[leaf] if leaf != NOBODY else None,
+        tree.ledger(leaf),
+        tree.has_children(leaf),
+        "root" if barrier == NOBODY else f"compaction:{tree.ids[barrier]}",
+        generation,
+    )
