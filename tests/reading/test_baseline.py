@@ -178,7 +178,7 @@ def test_images_are_known_by_their_first_bytes(head: bytes, mime: str | None) ->
     assert images.sniff(head) == mime
 
 
-@pytest.mark.shows("READ-BASE-IMAGES")
+@pytest.mark.shows("READ-BASE-IMAGES", "READ-B19")
 def test_an_image_that_is_too_big_to_show_is_only_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(images, "_resized", lambda _: None)
     big = PNG[:16] + (9000).to_bytes(4, "big") * 2 + PNG[24:]

@@ -1,5 +1,6 @@
 """From a typed path to a file and a run of lines."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def test_a_colon_in_a_name_that_exists_is_part_of_the_name(place: Place) -> None
     assert locate(Request("report:2024"), place) == Target("report:2024", path, None, None)
 
 
-@pytest.mark.shows("READ-SUFFIX", "READ-EDGE-02", "READ-T-PATH")
+@pytest.mark.shows("READ-SUFFIX", "READ-EDGE-02", "READ-DEC-02", "READ-T-PATH")
 def test_a_suffix_gives_offset_and_limit(place: Place) -> None:
     path = put(place, "notes.txt")
     assert locate(Request("notes.txt:3-6"), place) == Target("notes.txt", path, 3, 4)
@@ -159,3 +160,48 @@ def test_scope_keys_read_back(key: str) -> None:
 )
 def test_what_is_no_scope_key_is_none(key: object) -> None:
     assert scopes.parse(key) is None
+
+
+@pytest.mark.shows("READ-ARGS", "READ-FOOT-07")
+@pytest.mark.parametrize(
+    ("arguments", "request_"),
+    [
+        ({"path": "a"}, Request("a")),
+        ({"path": "a", "offset": "3", "limit": "2.5"}, Request("a", 3, 2.5)),
+        ({"path": "a", "offset": None, "other": [1]}, Request("a")),
+        ({"path": "a", "bypass_cache": True}, Request("a", bypass_cache=True)),
+        ({"path": "", "offset": -1, "limit": 0}, Request("", -1, 0)),
+    ],
+)
+def test_arguments_of_a_call_become_a_request(
+    arguments: dict[str, object], request_: Request
+) -> None:
+    assert Request.from_arguments(arguments) == request_
+
+
+@pytest.mark.shows("READ-ARGS")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "path must be a string"),
+        ({"path": 7, "offset": []}, "path must be a string; offset must be a number"),
+        ({"path": "a", "offset": True}, "offset must be a number"),
+        ({"path": "a", "limit": "many"}, "limit must be a number"),
+        ({"path": "a", "limit": "nan"}, "limit must be a number"),
+        ({"path": "a", "limit": "9" * 5000}, "limit must be a number"),
+        ({"path": "a", "offset": {"n": 1}}, "offset must be a number"),
+        ({"path": "a", "bypass_cache": "yes"}, "bypass_cache must be a boolean"),
+    ],
+)
+def test_every_fault_of_the_arguments_is_named(arguments: dict[str, object], words: str) -> None:
+    with pytest.raises(BadArgument) as caught:
+        Request.from_arguments(arguments)
+    assert str(caught.value) == words
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, True])
+def test_a_request_counts_with_finite_numbers(value: float) -> None:
+    with pytest.raises(BadArgument):
+        Request("a", offset=value)
+    with pytest.raises(BadArgument):
+        Request("a", limit=value)

@@ -269,7 +269,16 @@ def test_an_image_is_passed_through(desk: Desk) -> None:
         assert answer.details is None
 
 
-@pytest.mark.shows("READ-ABORT", "READ-EDGE-13", "READ-T-TOOL", "READ-X-28")
+@pytest.mark.shows(
+    "READ-ABORT",
+    "READ-EDGE-13",
+    "READ-T-TOOL",
+    "READ-X-28",
+    "READ-DEC-01",
+    "READ-DEC-06",
+    "READ-DEC-09",
+    "READ-DEC-17",
+)
 def test_a_read_called_off_at_any_point_changes_nothing(desk: Desk) -> None:
     desk.write("a.py", CODE)
     desk.read("a.py")
@@ -336,7 +345,7 @@ def test_without_a_session_every_read_is_plain_and_nothing_is_kept(desk: Desk) -
     assert not desk.objects.root.exists()
 
 
-@pytest.mark.shows("READ-NO-EVIDENCE")
+@pytest.mark.shows("READ-NO-EVIDENCE", "READ-SC-6")
 def test_a_session_that_proves_nothing_gets_plain_text(desk: Desk) -> None:
     class Doubtful:
         def evidence(self) -> Doubt:

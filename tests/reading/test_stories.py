@@ -93,6 +93,7 @@ def compact(desk: Desk, kept: str | None = None) -> str:
     "READ-BOUNDARY",
     "READ-T-COMPACTION",
     "READ-BOOTSTRAP",
+    "READ-B07",
     "READ-X-30",
 )
 def test_first_read_after_compaction_is_baseline_even_if_precompaction_anchor_exists(
@@ -203,7 +204,7 @@ def test_before_the_first_entry_nothing_is_held(desk: Desk) -> None:
 # Refreshes
 
 
-@pytest.mark.shows("READ-T-REFRESH", "READ-SC-5", "READ-CMD-REFRESH")
+@pytest.mark.shows("READ-T-REFRESH", "READ-CMD-REFRESH")
 def test_a_refresh_has_the_text_sent_again(desk: Desk) -> None:
     desk.write("a.txt", numbered(12))
     desk.read("a.txt")

@@ -175,7 +175,7 @@ def test_replay_starts_after_the_latest_barrier() -> None:
     assert ledger.scopes(A) == {RUN: Trust(NEW, 1)}
 
 
-@pytest.mark.shows("READ-EDGE-16", "READ-EDGE-32")
+@pytest.mark.shows("READ-EDGE-16", "READ-X-32")
 def test_after_a_barrier_only_derived_events_prove_nothing() -> None:
     ledger = after(
         Anchored(A, WHOLE, OLD),
@@ -189,7 +189,7 @@ def test_after_a_barrier_only_derived_events_prove_nothing() -> None:
     assert ledger.blocked(A) == frozenset()
 
 
-@pytest.mark.shows("READ-FRESH", "READ-EDGE-18")
+@pytest.mark.shows("READ-FRESH", "READ-EDGE-18", "READ-SC-5", "READ-FOOT-06")
 def test_the_fresher_of_run_and_whole_is_the_base() -> None:
     assert base(after(Anchored(A, RUN, OLD), Anchored(A, WHOLE, NEW)), RUN) == NEW
     assert base(after(Anchored(A, WHOLE, NEW), Anchored(A, RUN, OLD)), RUN) == OLD

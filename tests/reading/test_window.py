@@ -19,7 +19,7 @@ STEPS = 200
 """Together 20,000 steps on every host, and two millions under soak."""
 
 
-@pytest.mark.shows("READ-PROMISE", "READ-TWIN")
+@pytest.mark.shows("READ-PROMISE", "READ-TWIN", "READ-FOOT-02", "READ-FOOT-04", "READ-SC-7")
 @pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.parametrize("host", list(DRIVERS))
 def test_every_claim_is_true_of_the_text_the_model_can_see(

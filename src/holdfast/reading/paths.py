@@ -8,11 +8,13 @@ does.
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import posixpath
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -76,6 +78,52 @@ class Request:
     offset: float | None = None
     limit: float | None = None
     bypass_cache: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value in (("offset", self.offset), ("limit", self.limit)):
+            if type(value) is not int and not (value is None or _is_finite(value)):
+                raise BadArgument(f"{name} must be a finite number, not {value!r}")
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, object]) -> Request:
+        """The request in a tool call's arguments; every fault is named in one error.
+
+        As the built-in tool does, numbers in strings are taken for numbers. What it does not know
+        is ignored; null is the same as absent.
+        """
+        faults: list[str] = []
+        path = arguments.get("path")
+        if not isinstance(path, str):
+            faults.append("path must be a string")
+        offset = _number(arguments.get("offset"), "offset", faults)
+        limit = _number(arguments.get("limit"), "limit", faults)
+        bypass = arguments.get("bypass_cache")
+        if bypass is not None and not isinstance(bypass, bool):
+            faults.append("bypass_cache must be a boolean")
+        if faults:
+            raise BadArgument("; ".join(faults))
+        return cls(str(path), offset, limit, bypass_cache=bypass is True)
+
+
+def _number(value: object, name: str, faults: list[str]) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, str) and len(value) < 40:
+        with contextlib.suppress(ValueError):
+            value = float(value)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+    if type(value) is int or _is_finite(value):
+        assert isinstance(value, int | float), "checked right here"
+        return value
+    faults.append(f"{name} must be a number")
+    return None
+
+
+def _is_finite(value: object) -> bool:
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
 
 
 class Target(NamedTuple):
