@@ -1,10 +1,10 @@
 """How many tokens sessions save: `python -m bench.savings`.
 
 Sessions as agents make them, generated from a seed: look around, read, edit, read again to check,
-follow ranges, compact, go back and try another way. Each read is answered plainly and by a reader of
-ours, and priced a third time by a bound that no honest answer can beat: one marker, and every asked
-line whose text stands nowhere in the context window. What lies between plain and bound is what could
-be saved at all; our share of it is the figure.
+follow ranges, compact, go back and try another way. Each read is answered plainly and by a reader
+of ours, and priced a third time by a bound that no honest answer can beat: one marker, and every
+asked line whose text stands nowhere in the context window. What lies between plain and bound is
+what could be saved at all; our share of it is the figure.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -626,6 +628,39 @@ def test_native_damage_and_later_versions_prove_nothing(tmp_path: Path) -> None:
     assert held(session) == {}
     log.append({"v": 1, "id": "m", "kind": "move", "to": "nobody"})
     assert "doubt" in held(session)
+
+
+WRITER = """
+import sys
+from holdfast.reading.hosts.native import FileLog, NativeSession
+from holdfast.reading.meta import Meta
+from holdfast.reading.result import Answer
+from holdfast.reading.scope import WHOLE
+name = sys.argv[2]
+ids = iter(range(1000))
+session = NativeSession(
+    FileLog(sys.argv[1]), now_ms=lambda: 1, new_id=lambda: f"{name}-{next(ids)}"
+)
+for n in range(60):
+    meta = Meta(f"/w/{name}-{n % 7}.py", WHOLE, f"{n:064x}", "full", 3, 1, 3, 16)
+    session.append_read(Answer("text " * 400, meta))
+"""
+
+
+@pytest.mark.shows("READ-NATIVE", "READ-BAD-SESSIONS")
+def test_native_a_log_that_others_write_while_we_read(tmp_path: Path) -> None:
+    """Two processes append at once; every look is whole, and nothing is lost."""
+    log = FileLog.create(tmp_path / "n.jsonl", "mine")
+    running = [
+        subprocess.Popen([sys.executable, "-c", WRITER, log.path, name]) for name in ("a", "b")
+    ]
+    watching = native_session(FileLog(log.path))
+    for _ in range(300):
+        assert isinstance(watching.evidence(), Evidence | Doubt)
+    assert [process.wait(timeout=120) for process in running] == [0, 0]
+    fresh = native_session(FileLog(log.path))
+    assert held(watching) == held(fresh)
+    assert len(fresh.tree) == 120
 
 
 @pytest.mark.parametrize(

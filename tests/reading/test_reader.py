@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ import pytest
 from holdfast.errors import ReadingError
 from holdfast.reading import meta as metas
 from holdfast.reading.answer import Policy
+from holdfast.reading.disk import read_once
 from holdfast.reading.errors import Aborted, BadArgument, BadRange, BeyondEnd, Unreadable
+from holdfast.reading.objects import digest_of
 from holdfast.reading.paths import Request
 from holdfast.reading.reader import Host, Reader, Settings
 from holdfast.reading.scope import WHOLE, Lines
@@ -432,6 +436,90 @@ def test_an_unreadable_file_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(Unreadable, match="EACCES: permission denied, access"):
         desk.reader.read(Request("a.txt"))
+
+
+def vanish(path: Path) -> None:
+    path.unlink()
+
+
+def become_a_directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def become_a_loop(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.name)
+
+
+def become_a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def become_binary(path: Path) -> None:
+    path.write_bytes(b"\xff\xfe")
+
+
+def become_empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.shows("READ-BAD-FILES")
+@pytest.mark.parametrize(
+    "change",
+    [vanish, become_a_directory, become_a_loop, become_a_pipe, become_binary, become_empty],
+)
+def test_a_file_that_turns_into_something_else_during_the_call(
+    desk: Desk, change: Callable[[Path], None]
+) -> None:
+    path = desk.write("a.txt", numbered(10))
+    desk.read("a.txt")
+    before = desk.trust()
+
+    def change_then_read(name: str) -> tuple[bytes, str]:
+        change(path)
+        return read_once(name)
+
+    reader = Reader(
+        desk.place,
+        desk.objects,
+        now_ms=desk.now_ms,
+        monotonic=lambda: 0.0,
+        read_file=change_then_read,
+    )
+    try:
+        answer = reader.read(Request("a.txt"), desk.session)
+    except Unreadable:
+        answer = None
+    assert answer is None or answer.mode in (None, "baseline_fallback")
+    assert desk.trust() == before
+
+
+@pytest.mark.shows("READ-OBJ-GC")
+def test_collecting_spares_what_the_session_stands_on(desk: Desk) -> None:
+    desk.write("a.txt", numbered(10))
+    held = desk.read("a.txt")
+    stale = digest_of(b"stale")
+    desk.objects.keep(b"stale", stale)
+    assert held.meta is not None
+    for digest in (held.meta.digest, stale):
+        os.utime(desk.objects.path_of(digest), (1, 1))
+    assert desk.reader.collect([desk.session]).deleted == 1
+    assert desk.objects.load(held.meta.digest) is not None
+
+
+def test_threads_that_read_at_once_take_turns(desk: Desk) -> None:
+    desk.write("a.txt", numbered(200))
+    modes: list[str | None] = []
+    threads = [
+        threading.Thread(target=lambda: modes.append(desk.ask("a.txt").mode)) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(map(str, modes)) == ["full"] + ["unchanged"] * 7
 
 
 @pytest.mark.shows("READ-TOOL-REFRESH")

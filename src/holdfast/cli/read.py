@@ -8,6 +8,7 @@ import sys
 
 from holdfast.cli import reading
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
+from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.native import NativeSession
 from holdfast.reading.paths import Request
 
@@ -34,7 +35,8 @@ def _number(text: str) -> float:
 def run(args: argparse.Namespace) -> int:
     host = reading.host(args)
     request = Request(args.path, args.offset, args.limit, bypass_cache=args.bypass_cache)
-    answer = reading.reader().read(request, host)
+    reader = reading.reader()
+    answer = reader.read(request, host)
     if args.json:
         out = {"content": answer.content, "details": answer.details, "mode": answer.mode}
         print(json.dumps(out, ensure_ascii=False))
@@ -44,6 +46,8 @@ def run(args: argparse.Namespace) -> int:
     sys.stdout.flush()
     if isinstance(host, NativeSession):
         host.append_read(answer)
-    elif isinstance(host, ClaudeCodeLog) and host.sidecar is not None and args.call:
+    elif isinstance(host, ClaudeCodeLog | CodexLog) and host.sidecar is not None and args.call:
         host.sidecar.record(args.call, answer)
+    if host is not None:
+        reading.collect_daily(reader, host)
     return 0

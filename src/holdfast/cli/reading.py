@@ -13,6 +13,8 @@ from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place
 from holdfast.reading.reader import Reader
 
+COLLECT_EVERY_S = 24 * 3600
+
 
 def home() -> Path:
     """`$HOLDFAST_HOME`, or `~/.holdfast`."""
@@ -31,6 +33,19 @@ def reader() -> Reader:
     """A reader for the working directory."""
     place = Place(os.getcwd(), str(Path.home()))
     return Reader(place, Objects(home()), now_ms=now_ms, monotonic=time.monotonic)
+
+
+def collect_daily(reader: Reader, host: detect.AnyHost) -> None:
+    """Once a day, let go of stored texts that no one used and this session does not stand on."""
+    marker = home() / "run" / "collected"
+    try:
+        if marker.exists() and time.time() - marker.stat().st_mtime < COLLECT_EVERY_S:
+            return
+        marker.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        marker.touch()
+    except OSError:
+        return
+    reader.collect([host])
 
 
 def add_session_arguments(parser: argparse.ArgumentParser, *, required: bool = False) -> None:

@@ -7,8 +7,9 @@ at this very leaf. Nothing else is remembered that trust could depend on.
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -18,7 +19,7 @@ from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Case, Current, Policy
 from holdfast.reading.errors import Aborted, BadArgument
 from holdfast.reading.events import Refreshed
-from holdfast.reading.objects import Objects, digest_of
+from holdfast.reading.objects import AGE_MAX_S, Collected, Objects, digest_of
 from holdfast.reading.paths import Place, Request, Target
 from holdfast.reading.result import Answer
 from holdfast.reading.scope import WHOLE, Lines, Scope
@@ -108,6 +109,7 @@ class Reader:
         self._read_file = read_file
         self._recent = Recent()
         self._overlays: OrderedDict[str, Overlay] = OrderedDict()
+        self._turn = threading.RLock()
 
     def read(
         self,
@@ -115,7 +117,14 @@ class Reader:
         host: Host | None = None,
         aborted: Callable[[], bool] = lambda: False,
     ) -> Answer:
-        """Answer one read. Without a host, or with one that proves nothing, in full."""
+        """Answer one read. Without a host, or with one that proves nothing, in full.
+
+        Calls from several threads take turns.
+        """
+        with self._turn:
+            return self._read(request, host, aborted)
+
+    def _read(self, request: Request, host: Host | None, aborted: Callable[[], bool]) -> Answer:
         _check(aborted)
         target = paths.locate(request, self.place)
         found = self._load(target)
@@ -212,6 +221,18 @@ class Reader:
         if offset is None or limit is None:
             return WHOLE
         return Lines(int(offset), int(offset + limit - 1))
+
+    def collect(self, hosts: Iterable[Host], age_max_s: float = AGE_MAX_S) -> Collected:
+        """Let go of stored texts long unused, but of none that these sessions stand on."""
+        live: set[str] = set()
+        for host in hosts:
+            evidence = host.evidence()
+            if isinstance(evidence, Evidence):
+                ledger = evidence.ledger
+                live.update(
+                    t.digest for path in ledger.paths() for t in ledger.scopes(path).values()
+                )
+        return self.objects.collect(self._now_ms() / 1000, live, age_max_s)
 
     def status(self, host: TreeHost) -> Status:
         """What the session holds and has saved, and how much is kept on disk."""

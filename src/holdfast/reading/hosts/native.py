@@ -79,6 +79,7 @@ class FileLog:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self._follower = Follower(self.path)
+        self._begun = False
         self._session = self._read_header()
 
     @classmethod
@@ -118,8 +119,10 @@ class FileLog:
         if found.tail.strip():
             # Half an entry: the damage is reported, and the whole line comes once it is there.
             entries.append(None)
-        header = [e for e in entries[:1] if e is not None and e.get("format")]
-        return found.restarted, entries[len(header) :]
+        if found.restarted or not self._begun:
+            # The header is the first line of the whole file, and only there.
+            entries, self._begun = entries[1:], True
+        return found.restarted, entries
 
 
 def _header(session: str) -> dict[str, Any]:
