@@ -577,6 +577,20 @@ def test_explaining_an_answer_names_its_candidates_and_changes_nothing(desk: Des
     assert not desk.reader.explain(Request("a.txt"), None)["session"]["proves"]
 
 
+@pytest.mark.shows("READ-HOLDS")
+def test_a_reader_knows_which_lines_need_not_be_repeated(desk: Desk) -> None:
+    path = str(desk.write("a.txt", numbered(30)))
+    assert not desk.reader.holds(path, Lines(2, 4), desk.session)
+    desk.read("a.txt:1-10")
+    assert desk.reader.holds(path, Lines(2, 4), desk.session)
+    assert not desk.reader.holds(path, Lines(8, 12), desk.session)
+    desk.write("a.txt", numbered(30).replace("line 3\n", "line three\n"))
+    assert not desk.reader.holds(path, Lines(2, 4), desk.session)
+    assert desk.reader.holds(path, Lines(5, 9), desk.session)
+    assert not desk.reader.holds(path, Lines(5, 99), desk.session)
+    assert not desk.reader.holds(path + ".gone", Lines(1, 1), desk.session)
+
+
 @pytest.mark.shows("READ-STATUS", "READ-SAVINGS")
 def test_the_status_counts_modes_and_savings(desk: Desk) -> None:
     desk.write("a.txt", numbered(12))

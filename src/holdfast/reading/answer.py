@@ -32,10 +32,11 @@ class Current:
     def __init__(self, data: bytes, digest: str) -> None:
         self.data = data
         self.digest = digest
-        self.shown = baseline.decode(data)
-        """What the baseline prints: a BOM included, bad bytes replaced."""
         self.text = strict_text(data)
         """What is compared: without the BOM; None when the bytes are not UTF-8."""
+        plain = self.text is None or data.startswith(codecs.BOM_UTF8)
+        self.shown = baseline.decode(data) if plain else (self.text or "")
+        """What the baseline prints: a BOM included, bad bytes replaced."""
         self.lines_total = baseline.count_lines(self.shown)
         self._lines: list[str] | None = None
         self._printed: dict[object, Lines | None] = {}

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from holdfast.errors import ReadingError
 from holdfast.reading import disk, images, javascript, paths, savings
 from holdfast.reading import scope as scopes
-from holdfast.reading.answer import Case, Current, Policy
+from holdfast.reading.answer import Case, Current, Policy, strict_text
 from holdfast.reading.errors import Aborted, BadArgument
 from holdfast.reading.events import Refreshed
 from holdfast.reading.objects import AGE_MAX_S, Collected, Objects, digest_of
@@ -185,6 +185,29 @@ class Reader:
     def holdings(self, host: Host) -> Holdings:
         """What the model holds now, by the session's own account and this turn's answers."""
         return self._holdings(host.evidence())
+
+    def holds(self, path: str, lines: Lines, host: Host) -> bool:
+        """Whether the model provably holds these lines of a file as they are on disk now.
+
+        `path` is absolute. For answers that may point at text instead of repeating it.
+        """
+        with self._turn:
+            try:
+                found = self._load(Target(path, path, None, None))
+            except ReadingError:
+                return False
+            if isinstance(found, Answer) or found.text is None or lines.last > found.lines_total:
+                return False
+            scope = scopes.of(lines, found.lines_total)
+            base = choose_base(self.holdings(host), path, scope, union=self.settings.policy.union)
+            if base is None or base.digest == found.digest:
+                return base is not None
+            data = self.objects.load(base.digest)
+            text = None if data is None else strict_text(data)
+            if text is None:
+                return False
+            older = text.split("\n")[lines.first - 1 : lines.last]
+            return older == found.lines[lines.first - 1 : lines.last]
 
     def forget(self) -> None:
         """Drop all that is remembered in memory; no later answer may get shorter by it."""
