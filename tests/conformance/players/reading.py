@@ -531,7 +531,7 @@ class World:
                 Request(request["path"], request.get("offset"), request.get("limit")), self.session
             )
         except ReadingError as error:
-            return {"error": str(error)}
+            return {"error": str(error), "text": None, "details": None, "invalidation": None}
         entry = self.session.entries[known]
         self._named(entry["id"], step.get("as"))
         return {

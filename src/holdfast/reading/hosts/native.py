@@ -49,13 +49,17 @@ class SessionLog(Protocol):
         """
         ...
 
+    def entries(self) -> Iterable[Mapping[str, Any]]:
+        """Every whole entry from the first on, whatever was seen before."""
+        ...
+
 
 class MemoryLog:
     """A log in memory, for programs that keep no history and for tests."""
 
     def __init__(self, session: str) -> None:
         self._session = session
-        self.entries: list[Mapping[str, Any]] = []
+        self._entries: list[Mapping[str, Any]] = []
         self._seen = 0
 
     @property
@@ -63,10 +67,13 @@ class MemoryLog:
         return self._session
 
     def append(self, entry: Mapping[str, Any]) -> None:
-        self.entries.append(entry)
+        self._entries.append(entry)
+
+    def entries(self) -> Iterable[Mapping[str, Any]]:
+        return iter(self._entries)
 
     def grown(self) -> tuple[bool, Iterable[Mapping[str, Any] | None]]:
-        fresh, self._seen = self.entries[self._seen :], len(self.entries)
+        fresh, self._seen = self._entries[self._seen :], len(self._entries)
         return False, fresh
 
 
@@ -110,6 +117,14 @@ class FileLog:
     def append(self, entry: Mapping[str, Any]) -> None:
         append_lines(self.path, [msgspec.json.encode(entry)])
 
+    def entries(self) -> Iterable[Mapping[str, Any]]:
+        with open(self.path, "rb") as file:
+            file.readline()
+            for line in file:
+                entry = _decoded(line)
+                if entry is not None:
+                    yield entry
+
     def grown(self) -> tuple[bool, Iterable[Mapping[str, Any] | None]]:
         found = self._follower.look()
         if found is None:
@@ -149,7 +164,6 @@ class NativeSession:
         self._now_ms, self._new_id = now_ms, new_id
         self._generation = 0
         self._doubt: str | None = None
-        self._raw: list[Mapping[str, Any]] = []
 
     def evidence(self) -> Evidence | Doubt:
         """What the log proves now."""
@@ -166,7 +180,7 @@ class NativeSession:
         """Take in what was appended, by whomever."""
         restarted, entries = self.log.grown()
         if restarted:
-            self.tree, self.leaf, self._doubt, self._raw = Tree(), None, None, []
+            self.tree, self.leaf, self._doubt = Tree(), None, None
             self._generation += 1
         for entry in entries:
             self._take(entry)
@@ -187,7 +201,6 @@ class NativeSession:
             return
         event, served = _event(raw, kind)
         self.tree.add(entry, parent if isinstance(parent, str) else None, kind, event, served)
-        self._raw.append(raw)
         self.leaf = entry
 
     # Verbs
@@ -239,8 +252,10 @@ class NativeSession:
     def fork(self, log: SessionLog, up_to: str | None = None) -> NativeSession:
         """A session of its own that begins with copies of the path to `up_to`, or to the leaf."""
         self.catch_up()
-        for number in self.tree.path(self.tree.number(up_to or self.leaf)):
-            log.append(self._raw[number])
+        wanted = {self.tree.ids[at] for at in self.tree.path(self.tree.number(up_to or self.leaf))}
+        for entry in self.log.entries():
+            if entry.get("id") in wanted and entry.get("kind") != "move":
+                log.append(entry)
         other = NativeSession(log, now_ms=self._now_ms, new_id=self._new_id)
         other.catch_up()
         return other

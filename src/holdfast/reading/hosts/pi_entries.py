@@ -122,10 +122,13 @@ def parse_header(line: bytes) -> Header | None:
 
 def parse_entries(lines: list[bytes], *, aliases: bool = True) -> list[Entry | None]:
     """`parse_entry` of each line, many at once."""
+    envelopes: list[_Envelope] = []
     try:
-        envelopes = _envelope.decode_lines(b"\n".join(lines))
+        # One whole object to a line, or the fast decoder might join what stands on two.
+        if all(line.startswith(b"{") and line.endswith(b"}") for line in lines):
+            envelopes = _envelope.decode_lines(b"\n".join(lines))
     except (msgspec.DecodeError, ValueError, RecursionError):
-        envelopes = []
+        pass
     if len(envelopes) != len(lines):
         # Some line is not for the fast decoder: one by one, then.
         return [parse_entry(line, aliases=aliases) for line in lines]
