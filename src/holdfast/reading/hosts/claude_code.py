@@ -253,7 +253,9 @@ class ClaudeCodeLog:
             self._add_line(line)
 
     def _add_line(self, line: _Line) -> None:
-        self._chain(line.uuid, line.kind, None, None)
+        if self.newest_leaf:
+            # Only for looking at: trust needs the lines that say something about reads.
+            self._chain(line.uuid, line.kind, None, None)
         for entry, event, served in line.events:
             self._chain(entry, line.kind, event, served)
         if self.sidecar is None:

@@ -36,7 +36,6 @@ class CodexLog:
         self._calls: set[str] = set()
         self._torn = False
         self._built = 0
-        self._sidecar_version: int | None = None
 
     def evidence(self) -> Evidence | Doubt:
         """What the rollout proves at its end."""
@@ -99,10 +98,11 @@ class CodexLog:
         self._items.append((name, kind, barrier, texts))
 
     def _build(self) -> None:
-        """Bring the tree up to date; anew when the sidecar grew, for it may name older items."""
-        version = None if self.sidecar is None else self.sidecar.version
-        if version != self._sidecar_version:
-            self.tree, self._built, self._sidecar_version = Tree(), 0, version
+        """Bring the tree up to date; anew when the sidecar grew by something about older items."""
+        if self.sidecar is not None and self.sidecar.touched:
+            if any(self.tree.number(name) != NOBODY for name in self.sidecar.touched):
+                self.tree, self._built = Tree(), 0
+            self.sidecar.touched.clear()
         for name, kind, barrier, texts in self._items[self._built :]:
             event: Event | None = Barrier() if barrier else None
             served: Served | None = None

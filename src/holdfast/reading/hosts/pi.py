@@ -7,9 +7,11 @@ line means that the real leaf is unknown: no trust until it is whole.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from holdfast.reading import meta as metas
@@ -74,8 +76,9 @@ class PiLog:
         if self.header is None:
             return
         if self.header.version >= 2:
-            for entry in pi_entries.parse_entries(lines, aliases=self.aliases):
-                self._take(entry)
+            with _many(len(lines)):
+                for entry in pi_entries.parse_entries(lines, aliases=self.aliases):
+                    self._take(entry)
         else:
             for line in lines:
                 self._take(self._unnamed(line))
@@ -110,6 +113,19 @@ class PiLog:
             return None
         parent = self.tree.ids[self.leaf] if self.leaf != NOBODY else None
         return pi_entries.from_object(raw, f"line-{len(self.tree)}", parent, aliases=self.aliases)
+
+
+@contextlib.contextmanager
+def _many(count: int) -> Iterator[None]:
+    """Keep the collector from looking through thousands of new entries again and again."""
+    pause = count > 1000 and gc.isenabled()
+    if pause:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if pause:
+            gc.enable()
 
 
 class PiSession:

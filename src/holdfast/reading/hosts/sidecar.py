@@ -64,6 +64,8 @@ class Sidecar:
         self.refreshed: dict[str, list[Refreshed]] = {}
         self.version = 0
         """Grows whenever something new was read."""
+        self.touched: set[str] = set()
+        """Calls and entries that new records are about; whoever has taken them in clears it."""
         self._follower = Follower(self.path)
 
     def catch_up(self) -> None:
@@ -76,6 +78,7 @@ class Sidecar:
             return
         self.version += 1
         if grown.restarted:
+            self.touched.update(self.served, self.refreshed)
             self.served.clear()
             self.refreshed.clear()
         for line in grown.lines:
@@ -93,10 +96,12 @@ class Sidecar:
             size = raw.get("bytes")
             if meta is not None and isinstance(call, str) and isinstance(digest, str):
                 size = size if isinstance(size, int) and not isinstance(size, bool) else 0
+                self.touched.add(call)
                 self.served[call] = Record(meta, digest, size, raw.get("truncated") is True)
         elif raw.get("kind") == "invalidate":
             event, after = metas.parse_refresh(raw.get("data")), raw.get("after")
             if event is not None and isinstance(after, str):
+                self.touched.add(after)
                 self.refreshed.setdefault(after, []).append(event)
 
     def record(self, call: str, answer: Answer) -> None:
