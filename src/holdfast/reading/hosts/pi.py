@@ -11,7 +11,7 @@ import contextlib
 import gc
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from holdfast.reading import meta as metas
@@ -77,11 +77,10 @@ class PiLog:
             return
         if self.header.version >= 2:
             with _many(len(lines)):
-                for entry in pi_entries.parse_entries(lines, aliases=self.aliases):
-                    self._take(entry)
+                self._take(pi_entries.parse_entries(lines, aliases=self.aliases))
         else:
             for line in lines:
-                self._take(self._unnamed(line))
+                self._take([self._unnamed(line)])
 
     def _reset(self) -> None:
         self.header, self.tree, self.leaf = None, Tree(), NOBODY
@@ -98,13 +97,17 @@ class PiLog:
             self._not_a_session = loads(line) is not None
         return []
 
-    def _take(self, entry: Entry | None) -> None:
-        """One entry. What cannot be placed leaves a doubt that the next good one removes."""
-        if entry is None:
+    def _take(self, entries: Iterable[Entry | None]) -> None:
+        """Add entries. What cannot be placed leaves a doubt that the next good one removes."""
+        add, damaged, leaf = self.tree.add, False, self.leaf
+        for entry in entries:
+            damaged = entry is None
+            if entry is not None:
+                leaf = add(*entry)
+                self._doubt = None
+        self.leaf = leaf
+        if damaged:
             self._doubt = "the last line of the session file is damaged or half written"
-            return
-        self.leaf = self.tree.add(entry.id, entry.parent, entry.kind, entry.event, entry.served)
-        self._doubt = None
 
     def _unnamed(self, line: bytes) -> Entry | None:
         """An entry of version 1, which has no ids: the next in a row."""
@@ -268,7 +271,7 @@ class PiSession:
         parent = raw.get("parentId")
         parent = parent if isinstance(parent, str) else None
         entry = pi_entries.from_object(raw, str(raw["id"]), parent, aliases=self._aliases)
-        self.tree.add(entry.id, entry.parent, entry.kind, entry.event, entry.served)
+        self.tree.add(*entry)
         self.entries.append(raw)
         self.leaf = entry.id
 

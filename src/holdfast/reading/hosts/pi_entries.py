@@ -92,9 +92,9 @@ _tool_result = msgspec.json.Decoder(_ToolResult)
 class Entry(NamedTuple):
     """An entry of the tree, and what it says about reads."""
 
-    kind: str
     id: str
     parent: str | None
+    kind: str
     event: Event | None = None
     served: Served | None = None
 
@@ -133,7 +133,7 @@ def parse_entries(lines: list[bytes], *, aliases: bool = True) -> list[Entry | N
         # Some line is not for the fast decoder: one by one, then.
         return [parse_entry(line, aliases=aliases) for line in lines]
     return [
-        Entry(envelope.type, envelope.id, envelope.parentId)
+        Entry(envelope.id, envelope.parentId, envelope.type)
         if envelope.id and envelope.type not in _TELLING and b"readcache" not in line
         else _entry(envelope, aliases=aliases)
         for envelope, line in zip(envelopes, lines, strict=True)
@@ -167,7 +167,7 @@ def _entry(envelope: _Envelope, *, aliases: bool) -> Entry | None:
             event = Hidden((envelope.targetId,)) if envelope.targetId else Barrier()
         case _:
             pass
-    return Entry(envelope.type, envelope.id, envelope.parentId, event, served)
+    return Entry(envelope.id, envelope.parentId, envelope.type, event, served)
 
 
 def _slow_entry(raw: object, *, aliases: bool) -> Entry | None:
@@ -199,7 +199,7 @@ def from_object(
         event = metas.parse_refresh(raw.get("data"))
     elif kind == "message" and isinstance(message := raw.get("message"), Mapping):
         event, served = _message_object(message, aliases=aliases)
-    return Entry(kind, entry, parent, event, served)
+    return Entry(entry, parent, kind, event, served)
 
 
 def _message(raw: bytes, *, aliases: bool) -> tuple[Event | None, Served | None]:
