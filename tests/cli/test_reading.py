@@ -97,6 +97,30 @@ def test_status_refresh_and_explain(work: Path, capsys: Capture) -> None:
     assert json.loads(explained)["session"]["boundary"] == "root"
 
 
+@pytest.mark.shows("READ-CONFIG", "READ-SENSITIVE-OWN")
+def test_settings_come_from_a_file(work: Path, capsys: Capture) -> None:
+    (work.parent / "home").mkdir()
+    settings = work.parent / "home" / "reading.toml"
+    settings.write_text('sensitive = ["a.*"]\nrange_diffs = true\ndiff_budget_ms = 50\n')
+    for _ in range(2):
+        assert run(capsys, "read", "a.txt", "--session", "demo")[1].startswith(
+            "a line of text, 1\n"
+        )
+    for text, words in {
+        "sensitve = []": "there is no setting 'sensitve'",
+        "sensitive = [1]": "sensitive must be a list of patterns",
+        "union = 1": "union must be true or false",
+        'dialect = "other"': 'dialect must be "counted" or "uncounted"',
+        "diff_budget_ms = -1": "diff_budget_ms must be a number of milliseconds",
+        "diff_budget_ms = true": "diff_budget_ms must be a number of milliseconds",
+        "= 3": "Invalid statement",
+    }.items():
+        settings.write_text(text)
+        code, out, err = run(capsys, "read", "a.txt")
+        assert (code, out) == (1, "")
+        assert words in err
+
+
 def pi_file(work: Path, *entries: dict[str, Any]) -> str:
     path = work / "session.jsonl"
     header = {"type": "session", "version": 3, "id": "s", "cwd": str(work)}

@@ -10,7 +10,19 @@ import pytest
 import holdfast.reading
 
 PACKAGE = Path(holdfast.reading.__file__).parent
-ENGINE = {"answer", "reader", "diff", "myers", "wide_myers", "objects", "disk", "savings"}
+ENGINE = {
+    "answer",
+    "reader",
+    "diff",
+    "myers",
+    "wide_myers",
+    "objects",
+    "disk",
+    "savings",
+    "recent",
+    "status",
+    "config",
+}
 
 
 def imported(path: Path) -> set[str]:

@@ -20,8 +20,15 @@ STEPS = 200
 
 
 @pytest.mark.shows("READ-PROMISE", "READ-TWIN", "READ-FOOT-02", "READ-FOOT-04", "READ-SC-7")
-@pytest.mark.parametrize("seed", range(SEEDS))
-@pytest.mark.parametrize("host", list(DRIVERS))
+@pytest.mark.parametrize(
+    ("host", "seed"),
+    [
+        (host, seed)
+        for host in DRIVERS
+        # The owned pi session is the same adapter from the writing side: fewer will do.
+        for seed in range(SEEDS // 5 if host == "pi-owned" else SEEDS)
+    ],
+)
 def test_every_claim_is_true_of_the_text_the_model_can_see(
     host: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ import secrets
 import time
 from pathlib import Path
 
+from holdfast.reading import config
 from holdfast.reading.hosts import detect
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place
@@ -32,7 +33,13 @@ def new_id() -> str:
 def reader() -> Reader:
     """A reader for the working directory."""
     place = Place(os.getcwd(), str(Path.home()))
-    return Reader(place, Objects(home()), now_ms=now_ms, monotonic=time.monotonic)
+    return Reader(
+        place,
+        Objects(home()),
+        now_ms=now_ms,
+        monotonic=time.monotonic,
+        settings=config.load(home() / "reading.toml"),
+    )
 
 
 def collect_daily(reader: Reader, host: detect.AnyHost) -> None:

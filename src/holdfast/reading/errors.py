@@ -6,6 +6,7 @@
     ├── BadRange            `path:range`, or a range argument, that names no lines
     ├── BadArgument         an argument of the wrong kind
     ├── Aborted             the caller called it off
+    ├── BadSettings         a settings file that cannot be understood
     ├── NoSuchSession       a session file that is not there or not one
     └── NotOurs             a write to a session that another program owns
 
@@ -54,6 +55,17 @@ class Aborted(ReadingError):
 
     def __str__(self) -> str:
         return "Operation aborted"
+
+
+class BadSettings(ReadingError):
+    """Raised for a settings file that cannot be understood."""
+
+    def __init__(self, source: str, why: str) -> None:
+        self.source, self.why = source, why
+        self.hint = "docs/reading.md lists the settings"
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.why}"
 
 
 class NoSuchSession(ReadingError):

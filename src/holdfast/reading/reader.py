@@ -19,16 +19,17 @@ from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Case, Current, Policy, strict_text
 from holdfast.reading.errors import Aborted, BadArgument
 from holdfast.reading.events import Refreshed
-from holdfast.reading.objects import AGE_MAX_S, Collected, Objects, digest_of
+from holdfast.reading.objects import AGE_MAX_S, Collected, Objects
 from holdfast.reading.paths import Place, Request, Target
+from holdfast.reading.recent import Recent
 from holdfast.reading.result import Answer
 from holdfast.reading.scope import WHOLE, Lines, Scope
 from holdfast.reading.sensitive import Sensitive
+from holdfast.reading.status import Status, refresh_marker
 from holdfast.reading.tree import NOBODY, Doubt, Evidence, Tree
 from holdfast.reading.trust import Holdings, Ledger, Overlay, choose_base
 
 DIFF_BUDGET_S = 0.2
-RECENT_BYTES_MAX = 8 * 1024 * 1024
 OVERLAYS_MAX = 64
 
 
@@ -57,37 +58,6 @@ class Settings:
     policy: Policy = field(default_factory=Policy)
     sensitive: Sensitive = field(default_factory=Sensitive)
     diff_budget_s: float = DIFF_BUDGET_S
-
-
-class Recent:
-    """The last few files as they were read, within a bound.
-
-    Not a cache of answers: the file's bytes are read every time and compared. Equal bytes need not
-    be hashed, decoded and counted again.
-    """
-
-    def __init__(self, size_bytes_max: int = RECENT_BYTES_MAX) -> None:
-        self._files: OrderedDict[str, Current] = OrderedDict()
-        self._size = 0
-        self._size_max = size_bytes_max
-
-    def current(self, path: str, data: bytes) -> Current:
-        """What these bytes are, from memory when they are the same as last time."""
-        known = self._files.get(path)
-        if known is not None:
-            if known.data == data:
-                self._files.move_to_end(path)
-                return known
-            del self._files[path]
-            self._size -= len(known.data)
-        found = Current(data, digest_of(data))
-        if len(data) * 4 <= self._size_max:
-            self._files[path] = found
-            self._size += len(data)
-            while self._size > self._size_max:
-                _, oldest = self._files.popitem(last=False)
-                self._size -= len(oldest.data)
-        return found
 
 
 class Reader:
@@ -336,39 +306,6 @@ class Reader:
         ]
         out += [{"scope": scopes.key(run), "blocked": True} for run in sorted(blocked)]
         return out
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """The facts behind `readcache status`."""
-
-    scopes: int
-    files: int
-    window_entries: int
-    window_start: int
-    savings: savings.Savings
-    store: str
-    doubt: str | None = None
-
-    def __str__(self) -> str:
-        counts = ", ".join(f"{mode}={count}" for mode, count in self.savings.counts.items())
-        size = javascript.binary_size(self.savings.saved_bytes)
-        return "\n".join(
-            (
-                "[readcache-status]",
-                f"tracked scopes: {self.scopes} across {self.files} files",
-                f"replay window: {self.window_entries} entries (start index {self.window_start})",
-                f"mode counts: {counts}",
-                f"estimated savings: ~{self.savings.tokens} tokens ({size})",
-                f"object store: {self.store}",
-            )
-        )
-
-
-def refresh_marker(scope: Scope, typed: str) -> str:
-    """What a refresh answers."""
-    what = f"lines {scope.first}-{scope.last}" if isinstance(scope, Lines) else "full scope"
-    return f"[readcache-refresh] invalidated {what} for {typed}"
 
 
 def _check(aborted: Callable[[], bool]) -> None:
