@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from typing import TYPE_CHECKING
 
 from holdfast.cli import reading
-from holdfast.reading.hosts.claude_code import ClaudeCodeLog
-from holdfast.reading.hosts.codex import CodexLog
-from holdfast.reading.hosts.native import NativeSession
 from holdfast.reading.paths import Request
+from holdfast.reading.result import Answer
+
+if TYPE_CHECKING:
+    from holdfast.reading.hosts.detect import AnyHost
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -44,10 +46,18 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(answer.text + "\n")
     # Shown first, noted after: what nobody saw must not count as seen.
     sys.stdout.flush()
-    if isinstance(host, NativeSession):
-        host.append_read(answer)
-    elif isinstance(host, ClaudeCodeLog | CodexLog) and host.sidecar is not None and args.call:
-        host.sidecar.record(args.call, answer)
     if host is not None:
+        _note(host, answer, args.call)
         reading.collect_daily(reader, host)
     return 0
+
+
+def _note(host: AnyHost, answer: Answer, call: str | None) -> None:
+    """Write down that the answer was given, where that is ours to do."""
+    from holdfast.reading.hosts.native import NativeSession
+    from holdfast.reading.hosts.pi import PiLog
+
+    if isinstance(host, NativeSession):
+        host.append_read(answer)
+    elif not isinstance(host, PiLog) and host.sidecar is not None and call is not None:
+        host.sidecar.record(call, answer)

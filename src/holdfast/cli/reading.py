@@ -7,12 +7,16 @@ import os
 import secrets
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from holdfast.reading import config
-from holdfast.reading.hosts import detect
+from holdfast.reading.hosts import HOSTS
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place
 from holdfast.reading.reader import Reader
+
+if TYPE_CHECKING:
+    from holdfast.reading.hosts.detect import AnyHost
 
 COLLECT_EVERY_S = 24 * 3600
 
@@ -42,7 +46,7 @@ def reader() -> Reader:
     )
 
 
-def collect_daily(reader: Reader, host: detect.AnyHost) -> None:
+def collect_daily(reader: Reader, host: AnyHost) -> None:
     """Once a day, let go of stored texts that no one used and this session does not stand on."""
     marker = home() / "run" / "collected"
     try:
@@ -63,14 +67,17 @@ def add_session_arguments(parser: argparse.ArgumentParser, *, required: bool = F
         metavar="NAME|FILE",
         help="a session file of an agent, or the name of a session of our own",
     )
-    parser.add_argument("--host", choices=detect.HOSTS, help="whose file it is, if not obvious")
+    parser.add_argument("--host", choices=HOSTS, help="whose file it is, if not obvious")
     parser.add_argument("--call", metavar="ID", help="the pending call, for claude-code")
 
 
-def host(args: argparse.Namespace, *, newest_leaf: bool = False) -> detect.AnyHost | None:
+def host(args: argparse.Namespace, *, newest_leaf: bool = False) -> AnyHost | None:
     """The session that the arguments name, or None."""
     if args.session is None:
         return None
+    # Only now: the decoders behind the adapters take longer to import than a plain read.
+    from holdfast.reading.hosts import detect
+
     is_file = os.sep in args.session or args.session.endswith(".jsonl")
     if is_file or os.path.isfile(args.session):
         path = args.session

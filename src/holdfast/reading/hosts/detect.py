@@ -15,7 +15,6 @@ from holdfast.reading.hosts.native import FileLog, NativeSession
 from holdfast.reading.hosts.pi import PiLog
 from holdfast.reading.hosts.sidecar import Sidecar
 
-HOSTS = ("native", "pi", "claude-code", "codex")
 AnyHost = NativeSession | PiLog | ClaudeCodeLog | CodexLog
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
