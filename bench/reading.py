@@ -26,7 +26,7 @@ from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.native import FileLog, NativeSession
 from holdfast.reading.hosts.pi import PiLog, PiSession
 from holdfast.reading.hosts.sidecar import Sidecar
-from holdfast.reading.objects import Objects
+from holdfast.reading.objects import Objects, digest_of
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Reader
 from holdfast.reading.result import Answer
@@ -72,7 +72,7 @@ def fill_pi(session: PiSession, entries: int) -> None:
                 "v": 1,
                 "pathKey": f"/project/src/file_{n // 4 % 50}.py",
                 "scopeKey": "full",
-                "servedHash": f"{n:064x}",
+                "servedHash": digest_of(text.encode()),
                 "mode": "full",
                 "totalLines": 30,
                 "rangeStart": 1,
@@ -107,8 +107,8 @@ def fill_native(log: FileLog, ids: Ids, entries: int) -> None:
         if n % 4 == 2:
             meta = {
                 "v": 1, "pathKey": f"/project/src/file_{n // 4 % 50}.py", "scopeKey": "full",
-                "servedHash": f"{n:064x}", "mode": "full", "totalLines": 30, "rangeStart": 1,
-                "rangeEnd": 30, "bytes": len(text),
+                "servedHash": digest_of(text.encode()), "mode": "full", "totalLines": 30,
+                "rangeStart": 1, "rangeEnd": 30, "bytes": len(text),
             }  # fmt: skip
             entry |= {"kind": "read", "text": text, "meta": meta}
         lines.append(msgspec.json.encode(entry))

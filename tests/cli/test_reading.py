@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -29,6 +30,7 @@ def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
     return code, out.out, out.err
 
 
+DIGEST = hashlib.sha256(b"x\ny\nz").hexdigest()
 Capture = pytest.CaptureFixture[str]
 
 
@@ -133,10 +135,15 @@ def test_session_show_draws_branches_compactions_leaf_and_trust(
     work: Path, capsys: Capture
 ) -> None:
     meta = {
-        "v": 1, "pathKey": "/w/a.py", "scopeKey": "full", "servedHash": "a" * 64, "mode": "full",
+        "v": 1, "pathKey": "/w/a.py", "scopeKey": "full", "servedHash": DIGEST, "mode": "full",
         "totalLines": 3, "rangeStart": 1, "rangeEnd": 3, "bytes": 9,
     }  # fmt: skip
-    message = {"role": "toolResult", "toolName": "read", "details": {"readcache": meta}}
+    message: dict[str, Any] = {
+        "role": "toolResult",
+        "toolName": "read",
+        "details": {"readcache": meta},
+    }
+    message["content"] = [{"type": "text", "text": "x\ny\nz"}]
     path = pi_file(
         work,
         {"type": "message", "id": "u1", "parentId": None, "message": {"role": "user"}},
@@ -148,13 +155,13 @@ def test_session_show_draws_branches_compactions_leaf_and_trust(
     assert code == 0
     assert out.split("\n") == [
         "u1 message",
-        "  r1 read /w/a.py full printed aaaaaaaaaaaa  [holds 1]",
+        "  r1 read /w/a.py full printed " + DIGEST[:12] + "  [holds 1]",
         "  c1 compaction: trust ends here",
         "  u2 message  <- leaf",
         "",
     ]
     _, out, _ = run(capsys, "session", "show", "--session", path, "--entry", "r1")
-    assert out == "/w/a.py  full  aaaaaaaaaaaa  seq 1\n"
+    assert out == f"/w/a.py  full  {DIGEST[:12]}  seq 1\n"
     rows = json.loads(run(capsys, "session", "show", "--session", path, "--json")[1])["entries"]
     assert [row["id"] for row in rows if row["leaf"]] == ["u2"]
     assert run(capsys, "session", "show", "--session", path, "--entry", "nobody")[0] == 1

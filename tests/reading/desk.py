@@ -7,6 +7,7 @@ from typing import Any
 
 from holdfast.reading import scope as scopes
 from holdfast.reading.hosts.pi import PiSession
+from holdfast.reading.hosts.pi_entries import STRICT, Rules
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Host, Reader, Settings
@@ -45,7 +46,7 @@ class Desk:
         self.count += 1
         return f"{self.count:08x}"
 
-    def new_session(self, name: str, *, on_disk: bool = False) -> PiSession:
+    def new_session(self, name: str, *, on_disk: bool = False, rules: Rules = STRICT) -> PiSession:
         path = str(self.root / f"{name}.jsonl") if on_disk else None
         return PiSession(
             name,
@@ -53,7 +54,7 @@ class Desk:
             path=path,
             now_ms=self.now_ms,
             new_id=self.new_id,
-            wait_for_assistant=False,
+            rules=rules,
         )
 
     def write(self, name: str, content: str | bytes) -> Path:

@@ -22,14 +22,14 @@ from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.native import FileLog, MemoryLog, NativeSession
 from holdfast.reading.hosts.pi import PiLog, PiSession
-from holdfast.reading.hosts.sidecar import Sidecar
+from holdfast.reading.hosts.sidecar import Sidecar, text_digest
 from holdfast.reading.meta import Meta
 from holdfast.reading.result import Answer
 from holdfast.reading.scope import WHOLE, Lines
 from holdfast.reading.tree import Doubt, Evidence
 from tests.reading.desk import Desk
 
-HASH = "a" * 64
+HASH = hashlib.sha256(b"text").hexdigest()
 META = Meta("/w/a.py", WHOLE, HASH, "full", 3, 1, 3, 16)
 HEADER = {"type": "session", "version": 3, "id": "s1", "cwd": "/w"}
 
@@ -54,7 +54,7 @@ def read_entry(entry: str, parent: str | None, **change: Any) -> dict[str, Any]:
     message = {
         "role": "toolResult",
         "toolName": "read",
-        "content": [{"type": "text", "text": "x"}],
+        "content": [{"type": "text", "text": "text"}],
         "details": {"readcache": META.as_json() | change},
     }
     return {"type": "message", "id": entry, "parentId": parent, "message": message}
@@ -217,7 +217,8 @@ def test_pi_a_session_of_ours_is_written_as_pi_writes(desk: Desk) -> None:
 
 @pytest.mark.shows("READ-PI-SURROGATES")
 def test_pi_halves_of_surrogate_pairs_do_not_hide_an_entry(tmp_path: Path) -> None:
-    entry = json.dumps(read_entry("a", None)).replace('"x"', '"\\ud83d"')
+    entry = json.dumps(read_entry("a", None, servedHash=text_digest("\ud83d")))
+    entry = entry.replace('"text": "text"', '"text": "\\ud83d"')
     path = put(tmp_path / "s.jsonl", HEADER, entry)
     assert held(PiLog(path)) == {"/w/a.py": ["full"]}
 
@@ -631,7 +632,7 @@ def test_native_damage_and_later_versions_prove_nothing(tmp_path: Path) -> None:
 
 
 WRITER = """
-import sys
+import hashlib, sys
 from holdfast.reading.hosts.native import FileLog, NativeSession
 from holdfast.reading.meta import Meta
 from holdfast.reading.result import Answer
@@ -642,8 +643,10 @@ session = NativeSession(
     FileLog(sys.argv[1]), now_ms=lambda: 1, new_id=lambda: f"{name}-{next(ids)}"
 )
 for n in range(60):
-    meta = Meta(f"/w/{name}-{n % 7}.py", WHOLE, f"{n:064x}", "full", 3, 1, 3, 16)
-    session.append_read(Answer("text " * 400, meta))
+    text = f"text {n} " * 400
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    meta = Meta(f"/w/{name}-{n % 7}.py", WHOLE, digest, "full", 3, 1, 3, 16)
+    session.append_read(Answer(text, meta))
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from holdfast.reading import meta as metas
 from holdfast.reading.events import Anchored, Derived, Refreshed
 from holdfast.reading.hosts import pi_entries
 from holdfast.reading.hosts.pi import encode
+from holdfast.reading.hosts.pi_entries import Rules
 from holdfast.reading.scope import WHOLE, Lines
 
 GOOD: dict[str, Any] = {
@@ -189,8 +191,8 @@ def test_the_fast_reader_agrees_with_the_strict_one(
     if why is not None:
         raw["debug"] = WHY | why
     slow = metas.parse(raw, aliases=aliases)
-    found = pi_entries.parse_entry(entry({"readcache": raw}), aliases=aliases)
-    many = pi_entries.parse_entries([entry({"readcache": raw})] * 2, aliases=aliases)
+    found = pi_entries.parse_entry(entry({"readcache": raw}), rules=Rules(aliases))
+    many = pi_entries.parse_entries([entry({"readcache": raw})] * 2, rules=Rules(aliases))
     assert found is not None
     assert found.event == (None if slow is None else slow.event())
     assert many == [found, found]
@@ -213,3 +215,22 @@ def test_a_cut_result_of_another_program_anchors_only_what_it_printed(
     found = pi_entries.parse_entry(entry({"readcache": GOOD, "truncation": truncation}))
     assert found is not None
     assert found.event == event
+
+
+@pytest.mark.shows("READ-PI-VERIFY", "READ-B21")
+def test_a_whole_file_counts_as_printed_only_when_its_text_is_there() -> None:
+    """Someone made the digest up, or another program edited the result."""
+    digest = hashlib.sha256("héllo".encode()).hexdigest()
+    for served, truncation, known in (
+        (digest, None, True),
+        ("ab", None, False),
+        ("ab", {"outputLines": 1}, True),
+    ):
+        raw = entry({"readcache": GOOD | {"servedHash": served}, "truncation": truncation})
+        strict = pi_entries.parse_entry(raw, rules=pi_entries.STRICT)
+        assert strict is not None
+        assert (strict.event is not None) is known
+    ranged = entry({"readcache": GOOD | {"scopeKey": "r:1:2"}})
+    found = pi_entries.parse_entry(ranged, rules=pi_entries.STRICT)
+    assert found is not None
+    assert found.event is not None, "lines alone cannot be checked against a whole file's digest"

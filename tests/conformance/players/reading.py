@@ -26,6 +26,7 @@ from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Policy
 from holdfast.reading.disk import read_once
 from holdfast.reading.hosts.pi import PiSession
+from holdfast.reading.hosts.pi_entries import Rules
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Reader, Settings
@@ -175,7 +176,7 @@ class World:
             now_ms=self.now_ms,
             new_id=self._new_id,
             wait_for_assistant=True,
-            aliases=not self.reference,
+            rules=Rules(aliases=not self.reference),
         )
 
     def _new_reader(self) -> Reader:
@@ -482,7 +483,7 @@ class World:
                     now_ms=self.now_ms,
                     new_id=self._new_id,
                     wait_for_assistant=True,
-                    aliases=not self.reference,
+                    rules=Rules(aliases=not self.reference),
                 )
             else:
                 self.session = self._new_session("main")

@@ -22,7 +22,7 @@ from holdfast.reading import meta as metas
 from holdfast.reading.errors import NoSuchSession
 from holdfast.reading.events import Barrier, Event, Hidden, Refreshed
 from holdfast.reading.hosts.lines import Follower, append_lines
-from holdfast.reading.hosts.pi_entries import read_event
+from holdfast.reading.hosts.pi_entries import STRICT, read_event
 from holdfast.reading.result import Answer
 from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
 
@@ -274,7 +274,7 @@ def _event(raw: Mapping[str, Any], kind: str) -> tuple[Event | None, Served | No
         return metas.parse_refresh(raw.get("data")), None
     if kind == "read":
         text, printed = raw.get("text"), raw.get("printed_lines")
-        size = len(text.encode("utf-8", "surrogatepass")) if isinstance(text, str) else 0
+        shown = text if isinstance(text, str) else ""
         truncation = None if printed is None else {"outputLines": printed}
-        return read_event(raw.get("meta"), truncation, size)
+        return read_event(raw.get("meta"), truncation, shown, rules=STRICT)
     return None, None

@@ -19,16 +19,16 @@ from holdfast.reading.errors import NoSuchSession
 from holdfast.reading.events import Refreshed
 from holdfast.reading.hosts import pi_entries
 from holdfast.reading.hosts.lines import Follower, append_lines, loads
-from holdfast.reading.hosts.pi_entries import Entry, Header
+from holdfast.reading.hosts.pi_entries import STRICT, Entry, Header, Rules
 from holdfast.reading.tree import NOBODY, Doubt, Evidence, Tree, evidence_at
 
 
 class PiLog:
     """A session file that pi writes; we only read. Cheap to ask again: it reads what is new."""
 
-    def __init__(self, path: str | os.PathLike[str], *, aliases: bool = True) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, rules: Rules = STRICT) -> None:
         self.path = os.fspath(path)
-        self.aliases = aliases
+        self.rules = rules
         self.header: Header | None = None
         self.tree = Tree()
         self.leaf = NOBODY
@@ -77,7 +77,7 @@ class PiLog:
             return
         if self.header.version >= 2:
             with _many(len(lines)):
-                self._take(pi_entries.parse_entries(lines, aliases=self.aliases))
+                self._take(pi_entries.parse_entries(lines, rules=self.rules))
         else:
             for line in lines:
                 self._take([self._unnamed(line)])
@@ -115,7 +115,7 @@ class PiLog:
         if not isinstance(raw, Mapping):
             return None
         parent = self.tree.ids[self.leaf] if self.leaf != NOBODY else None
-        return pi_entries.from_object(raw, f"line-{len(self.tree)}", parent, aliases=self.aliases)
+        return pi_entries.from_object(raw, f"line-{len(self.tree)}", parent, rules=self.rules)
 
 
 @contextlib.contextmanager
@@ -148,7 +148,7 @@ class PiSession:
         now_ms: Callable[[], int],
         new_id: Callable[[], str],
         wait_for_assistant: bool = False,
-        aliases: bool = True,
+        rules: Rules = STRICT,
     ) -> None:
         self.path = path
         self.id, self.cwd = session, cwd
@@ -157,7 +157,7 @@ class PiSession:
         self.entries: list[dict[str, Any]] = []
         self._now_ms, self._new_id = now_ms, new_id
         self._wait = wait_for_assistant
-        self._aliases = aliases
+        self._rules = rules
         self._written = 0
         self._generation = 0
         self._parent_session: str | None = None
@@ -170,7 +170,7 @@ class PiSession:
         now_ms: Callable[[], int],
         new_id: Callable[[], str],
         wait_for_assistant: bool = False,
-        aliases: bool = True,
+        rules: Rules = STRICT,
     ) -> PiSession:
         """The session in this file, at the last of its entries."""
         try:
@@ -188,7 +188,7 @@ class PiSession:
             now_ms=now_ms,
             new_id=new_id,
             wait_for_assistant=wait_for_assistant,
-            aliases=aliases,
+            rules=rules,
         )
         for line in lines[1:]:
             raw = loads(line) if line.strip() else None
@@ -248,7 +248,7 @@ class PiSession:
             now_ms=self._now_ms,
             new_id=self._new_id,
             wait_for_assistant=self._wait,
-            aliases=self._aliases,
+            rules=self._rules,
         )
         other._parent_session = self.path
         if up_to is None:
@@ -270,7 +270,7 @@ class PiSession:
     def _add(self, raw: dict[str, Any]) -> None:
         parent = raw.get("parentId")
         parent = parent if isinstance(parent, str) else None
-        entry = pi_entries.from_object(raw, str(raw["id"]), parent, aliases=self._aliases)
+        entry = pi_entries.from_object(raw, str(raw["id"]), parent, rules=self._rules)
         self.tree.add(*entry)
         self.entries.append(raw)
         self.leaf = entry.id

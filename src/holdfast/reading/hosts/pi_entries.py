@@ -9,6 +9,7 @@ of a session file is text.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Event, Hidden
 from holdfast.reading.hosts.lines import loads
 from holdfast.reading.meta import Meta
-from holdfast.reading.scope import Lines
+from holdfast.reading.scope import WHOLE, Lines
 from holdfast.reading.tree import Served
 
 VERSION = 3
@@ -89,6 +90,23 @@ _envelope = msgspec.json.Decoder(_Envelope)
 _tool_result = msgspec.json.Decoder(_ToolResult)
 
 
+class Rules(NamedTuple):
+    """How a session is read."""
+
+    aliases: bool = True
+    """Understand the names that early writers used."""
+    verify: bool = False
+    """Believe that a whole file was printed only when the text in the log has its digest.
+
+    What stands in the log is what the model saw: a result that another program edited, or metadata
+    that someone made up, proves nothing.
+    """
+
+
+LENIENT = Rules()
+STRICT = Rules(verify=True)
+
+
 class Entry(NamedTuple):
     """An entry of the tree, and what it says about reads."""
 
@@ -120,7 +138,7 @@ def parse_header(line: bytes) -> Header | None:
     return Header(session, version, cwd if isinstance(cwd, str) else "")
 
 
-def parse_entries(lines: list[bytes], *, aliases: bool = True) -> list[Entry | None]:
+def parse_entries(lines: list[bytes], *, rules: Rules = LENIENT) -> list[Entry | None]:
     """`parse_entry` of each line, many at once."""
     envelopes: list[_Envelope] = []
     try:
@@ -131,25 +149,25 @@ def parse_entries(lines: list[bytes], *, aliases: bool = True) -> list[Entry | N
         pass
     if len(envelopes) != len(lines):
         # Some line is not for the fast decoder: one by one, then.
-        return [parse_entry(line, aliases=aliases) for line in lines]
+        return [parse_entry(line, rules=rules) for line in lines]
     return [
         Entry(envelope.id, envelope.parentId, envelope.type)
         if envelope.id and envelope.type not in _TELLING and b"readcache" not in line
-        else _entry(envelope, aliases=aliases)
+        else _entry(envelope, rules=rules)
         for envelope, line in zip(envelopes, lines, strict=True)
     ]
 
 
-def parse_entry(line: bytes, *, aliases: bool = True) -> Entry | None:
+def parse_entry(line: bytes, *, rules: Rules = LENIENT) -> Entry | None:
     """The entry in this line; None for anything that cannot be placed in a tree."""
     try:
         envelope = _envelope.decode(line)
     except (msgspec.DecodeError, ValueError, RecursionError):
-        return _slow_entry(loads(line), aliases=aliases)
-    return _entry(envelope, aliases=aliases)
+        return _slow_entry(loads(line), rules=rules)
+    return _entry(envelope, rules=rules)
 
 
-def _entry(envelope: _Envelope, *, aliases: bool) -> Entry | None:
+def _entry(envelope: _Envelope, *, rules: Rules) -> Entry | None:
     if not envelope.id:
         return None
     event, served = None, None
@@ -157,7 +175,7 @@ def _entry(envelope: _Envelope, *, aliases: bool) -> Entry | None:
         case "message":
             raw = bytes(envelope.message)
             if b'"readcache"' in raw:
-                event, served = _message(raw, aliases=aliases)
+                event, served = _message(raw, rules=rules)
         case "compaction":
             event = Barrier()
         case "custom":
@@ -170,7 +188,7 @@ def _entry(envelope: _Envelope, *, aliases: bool) -> Entry | None:
     return Entry(envelope.id, envelope.parentId, envelope.type, event, served)
 
 
-def _slow_entry(raw: object, *, aliases: bool) -> Entry | None:
+def _slow_entry(raw: object, *, rules: Rules) -> Entry | None:
     """As `parse_entry`, for lines the fast decoder does not take."""
     if not isinstance(raw, Mapping):
         return None
@@ -179,11 +197,11 @@ def _slow_entry(raw: object, *, aliases: bool) -> Entry | None:
         return None
     if parent is not None and not isinstance(parent, str):
         return None
-    return from_object(raw, entry, parent, aliases=aliases)
+    return from_object(raw, entry, parent, rules=rules)
 
 
 def from_object(
-    raw: Mapping[str, Any], entry: str, parent: str | None, *, aliases: bool = True
+    raw: Mapping[str, Any], entry: str, parent: str | None, *, rules: Rules = LENIENT
 ) -> Entry:
     """The entry in a decoded object, at the place given."""
     kind = str(raw.get("type"))
@@ -198,34 +216,28 @@ def from_object(
     elif kind == "custom" and raw.get("customType") == metas.CUSTOM_TYPE:
         event = metas.parse_refresh(raw.get("data"))
     elif kind == "message" and isinstance(message := raw.get("message"), Mapping):
-        event, served = _message_object(message, aliases=aliases)
+        event, served = _message_object(message, rules=rules)
     return Entry(entry, parent, kind, event, served)
 
 
-def _message(raw: bytes, *, aliases: bool) -> tuple[Event | None, Served | None]:
+def _message(raw: bytes, *, rules: Rules) -> tuple[Event | None, Served | None]:
     try:
         message = _tool_result.decode(raw)
     except (msgspec.DecodeError, ValueError, RecursionError):
         loaded = loads(raw)
-        return (
-            _message_object(loaded, aliases=aliases) if isinstance(loaded, dict) else (None, None)
-        )
+        return _message_object(loaded, rules=rules) if isinstance(loaded, dict) else (None, None)
     if message.role != "toolResult" or message.toolName != "read" or message.details is None:
         return None, None
-    size = sum(
-        len(block.text.encode("utf-8", "surrogatepass"))
-        for block in message.content or ()
-        if block.type == "text"
-    )
-    found = _checked(message.details.readcache, aliases=aliases)
+    found = _checked(message.details.readcache, rules=rules)
     if found is None:
         return None, None
-    return _event_of(found, message.details.truncation, size)
+    shown = "".join(block.text for block in message.content or () if block.type == "text")
+    return _event_of(found, message.details.truncation, shown, rules)
 
 
-def _checked(raw: _Meta, *, aliases: bool) -> Meta | None:
+def _checked(raw: _Meta, *, rules: Rules) -> Meta | None:
     """The metadata, its types being right already: the same checks as `metas.parse`."""
-    mode = metas.ALIASES.get(raw.mode, raw.mode) if aliases else raw.mode
+    mode = metas.ALIASES.get(raw.mode, raw.mode) if rules.aliases else raw.mode
     scope = scopes.parse(raw.scopeKey)
     base = None if raw.baseHash is UNSET else raw.baseHash
     if (
@@ -266,7 +278,7 @@ def _is_why(raw: _Why) -> bool:
 
 
 def _message_object(
-    message: Mapping[str, Any], *, aliases: bool
+    message: Mapping[str, Any], *, rules: Rules
 ) -> tuple[Event | None, Served | None]:
     details = message.get("details")
     if (
@@ -275,43 +287,48 @@ def _message_object(
         or not isinstance(details, Mapping)
     ):
         return None, None
-    size = 0
     content = message.get("content")
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, Mapping) and block.get("type") == "text":
-            text = block.get("text")
-            if isinstance(text, str):
-                size += len(text.encode("utf-8", "surrogatepass"))
-    return read_event(details.get("readcache"), details.get("truncation"), size, aliases=aliases)
+    blocks = [b for b in content if isinstance(b, Mapping)] if isinstance(content, list) else []
+    texts = [b.get("text") for b in blocks if b.get("type") == "text"]
+    shown = "".join(text for text in texts if isinstance(text, str))
+    return read_event(details.get("readcache"), details.get("truncation"), shown, rules=rules)
 
 
 def read_event(
-    readcache: object, truncation: object, served_bytes: int, *, aliases: bool = True
+    readcache: object, truncation: object, shown: str, *, rules: Rules = LENIENT
 ) -> tuple[Event | None, Served | None]:
     """What a read result with these details did, and what it cost."""
     try:
-        found = _checked(msgspec.convert(readcache, _Meta), aliases=aliases)
+        found = _checked(msgspec.convert(readcache, _Meta), rules=rules)
     except (msgspec.ValidationError, TypeError):
-        found = metas.parse(readcache, aliases=aliases)
-    return (None, None) if found is None else _event_of(found, truncation, served_bytes)
+        found = metas.parse(readcache, aliases=rules.aliases)
+    return (None, None) if found is None else _event_of(found, truncation, shown, rules)
 
 
 def _event_of(
-    found: Meta, truncation: object, served_bytes: int
+    found: Meta, truncation: object, shown: str, rules: Rules
 ) -> tuple[Event | None, Served | None]:
+    data = shown.encode("utf-8", "surrogatepass")
     event: Event | None = found.event()
-    if truncation is not None and isinstance(event, Anchored):
-        event = _only_printed(found, truncation)
+    if isinstance(event, Anchored):
+        if truncation is not None:
+            event = _only_printed(found, truncation)
+        elif rules.verify and event.scope == WHOLE and not _is_digest_of(data, found.digest):
+            event = None
     served = Served(
         found.mode,
         found.lines_total,
         found.first,
         found.last,
         found.size_bytes,
-        served_bytes,
+        len(data),
         truncation is not None,
     )
     return event, served
+
+
+def _is_digest_of(data: bytes, digest: str) -> bool:
+    return hashlib.sha256(data).hexdigest() == digest
 
 
 def _only_printed(found: Meta, truncation: object) -> Event | None:
