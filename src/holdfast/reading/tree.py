@@ -128,13 +128,14 @@ class Tree:
 
     def ledger(self, leaf: int) -> Ledger:
         """The trust at this leaf. It is shared: look, do not change."""
-        return self._at(leaf)[1]
+        return self.at(leaf)[1]
 
     def boundary(self, leaf: int) -> int:
         """The number of the latest barrier on the path, or NOBODY."""
-        return self._at(leaf)[3]
+        return self.at(leaf)[3]
 
-    def _at(self, leaf: int) -> tuple[int, Ledger, frozenset[str], int]:
+    def at(self, leaf: int) -> tuple[int, Ledger, frozenset[str], int]:
+        """The leaf, the trust there, what the path hides, and its latest barrier."""
         memo = self._memo
         if memo is not None and memo[0] == leaf:
             return memo
@@ -197,11 +198,11 @@ class Tree:
 
 def evidence_at(tree: Tree, leaf: int, session: str, generation: int = 0) -> Evidence:
     """What the tree proves at this leaf."""
-    barrier = tree.boundary(leaf) if leaf != NOBODY else NOBODY
+    _, ledger, _, barrier = tree.at(leaf)
     return Evidence(
         session,
         tree.ids[leaf] if leaf != NOBODY else None,
-        tree.ledger(leaf),
+        ledger,
         tree.has_children(leaf),
         "root" if barrier == NOBODY else f"compaction:{tree.ids[barrier]}",
         generation,

@@ -22,6 +22,9 @@ from holdfast.reading.hosts.lines import Follower, append_lines, loads
 from holdfast.reading.hosts.pi_entries import STRICT, Entry, Header, Rules
 from holdfast.reading.tree import NOBODY, Doubt, Evidence, Tree, evidence_at
 
+_FEW = 8
+"""Up to so many new lines are decoded one by one."""
+
 
 class PiLog:
     """A session file that pi writes; we only read. Cheap to ask again: it reads what is new."""
@@ -75,7 +78,9 @@ class PiLog:
             lines = self._after_header(lines)
         if self.header is None:
             return
-        if self.header.version >= 2:
+        if self.header.version >= 2 and len(lines) < _FEW:
+            self._take(pi_entries.parse_entry(line, rules=self.rules) for line in lines)
+        elif self.header.version >= 2:
             with _many(len(lines)):
                 self._take(pi_entries.parse_entries(lines, rules=self.rules))
         else:
