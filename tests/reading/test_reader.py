@@ -138,6 +138,17 @@ def test_a_diff_beyond_the_limits_of_a_result_falls_back(desk: Desk) -> None:
     assert reason(desk.read("a.txt")) == "diff_payload_truncated"
 
 
+@pytest.mark.shows("READ-B06")
+def test_patches_end_whole_unless_trimming_is_asked_for(tmp_path: Path) -> None:
+    rows = CODE.split("\n")[:40] + ["tail", "", "", ""]
+    for trim, end in ((False, "+TAIL\n \n "), (True, "+TAIL")):
+        desk = Desk(tmp_path / str(trim), Settings(policy=Policy(trim_patches=trim)))
+        desk.write("a.py", "\n".join(rows))
+        desk.read("a.py")
+        desk.write("a.py", "\n".join(rows).replace("tail", "TAIL"))
+        assert desk.read("a.py").text.endswith(end)
+
+
 @pytest.mark.shows("READ-DIFF-TIME", "READ-B13")
 def test_a_diff_that_takes_too_long_falls_back(desk: Desk) -> None:
     desk.write("a.py", CODE)

@@ -14,7 +14,7 @@ import codecs
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from holdfast.reading import baseline, diff
+from holdfast.reading import baseline, diff, javascript
 from holdfast.reading import scope as scopes
 from holdfast.reading.baseline import Baseline, Dialect
 from holdfast.reading.meta import Meta, Why
@@ -76,6 +76,8 @@ class Policy:
     """Answer a run of lines from several trusted runs that cover it together."""
     range_diffs: bool = False
     """Answer a changed run of lines with a diff of it."""
+    trim_patches: bool = False
+    """Trim white space off the end of a patch, as the reference does: it can lose blank lines."""
 
 
 @dataclass(slots=True)
@@ -252,6 +254,8 @@ class Case:
             return self._fallback(digest, Why("diff_unavailable_or_empty", True, True))
         if isinstance(patch, diff.TooFar):
             return self._fallback(digest, Why("diff_not_useful", True, True))
+        if self.policy.trim_patches:
+            patch = replace(patch, text=javascript.trim_end(patch.text))
         size = patch.size_bytes
         if not diff.is_useful(patch, base, current.text):
             why = Why("diff_not_useful", True, True, diff_bytes=size)

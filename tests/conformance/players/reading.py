@@ -1,8 +1,8 @@
 """Plays recorded sessions of the read tool against ours.
 
-Each scenario is played twice. First *as the reference*: its candidates only and its strictness
-about old metadata; where no repaired defect is involved, every text, mode, piece of metadata and
-trust map must be the recorded one. Scenarios that a repaired defect changes have
+Each scenario is played twice. First *as the reference*: its candidates only, its strictness about
+old metadata, its trimming of patches; where no repaired defect is involved, every text, mode, piece
+of metadata and trust map must be the recorded one. Scenarios that a repaired defect changes have
 our own expectation, with the reason, in `expectations/reading.json`. Then *as we ship*: there the
 context window itself is the judge, and every marker and diff must be true of the text shown.
 """
@@ -135,6 +135,8 @@ class World:
 
     def __init__(self, scenario: dict[str, Any], *, reference: bool) -> None:
         self.reference = reference
+        # Where the repair of that defect is not in question, patches end as the reference's do.
+        self.trims = reference and not scenario["affected_by"]
         self.persisted = bool(scenario.get("persisted"))
         # Metadata that a scenario forges proves texts nobody was shown: nothing to judge there.
         self.judged = not reference and not any(
@@ -185,7 +187,7 @@ class World:
             Objects(f"{self.cwd}/.pi/readcache"),
             now_ms=lambda: self.clock,
             monotonic=lambda: 0.0,
-            settings=Settings(policy=Policy(union=not self.reference)),
+            settings=Settings(policy=Policy(union=not self.reference, trim_patches=self.trims)),
             read_file=self._read_file,
         )
 
