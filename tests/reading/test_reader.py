@@ -140,7 +140,7 @@ def test_a_diff_beyond_the_limits_of_a_result_falls_back(desk: Desk) -> None:
 
 @pytest.mark.shows("READ-B06")
 def test_patches_end_whole_unless_trimming_is_asked_for(tmp_path: Path) -> None:
-    rows = CODE.split("\n")[:40] + ["tail", "", "", ""]
+    rows = [*CODE.split("\n")[:40], "tail", "", "", ""]
     for trim, end in ((False, "+TAIL\n \n "), (True, "+TAIL")):
         desk = Desk(tmp_path / str(trim), Settings(policy=Policy(trim_patches=trim)))
         desk.write("a.py", "\n".join(rows))
