@@ -77,11 +77,11 @@ def test_refusals_are_exit_code_1_and_say_why(work: Path, capsys: Capture) -> No
 def test_status_refresh_and_explain(work: Path, capsys: Capture) -> None:
     for _ in range(2):
         run(capsys, "read", "a.txt", "--session", "demo")
-    log = work.parent / "home" / "sessions" / "demo.jsonl"
-    before = log.read_bytes()
+    before = run(capsys, "memory", "log", "--space", "sessions")[1]
     code, out, _ = run(capsys, "readcache", "status", "--session", "demo")
     assert code == 0
-    assert log.read_bytes() == before, "asking costs no context"
+    after = run(capsys, "memory", "log", "--space", "sessions")[1]
+    assert after == before, "asking costs no context"
     assert "mode counts: full=1, unchanged=1," in out
     facts = json.loads(run(capsys, "readcache", "status", "--session", "demo", "--json")[1])
     assert facts["files"] == 1

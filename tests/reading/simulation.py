@@ -24,6 +24,8 @@ from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Host, Reader, Settings
 from holdfast.reading.result import Answer
+from holdfast.sessions import StoredLog
+from holdfast.store.store import Store, open_store
 from tests.reading import window
 
 Known = tuple[str, window.Fact | None]
@@ -251,6 +253,37 @@ class NativeDriver(Driver):
         assert self.context == before, "a fork sees what its source saw"
 
 
+class StoredDriver(NativeDriver):
+    """Our own log again, its entries in the store. `path` only names the session."""
+
+    store: Store | None = None
+
+    def open(self) -> None:
+        self.path = self.root / "native"
+        self._attach()
+        self.writer.catch_up()
+        self.at = self.writer.leaf
+
+    def _log(self) -> StoredLog:
+        if self.store is None:
+            self.store = open_store("memory:", "sessions")
+        return StoredLog(self.store, self.path.name, f"log-{self.new_id()}")
+
+    def _attach(self) -> None:
+        self.writer = NativeSession(self._log(), now_ms=self.now_ms, new_id=self.new_id)
+        self.reading = NativeSession(self._log(), now_ms=self.now_ms, new_id=self.new_id)
+
+    def fork(self) -> None:
+        before, source = self.context, self.writer
+        self.path = self.root / f"fork-{self.new_id()}"
+        other = source.fork(self._log())
+        self._attach()
+        self.writer.catch_up()
+        self.forget_others(list(other.tree.ids))
+        self.at = other.leaf
+        assert self.context == before, "a fork sees what its source saw"
+
+
 class ClaudeDriver(Driver):
     """Claude Code writes the transcript; our metadata goes into a sidecar."""
 
@@ -447,6 +480,7 @@ class CodexDriver(Driver):
 
 DRIVERS: dict[str, Callable[[Path, random.Random], Driver]] = {
     "native": NativeDriver,
+    "native-stored": StoredDriver,
     "pi": PiDriver,
     "pi-owned": OwnedPiDriver,
     "claude-code": ClaudeDriver,

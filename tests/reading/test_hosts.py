@@ -694,7 +694,7 @@ def test_the_host_is_known_by_the_first_lines(tmp_path: Path) -> None:
         detect.detect(str(tmp_path / "gone.jsonl"))
     for name in ("../up", "", "a/b", "-x", "x" * 200):
         with pytest.raises(NoSuchSession):
-            detect.named_session(tmp_path, name)
+            detect.checked_name(name)
 
 
 @pytest.mark.shows("READ-FORMATS")

@@ -17,6 +17,7 @@ from holdfast.reading.reader import Reader
 
 if TYPE_CHECKING:
     from holdfast.reading.hosts.detect import AnyHost
+    from holdfast.reading.hosts.native import NativeSession
 
 COLLECT_EVERY_S = 24 * 3600
 
@@ -79,12 +80,10 @@ def host(args: argparse.Namespace, *, newest_leaf: bool = False) -> AnyHost | No
     from holdfast.reading.hosts import detect
 
     is_file = os.sep in args.session or args.session.endswith(".jsonl")
-    if is_file or os.path.isfile(args.session):
-        path = args.session
-    else:
-        path = str(detect.named_session(home(), args.session))
+    if not is_file and not os.path.isfile(args.session):
+        return _own_session(detect.checked_name(args.session))
     return detect.open_host(
-        path,
+        args.session,
         home(),
         now_ms=now_ms,
         new_id=new_id,
@@ -92,3 +91,14 @@ def host(args: argparse.Namespace, *, newest_leaf: bool = False) -> AnyHost | No
         call=args.call,
         newest_leaf=newest_leaf,
     )
+
+
+def _own_session(name: str) -> NativeSession:
+    """A session of our own by name, kept in the store; a new name is a new session."""
+    from holdfast.app import App
+    from holdfast.reading.hosts.native import NativeSession
+    from holdfast.sessions import open_log
+
+    app = App.from_environment()
+    log = open_log(app.open_space, name, app.fresh_name)
+    return NativeSession(log, now_ms=now_ms, new_id=new_id)

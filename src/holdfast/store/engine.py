@@ -33,7 +33,7 @@ from holdfast.store.model import (
     name_problem,
 )
 from holdfast.store.settings import Settings
-from holdfast.store.tables import CommitRow, Database, Tables
+from holdfast.store.tables import CommitRow, Database, RevisionRow, Tables
 from holdfast.store.values import SAFE_INTEGER
 from holdfast.store.verify import Verifier
 
@@ -153,6 +153,10 @@ class Engine:
         if row is None:
             on = replay.required_branch(tables, name)
             return replay.inherited(tables, self.decode, on, id, on.head_seq)
+        return self.state_of(name, id, row)
+
+    def state_of(self, name: BranchName, id: EntityId, row: RevisionRow) -> State:
+        """The state that a head revision left."""
         document: Document | None = None
         if row.op == "set":
             assert row.data is not None

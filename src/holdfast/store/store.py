@@ -123,6 +123,16 @@ class Store:
             states = (point.state(tables, self.engine.decode, id) for id in ids)
             return [state for state in states if state is not None and state.document is not None]
 
+    def scan(self, first: str, last: str, limit: int = 1_000_000) -> list[State]:
+        """The documents of the default branch with ids from `first` up to `last`, by id.
+
+        Deleted ones are left out.
+        """
+        with self._reader:
+            rows = self.engine.tables.heads_between(MAIN, EntityId(first), EntityId(last), limit)
+            states = (self.engine.state_of(MAIN, id, row) for id, row in rows)
+            return [state for state in states if state.document is not None]
+
     def query(self, query: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
         """Every document that a graph query reaches, all as of one moment.
 

@@ -72,17 +72,8 @@ def sidecar_path(home: Path, kind: str, path: str) -> Path:
     return home / "run" / "hosts" / kind / f"{Path(path).stem}.jsonl"
 
 
-def named_session(home: Path, name: str) -> Path:
-    """The file of a native session by name, made if it is new."""
+def checked_name(name: str) -> str:
+    """The name of a session of our own, if it can be one."""
     if _NAME.match(name) is None:
         raise NoSuchSession(name, "a session name has letters, digits, dots, dashes, underscores")
-    path = home / "sessions" / f"{name}.jsonl"
-    if not path.exists():
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            FileLog.create(path, name)
-        except FileExistsError:
-            pass
-        except OSError as error:
-            raise NoSuchSession(str(path), error.strerror or str(error)) from error
-    return path
+    return name
