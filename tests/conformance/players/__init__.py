@@ -11,7 +11,9 @@ from pathlib import Path
 
 Case = tuple[str, Callable[[], None]]
 
-PLAYERS: dict[str, str] = {}
+PLAYERS: dict[str, str] = {
+    "sequence": "sequence",
+}
 """Folder name -> the module that plays it."""
 
 
