@@ -133,19 +133,29 @@ def decompose(label: str, labels: set[str], lengths: Sequence[int]) -> tuple[lis
         return [list(label)], False
     several = len(lines) > 1
     patterns = []
+    taken: set[int] = set()
     for line in lines:
         pattern: list[str] = []
+        borders: set[int] = set()
         at = 0
         for first, last in [*line, (len(label), len(label))]:
             gap = label[at:first]
-            if len(gap) > 1 and (several or gap in labels):
+            if at in taken and gap:
+                # An earlier line has a border here already, which only happens without unions. The
+                # interval and the gap after it then are one vertex, so that no border comes twice.
+                borders.discard(at)
+                pattern[-1] += gap
+            elif len(gap) > 1 and (several or gap in labels):
                 pattern.append(gap)
             else:
                 pattern.extend(gap)
+                borders.update(range(at, first))
+            borders |= {first, last}
             if last > first:
                 pattern.append(label[first:last])
             at = last
         patterns.append(pattern)
+        taken |= borders - {0, len(label)}
     return patterns, several
 
 
