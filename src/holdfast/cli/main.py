@@ -13,7 +13,11 @@ from importlib import import_module
 from holdfast import __version__
 from holdfast.errors import HoldfastError, UsageError
 
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "locate": ("holdfast.cli.locate", "say how much of a snippet exists in a tree, and where"),
+    "clones": ("holdfast.cli.clones", "list the largest repeated blocks of a tree"),
+    "sequence": ("holdfast.cli.sequence", "show the graph of a few short texts"),
+}
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
 
 OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3

@@ -184,10 +184,15 @@ def with_gaps(labels: set[str], limit: int) -> tuple[set[str], dict[str, list[li
 
 
 def canonical_patterns(
-    documents: Sequence[str], *, unions: bool = True, limit: int = DEFAULT_LIMIT
+    documents: Sequence[str],
+    *,
+    unions: bool = True,
+    limit: int = DEFAULT_LIMIT,
+    extra: Iterable[str] = (),
 ) -> dict[str, list[list[str]]]:
     """Every label of the canonical graph with its patterns, over encoded documents."""
     labels = repeats(documents) | {document for document in documents if len(document) > 1}
+    labels |= {label for label in extra if len(label) > 1}
     if len(labels) > limit:
         raise GraphTooLarge(limit)
     if unions:
@@ -200,12 +205,19 @@ def canonical_graph(
     *,
     unions: bool = True,
     max_vertices: int = DEFAULT_LIMIT,
+    extra: Iterable[Sequence[Atom]] = (),
 ) -> Graph:
-    """The canonical graph of a corpus. The same for any order of the documents."""
+    """The canonical graph of a corpus. The same for any order of the documents.
+
+    `extra` are strings inside the documents that are known to repeat elsewhere.
+    """
     documents = [tuple(document) for document in documents]
     alphabet = Alphabet(atom for document in documents for atom in document)
     patterns = canonical_patterns(
-        [alphabet.encode(document) for document in documents], unions=unions, limit=max_vertices
+        [alphabet.encode(document) for document in documents],
+        unions=unions,
+        limit=max_vertices,
+        extra=[alphabet.encode(label) for label in extra],
     )
     graph = Graph(closed=unions)
     for atom in alphabet.atoms:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import Protocol
 
 from holdfast.sequence.cursor import Candidate, Matched
 from holdfast.sequence.graph import Graph, Location, Vertex
@@ -39,6 +40,25 @@ class EndReason(StrEnum):
     MISMATCH = "Mismatch"
     CHILD_EXHAUSTED = "ChildExhausted"
     NO_MATCH = "NoMatch"
+
+
+class Answer(Protocol):
+    """What every search answers, whether over a core graph or over segments."""
+
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def position(self) -> int: ...
+    @property
+    def reason(self) -> EndReason: ...
+    @property
+    def query_exhausted(self) -> bool: ...
+    @property
+    def root_digest(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +123,11 @@ class Response:
     @property
     def query_exhausted(self) -> bool:
         return self.reason is EndReason.QUERY_EXHAUSTED
+
+    @property
+    def root_digest(self) -> int:
+        """The root's identity, the same in every graph and over segments."""
+        return self.graph.digest(self.root)
 
     @property
     def complete(self) -> bool:

@@ -108,3 +108,51 @@ def maximal_repeats(
         if length >= minimum and (not open_lengths or open_lengths[-1] < length):
             open_lengths.append(length)
             open_firsts.append(first)
+
+
+def longest_previous(
+    suffixes: Sequence[int], ranks: Sequence[int], shared: Sequence[int]
+) -> tuple[array[int], array[int]]:
+    """For each position the longest run from it that also begins earlier, and where.
+
+    Suffixes are taken out from the last position to the first, so the neighbours in rank order
+    that are left always begin earlier.
+    """
+    count = len(suffixes)
+    lengths = array("i", bytes(4 * count))
+    sources = array("i", bytes(4 * count))
+    above = array("i", range(-1, count))
+    below = array("i", range(1, count + 2))
+    common = array("i", shared)
+    common.append(0)
+    fill_longest_previous(suffixes, ranks, above, below, common, lengths, sources)
+    return lengths, sources
+
+
+def fill_longest_previous(
+    suffixes: Sequence[int],
+    ranks: Sequence[int],
+    above: array[int],
+    below: array[int],
+    common: array[int],
+    lengths: array[int],
+    sources: array[int],
+) -> None:
+    """The loop of `longest_previous`, over arrays that the caller made; numba compiles it too."""
+    count = len(suffixes)
+    for position in range(count - 1, -1, -1):
+        rank = ranks[position]
+        before, after = above[rank], below[rank]
+        upper = common[rank] if before >= 0 else 0
+        lower = common[after] if after < count else 0
+        if upper >= lower:
+            lengths[position] = upper
+            sources[position] = suffixes[before] if before >= 0 and upper else -1
+        else:
+            lengths[position] = lower
+            sources[position] = suffixes[after]
+        if before >= 0:
+            below[before] = after
+        if after < count:
+            above[after] = before
+            common[after] = min(upper, lower)

@@ -1,0 +1,155 @@
+"""The kernels from wheels: divsufsort for the order, numba for the rest."""
+# mypy: disable-error-code="no-untyped-call,untyped-decorator,no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+import pydivsufsort
+
+from holdfast.sequence.suffix import pure
+
+Ints = npt.NDArray[np.int32]
+
+
+def suffix_array(tokens: Ints) -> Ints:
+    """Positions of all suffixes in order."""
+    tokens = np.ascontiguousarray(tokens, np.int32)
+    if len(tokens) < 2:
+        return np.arange(len(tokens), dtype=np.int32)
+    return np.asarray(pydivsufsort.divsufsort(tokens), np.int32)
+
+
+@numba.njit(cache=True, nogil=True)
+def _inverse(suffixes: Any) -> Any:
+    ranks = np.empty(suffixes.shape[0], np.int32)
+    for rank in range(suffixes.shape[0]):
+        ranks[suffixes[rank]] = rank
+    return ranks
+
+
+def inverse(suffixes: Ints) -> Ints:
+    """The rank of each position."""
+    return _inverse(suffixes)
+
+
+@numba.njit(cache=True, nogil=True)
+def _common_prefixes(tokens: Any, suffixes: Any, ranks: Any) -> Any:
+    count = tokens.shape[0]
+    shared = np.zeros(count, np.int32)
+    length = 0
+    for position in range(count):
+        rank = ranks[position]
+        if rank == 0:
+            length = 0
+            continue
+        other = suffixes[rank - 1]
+        stop = count - max(position, other)
+        while (
+            length < stop
+            and tokens[position + length] == tokens[other + length]
+            and tokens[position + length] != 0
+        ):
+            length += 1
+        shared[rank] = length
+        if length:
+            length -= 1
+    return shared
+
+
+def common_prefixes(tokens: Ints, suffixes: Ints, ranks: Ints) -> Ints:
+    """How many tokens each suffix shares with the one before it in order, up to a separator."""
+    return _common_prefixes(tokens, suffixes, ranks)
+
+
+@numba.njit(cache=True, nogil=True)
+def _left_changes(tokens: Any, suffixes: Any) -> Any:
+    count = suffixes.shape[0]
+    bits = np.zeros((count + 7) // 8, np.uint8)
+    before = 0
+    for rank in range(count):
+        position = suffixes[rank]
+        neighbour = tokens[position - 1] if position else 0
+        if neighbour == 0 or neighbour != before:
+            bits[rank >> 3] |= np.uint8(1 << (rank & 7))
+        before = neighbour
+    return bits
+
+
+def left_changes(tokens: Ints, suffixes: Ints) -> npt.NDArray[np.uint8]:
+    """A bit per rank: whether its left neighbour differs from the rank before's."""
+    return _left_changes(tokens, suffixes)
+
+
+@numba.njit(cache=True, nogil=True)
+def _maximal_repeats(shared: Any, changes: Any, minimum: int) -> Any:
+    count = shared.shape[0]
+    capacity = 1024
+    found = np.empty((capacity, 3), np.int32)
+    used = 0
+    stack_capacity = 1024
+    lengths = np.empty(stack_capacity, np.int32)
+    firsts = np.empty(stack_capacity, np.int32)
+    depth = 0
+    latest = -1
+    for rank in range(count + 1):
+        if rank > 0:
+            length = shared[rank] if rank < count else 0
+            first = rank - 1
+            while depth and lengths[depth - 1] > length:
+                depth -= 1
+                first = firsts[depth]
+                if latest > first:
+                    if used == capacity:
+                        grown = np.empty((capacity * 2, 3), np.int32)
+                        grown[:used] = found[:used]
+                        found = grown
+                        capacity *= 2
+                    found[used, 0] = lengths[depth]
+                    found[used, 1] = first
+                    found[used, 2] = rank
+                    used += 1
+            if length >= minimum and (depth == 0 or lengths[depth - 1] < length):
+                if depth == stack_capacity:
+                    grown_lengths = np.empty(stack_capacity * 2, np.int32)
+                    grown_firsts = np.empty(stack_capacity * 2, np.int32)
+                    grown_lengths[:depth] = lengths[:depth]
+                    grown_firsts[:depth] = firsts[:depth]
+                    lengths, firsts = grown_lengths, grown_firsts
+                    stack_capacity *= 2
+                lengths[depth] = length
+                firsts[depth] = first
+                depth += 1
+        if rank < count and changes[rank >> 3] >> (rank & 7) & 1:
+            latest = rank
+    return found[:used]
+
+
+def repeats_table(shared: Ints, changes: npt.NDArray[np.uint8], minimum: int) -> Ints:
+    """Every maximal repeat as a row (length, first rank, last rank + 1)."""
+    return _maximal_repeats(shared, changes, max(1, minimum))
+
+
+def maximal_repeats(
+    shared: Ints, changes: npt.NDArray[np.uint8], minimum: int
+) -> Iterator[tuple[int, int, int]]:
+    """Every maximal repeat, as `pure.maximal_repeats` says."""
+    yield from map(tuple, repeats_table(shared, changes, minimum).tolist())
+
+
+_fill_longest_previous: Any = numba.njit(cache=True, nogil=True)(pure.fill_longest_previous)
+
+
+def longest_previous(suffixes: Ints, ranks: Ints, shared: Ints) -> tuple[Ints, Ints]:
+    """For each position the longest run from it that also begins earlier, and where."""
+    count = len(suffixes)
+    lengths, sources = np.zeros(count, np.int32), np.zeros(count, np.int32)
+    above = np.arange(-1, count, dtype=np.int32)
+    below = np.arange(1, count + 2, dtype=np.int32)
+    common = np.append(shared, np.int32(0)).astype(np.int32)
+    _fill_longest_previous(suffixes, ranks, above, below, common, lengths, sources)
+    return lengths, sources
