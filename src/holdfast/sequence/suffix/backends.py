@@ -1,7 +1,8 @@
 """Which kernels to use: the same answers, at different prices.
 
-    compiled   divsufsort and numba from wheels; the fastest, after a second of importing
-    vector     numpy alone
+    compiled   divsufsort and numba from wheels; the fastest, after a second of importing, and
+               after some seconds of compiling the first time on a machine
+    vector     numpy, and divsufsort where it is installed
     pure       nothing but Python
 
 Nothing here is imported before a build asks for it: a query needs none of them.
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from holdfast.errors import UsageError
@@ -27,8 +29,11 @@ class Backend(StrEnum):
     PURE = "pure"
 
 
-COMPILED_FROM_TOKENS = 300_000
+WARM_FROM_TOKENS = 300_000
 """Importing numba costs about as much as this many tokens cost without it."""
+
+COLD_FROM_TOKENS = 6_000_000
+"""The same when its machine code has to be made first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +60,19 @@ def available() -> list[Backend]:
 def choose(tokens: int) -> Backend:
     """The backend that will be done first with a stream of about this many tokens."""
     usable = available()
-    if Backend.COMPILED in usable and ("numba" in sys.modules or tokens >= COMPILED_FROM_TOKENS):
-        return Backend.COMPILED
+    if Backend.COMPILED in usable:
+        needed = WARM_FROM_TOKENS if compiled_before() else COLD_FROM_TOKENS
+        if "holdfast.sequence.suffix.compiled" in sys.modules or tokens >= needed:
+            return Backend.COMPILED
     if Backend.VECTOR in usable and ("numpy" in sys.modules or tokens >= 20_000):
         return Backend.VECTOR
     return Backend.PURE
+
+
+def compiled_before() -> bool:
+    """Whether numba has kept the machine code of an earlier run beside our modules."""
+    beside = Path(__file__).parent.parent
+    return any(beside.glob("tokens/__pycache__/compiled._intern-*.nbi"))
 
 
 def kernels(backend: Backend) -> Kernels:

@@ -16,6 +16,13 @@ from holdfast.sequence.suffix import pure
 Ints = npt.NDArray[np.int32]
 
 
+def _fixed(array: Any) -> Any:
+    """A read-only view: mapped and fresh arrays then are one type, compiled once."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
 def suffix_array(tokens: Ints) -> Ints:
     """Positions of all suffixes in order."""
     tokens = np.ascontiguousarray(tokens, np.int32)
@@ -34,7 +41,7 @@ def _inverse(suffixes: Any) -> Any:
 
 def inverse(suffixes: Ints) -> Ints:
     """The rank of each position."""
-    return _inverse(suffixes)
+    return _inverse(_fixed(suffixes))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -63,7 +70,7 @@ def _common_prefixes(tokens: Any, suffixes: Any, ranks: Any) -> Any:
 
 def common_prefixes(tokens: Ints, suffixes: Ints, ranks: Ints) -> Ints:
     """How many tokens each suffix shares with the one before it in order, up to a separator."""
-    return _common_prefixes(tokens, suffixes, ranks)
+    return _common_prefixes(_fixed(tokens), _fixed(suffixes), _fixed(ranks))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -82,7 +89,7 @@ def _left_changes(tokens: Any, suffixes: Any) -> Any:
 
 def left_changes(tokens: Ints, suffixes: Ints) -> npt.NDArray[np.uint8]:
     """A bit per rank: whether its left neighbour differs from the rank before's."""
-    return _left_changes(tokens, suffixes)
+    return _left_changes(_fixed(tokens), _fixed(suffixes))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -131,7 +138,7 @@ def _maximal_repeats(shared: Any, changes: Any, minimum: int) -> Any:
 
 def repeats_table(shared: Ints, changes: npt.NDArray[np.uint8], minimum: int) -> Ints:
     """Every maximal repeat as a row (length, first rank, last rank + 1)."""
-    return _maximal_repeats(shared, changes, max(1, minimum))
+    return _maximal_repeats(_fixed(shared), _fixed(changes), max(1, minimum))
 
 
 def maximal_repeats(
@@ -151,5 +158,5 @@ def longest_previous(suffixes: Ints, ranks: Ints, shared: Ints) -> tuple[Ints, I
     above = np.arange(-1, count, dtype=np.int32)
     below = np.arange(1, count + 2, dtype=np.int32)
     common = np.append(shared, np.int32(0)).astype(np.int32)
-    _fill_longest_previous(suffixes, ranks, above, below, common, lengths, sources)
+    _fill_longest_previous(_fixed(suffixes), _fixed(ranks), above, below, common, lengths, sources)
     return lengths, sources

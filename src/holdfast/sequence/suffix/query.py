@@ -91,23 +91,12 @@ NOTHING = Run(0, 0, 0, 0)
 
 def longest(live: Live, wanted: Sequence[int]) -> Run:
     """The longest prefix of `wanted` that a living document has. Unknown tokens are 0."""
-    segment = live.segment
     known = list(wanted)
     if SEPARATOR in known:
         del known[known.index(SEPARATOR) :]
     if not known:
         return NOTHING
-    tokens, suffixes, buckets = segment.tokens, segment.suffixes, segment.buckets
-    low, high = buckets[known[0]], buckets[known[0] + 1]
-    size = len(known)
-    at = bisect_left(
-        suffixes, known, low, high, key=lambda position: tokens[position : position + size].tolist()
-    )
-    length = 1
-    for rank in (at - 1, at):
-        if low <= rank < high:
-            position = suffixes[rank]
-            length = max(length, _agreement(tokens[position : position + size], known))
+    length = _longest_length(live.segment, known)
     run = _interval(live, known, length)
     if run.count or length == 0:
         return run
@@ -123,6 +112,34 @@ def longest(live: Live, wanted: Sequence[int]) -> Run:
     return good
 
 
+_STAGE = 12
+"""How many tokens are compared first; few runs of code agree for longer by chance."""
+
+
+def _longest_length(segment: Segment, known: list[int]) -> int:
+    """How many leading tokens some suffix has, deleted or not."""
+    tokens, suffixes = segment.tokens, segment.suffixes
+    low, high = segment.buckets[known[0]], segment.buckets[known[0] + 1]
+    sizes = [len(known)] if len(known) <= 2 * _STAGE else [_STAGE, len(known)]
+    length = 1 if high > low else 0
+    for size in sizes:
+        wanted = known[:size]
+
+        def key(position: int, size: int = size) -> list[int]:
+            run: list[int] = tokens[position : position + size].tolist()
+            return run
+
+        at = bisect_left(suffixes, wanted, low, high, key=key)
+        for rank in (at - 1, at):
+            if low <= rank < high:
+                length = max(length, _agreement(key(suffixes[rank]), wanted))
+        if length < size or size == len(known):
+            break
+        above = [*wanted[:-1], wanted[-1] + 1]
+        low, high = at, bisect_left(suffixes, above, at, high, key=key)
+    return length
+
+
 def _agreement(one: Any, two: list[int]) -> int:
     for number, (a, b) in enumerate(zip(one, two, strict=False)):
         if a != b:
@@ -134,13 +151,15 @@ def _interval(live: Live, known: list[int], length: int) -> Run:
     """The ranks of the suffixes that begin with the first `length` tokens."""
     segment = live.segment
     low, high = segment.buckets[known[0]], segment.buckets[known[0] + 1]
-    if length > 1:
-        tokens, suffixes = segment.tokens, segment.suffixes
-        prefix = known[:length]
+    tokens, suffixes = segment.tokens, segment.suffixes
+    for size in (length,) if length <= 2 * _STAGE else (_STAGE, length):
+        if size < 2:
+            break
+        prefix = known[:size]
         above = [*prefix[:-1], prefix[-1] + 1]
 
-        def key(position: int) -> list[int]:
-            run: list[int] = tokens[position : position + length].tolist()
+        def key(position: int, size: int = size) -> list[int]:
+            run: list[int] = tokens[position : position + size].tolist()
             return run
 
         low = bisect_left(suffixes, prefix, low, high, key=key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import numpy as np
 import numpy.typing as npt
@@ -36,9 +37,18 @@ def _ranked(tokens: Ints, keep: list[Ints] | None = None) -> Ints:
         width *= 2
 
 
-def suffix_array(tokens: Ints) -> Ints:
-    """Positions of all suffixes in order, by prefix doubling."""
+def doubled(tokens: Ints) -> Ints:
+    """Positions of all suffixes in order, by prefix doubling with numpy alone."""
     return _ranked(np.asarray(tokens, np.int32))
+
+
+def suffix_array(tokens: Ints) -> Ints:
+    """Positions of all suffixes in order: from divsufsort where it is installed."""
+    if len(tokens) > 1 and find_spec("pydivsufsort") is not None:
+        import pydivsufsort
+
+        return np.asarray(pydivsufsort.divsufsort(np.ascontiguousarray(tokens)), np.int32)
+    return doubled(tokens)
 
 
 def inverse(suffixes: Ints) -> Ints:
@@ -58,7 +68,18 @@ def to_separator(tokens: Ints) -> Ints:
 
 
 def common_prefixes(tokens: Ints, suffixes: Ints, ranks: Ints) -> Ints:
-    """How many tokens each suffix shares with the one before it in order, up to a separator.
+    """How many tokens each suffix shares with the one before it in order, up to a separator."""
+    if len(tokens) > 1 and find_spec("pydivsufsort") is not None:
+        import pydivsufsort
+
+        shared = np.zeros(len(tokens), np.int32)
+        shared[1:] = pydivsufsort.kasai(np.ascontiguousarray(tokens), suffixes)[:-1]
+        return np.minimum(shared, to_separator(tokens)[suffixes])
+    return doubled_prefixes(tokens, suffixes)
+
+
+def doubled_prefixes(tokens: Ints, suffixes: Ints) -> Ints:
+    """`common_prefixes` with numpy alone.
 
     Two runs of 2^k tokens are equal when their ranks at that width are, so the ranks that
     sorting goes through are compared from wide to narrow.

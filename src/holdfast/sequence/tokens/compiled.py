@@ -21,18 +21,24 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
-_BLANK, _DIGIT, _WORD, _OTHER = 0, 1, 2, 3
+# What a byte may begin: bits, so that one look at a byte answers any of these questions.
+_BLANK, _DIGIT, _WORD, _QUOTE, _COMMENT = 1, 2, 4, 8, 16
 _NO_QUOTE, _LINE, _BLOCK, _CHAR = 0, 1, 2, 3
 _SLOT = 12  # bytes per comment row: is block, opener length, four bytes, closer length, four bytes
 
 
 def _classes() -> Bytes:
-    table = np.full(256, _OTHER, np.uint8)
-    table[[9, 10, 11, 12, 13, 32]] = _BLANK
-    table[48:58] = _DIGIT
+    table = np.zeros((len(FAMILIES), 256), np.uint8)
+    table[:, [9, 10, 11, 12, 13, 32]] = _BLANK
+    table[:, 48:58] = _DIGIT
     for byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$":
-        table[byte] = _WORD
-    table[128:] = _WORD
+        table[:, byte] = _WORD
+    table[:, 128:] = _WORD
+    for number, family in enumerate(FAMILIES):
+        for byte in family.line_quotes + family.block_quotes + family.char_quotes:
+            table[number, byte] |= _QUOTE
+        for opener in (*family.line_comments, *(pair[0] for pair in family.block_comments)):
+            table[number, opener[0]] |= _COMMENT
     return table
 
 
@@ -67,19 +73,8 @@ def _operators() -> tuple[npt.NDArray[np.bool_], Ints]:
     return pairs, np.array(triples, np.int32)
 
 
-def _crc_table() -> npt.NDArray[np.uint32]:
-    table = np.zeros(256, np.uint32)
-    for byte in range(256):
-        value = byte
-        for _ in range(8):
-            value = value >> 1 ^ (0xEDB88320 if value & 1 else 0)
-        table[byte] = value
-    return table
-
-
 _CLASSES, (_QUOTES, _FLAGS, _COMMENTS) = _classes(), _tables()
 _PAIRS, _TRIPLES = _operators()
-_CRC = _crc_table()
 
 
 @numba.njit(cache=True, nogil=True)
@@ -178,30 +173,26 @@ def _token_end(
     byte = data[at]
     kind = classes[byte]
     p = at + 1
-    if kind == 2:
-        while p < end and (classes[data[p]] == 2 or classes[data[p]] == 1):
+    if kind & 4:
+        while p < end and classes[data[p]] & 6:
             p += 1
         return p
-    if kind == 1:
+    if kind & 2:
         while p < end:
             byte = data[p]
             if (
                 (byte == 101 or byte == 69 or byte == 112 or byte == 80)
                 and p + 2 < end
                 and (data[p + 1] == 43 or data[p + 1] == 45)
-                and classes[data[p + 2]] == 1
+                and classes[data[p + 2]] & 2
             ):
                 p += 2
-            elif (
-                classes[byte] == 1
-                or classes[byte] == 2
-                or (byte == 46 and p + 1 < end and classes[data[p + 1]] == 1)
-            ):
+            elif classes[byte] & 6 or (byte == 46 and p + 1 < end and classes[data[p + 1]] & 2):
                 p += 1
             else:
                 break
         return p
-    if quotes[byte]:
+    if kind & 8:
         p = _string_end(data, at, end, quotes[byte], flags)
         if p > at + 1 or quotes[byte] != 3:
             return p
@@ -218,49 +209,43 @@ def _token_end(
 
 
 @numba.njit(cache=True, nogil=True)
-def _lex_all(
+def _cut(
     data: Any,
     bounds: Any,
     families: Any,
     keep_comments: bool,
     keep_blanks: bool,
-    classes: Any,
+    all_classes: Any,
     all_quotes: Any,
     all_flags: Any,
     all_comments: Any,
     pairs: Any,
     triples: Any,
-    crc_table: Any,
-) -> Any:
-    capacity = data.shape[0] // 3 + 1024
-    tokens = np.empty(capacity, np.int32)
-    starts = np.empty(capacity, np.int32)
-    firsts = np.zeros(families.shape[0] + 1, np.int64)
-    slots = 1 << 12
-    table = np.zeros(slots, np.int32)
-    word_capacity = slots
-    word_at = np.empty(word_capacity, np.int64)
-    word_size = np.empty(word_capacity, np.int32)
-    word_hash = np.empty(word_capacity, np.uint32)
-    words = 0
+    begins: Any,
+    sizes: Any,
+    firsts: Any,
+) -> int:
+    """Where every token begins in `data` and how long it is; a separator has size 0."""
     count = 0
     for document in range(families.shape[0]):
         firsts[document] = count
-        base, end = bounds[document], bounds[document + 1]
+        end = bounds[document + 1]
         family = families[document]
-        quotes, flags, comments = all_quotes[family], all_flags[family], all_comments[family]
-        at = base
+        classes, quotes = all_classes[family], all_quotes[family]
+        flags, comments = all_flags[family], all_comments[family]
+        at = bounds[document]
         while at < end:
-            if classes[data[at]] == 0:
+            kind = classes[data[at]]
+            if kind & 1:
                 stop = at + 1
-                while stop < end and classes[data[stop]] == 0:
-                    stop += 1
                 if not keep_blanks:
                     at = stop
                     continue
+                while stop < end and classes[data[stop]] & 1:
+                    stop += 1
             else:
                 stop = -1
-                if comments[0, 1] and classes[data[at]] == 3:
+                if kind & 16:
                     stop = _comment_end(data, at, end, comments)
                 if stop >= 0:
                     if not keep_comments:
@@ -268,74 +253,90 @@ def _lex_all(
                         continue
                 else:
                     stop = _token_end(data, at, end, classes, quotes, flags, pairs, triples)
-            value = np.uint32(0xFFFFFFFF)
-            for k in range(at, stop):
-                value = crc_table[(value ^ data[k]) & np.uint32(255)] ^ (value >> np.uint32(8))
-            value ^= np.uint32(0xFFFFFFFF)
-            slot = int(value) & (slots - 1)
-            size = stop - at
-            number = 0
-            while True:
-                number = table[slot]
-                if number == 0:
-                    break
-                if word_hash[number - 1] == value and word_size[number - 1] == size:
-                    other = word_at[number - 1]
-                    same = True
-                    for k in range(size):
-                        if data[other + k] != data[at + k]:
-                            same = False
-                            break
-                    if same:
-                        break
-                slot = (slot + 1) & (slots - 1)
-            if number == 0:
-                if words + 1 > word_capacity:
-                    grown_at = np.empty(word_capacity * 2, np.int64)
-                    grown_size = np.empty(word_capacity * 2, np.int32)
-                    grown_hash = np.empty(word_capacity * 2, np.uint32)
-                    grown_at[:words] = word_at[:words]
-                    grown_size[:words] = word_size[:words]
-                    grown_hash[:words] = word_hash[:words]
-                    word_at, word_size, word_hash = grown_at, grown_size, grown_hash
-                    word_capacity *= 2
-                word_at[words] = at
-                word_size[words] = size
-                word_hash[words] = value
-                words += 1
-                number = words
-                table[slot] = number
-                if words * 2 > slots:
-                    slots *= 2
-                    table = np.zeros(slots, np.int32)
-                    for k in range(words):
-                        slot = int(word_hash[k]) & (slots - 1)
-                        while table[slot]:
-                            slot = (slot + 1) & (slots - 1)
-                        table[slot] = k + 1
-            if count + 2 > capacity:
-                grown_tokens = np.empty(capacity * 2, np.int32)
-                grown_starts = np.empty(capacity * 2, np.int32)
-                grown_tokens[:count] = tokens[:count]
-                grown_starts[:count] = starts[:count]
-                tokens, starts = grown_tokens, grown_starts
-                capacity *= 2
-            tokens[count] = number
-            starts[count] = at - base
+            begins[count] = at
+            sizes[count] = stop - at
             count += 1
             at = stop
-        if count + 2 > capacity:
-            grown_tokens = np.empty(capacity * 2, np.int32)
-            grown_starts = np.empty(capacity * 2, np.int32)
-            grown_tokens[:count] = tokens[:count]
-            grown_starts[:count] = starts[:count]
-            tokens, starts = grown_tokens, grown_starts
-            capacity *= 2
-        tokens[count] = 0
-        starts[count] = end - base
+        begins[count] = end
+        sizes[count] = 0
         count += 1
     firsts[families.shape[0]] = count
-    return tokens[:count], starts[:count], firsts, word_at[:words], word_size[:words]
+    return count
+
+
+@numba.njit(cache=True, nogil=True)
+def _intern(
+    data: Any,
+    begins: Any,
+    sizes: Any,
+    first: int,
+    last: int,
+    tokens: Any,
+    keys: Any,
+    numbers: Any,
+    word_at: Any,
+    word_size: Any,
+    words: int,
+) -> Any:
+    """Number the tokens [first, last); stops early, and says where, when the table is half full.
+
+    A slot holds a key and a word's number. Up to seven bytes the key is the word itself with its
+    length, so equal keys are equal words; longer words have a hash there and are compared.
+    """
+    mask = keys.shape[0] - 1
+    for token in range(first, last):
+        size = sizes[token]
+        if size == 0:
+            tokens[token] = 0
+            continue
+        at = begins[token]
+        key = np.uint64(size)
+        if size < 8:
+            for k in range(at, at + size):
+                key = key << np.uint64(8) | np.uint64(data[k])
+        else:
+            for k in range(at, at + size):
+                key = (key ^ np.uint64(data[k])) * np.uint64(0x100000001B3)
+            key |= np.uint64(1) << np.uint64(63)
+        slot = np.int64((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(24)) & mask
+        number = numbers[slot]
+        while number:
+            if keys[slot] == key:
+                if size < 8:
+                    break
+                if word_size[number - 1] == size:
+                    other = word_at[number - 1]
+                    k = 0
+                    while k < size and data[other + k] == data[at + k]:
+                        k += 1
+                    if k == size:
+                        break
+            slot = (slot + 1) & mask
+            number = numbers[slot]
+        if number == 0:
+            if words * 2 > mask:
+                return token, words
+            word_at[words] = at
+            word_size[words] = size
+            words += 1
+            number = words
+            keys[slot] = key
+            numbers[slot] = number
+        tokens[token] = number
+    return last, words
+
+
+@numba.njit(cache=True, nogil=True)
+def _rehash(old_keys: Any, old_numbers: Any, keys: Any, numbers: Any) -> None:
+    mask = keys.shape[0] - 1
+    for k in range(old_keys.shape[0]):
+        if old_numbers[k]:
+            key = old_keys[k]
+            slot = np.int64((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(24)) & mask
+            while numbers[slot]:
+                slot = (slot + 1) & mask
+            keys[slot] = key
+            numbers[slot] = old_numbers[k]
 
 
 def lex_all(
@@ -346,7 +347,10 @@ def lex_all(
     Gives the token stream with a separator after each text, where each token starts in its text,
     where each text starts in the stream, and for each word its first place and its size in `data`.
     """
-    return _lex_all(
+    most = len(data) + len(families)  # reserved, not touched: no text has a token per byte
+    begins, sizes = np.empty(most, np.int64), np.empty(most, np.int32)
+    firsts = np.zeros(len(families) + 1, np.int64)
+    count = _cut(
         data,
         bounds,
         families,
@@ -358,5 +362,25 @@ def lex_all(
         _COMMENTS,
         _PAIRS,
         _TRIPLES,
-        _CRC,
+        begins,
+        sizes,
+        firsts,
     )
+    tokens = np.empty(count, np.int32)
+    slots = 1 << 16
+    keys, numbers = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
+    word_at, word_size = np.empty(slots, np.int64), np.empty(slots, np.int32)
+    done, words = 0, 0
+    while done < count:
+        done, words = _intern(
+            data, begins, sizes, done, count, tokens, keys, numbers, word_at, word_size, words
+        )
+        if done < count:
+            old_keys, old_numbers = keys, numbers
+            slots *= 4
+            keys, numbers = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
+            _rehash(old_keys, old_numbers, keys, numbers)
+            word_at = np.concatenate([word_at[:words], np.empty(slots - words, np.int64)])
+            word_size = np.concatenate([word_size[:words], np.empty(slots - words, np.int32)])
+    starts = (begins[:count] - np.repeat(bounds[:-1], np.diff(firsts))).astype(np.int32)
+    return tokens, starts, firsts, word_at[:words], word_size[:words]
