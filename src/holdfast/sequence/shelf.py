@@ -211,6 +211,9 @@ class Shelf:
         except (OSError, ValueError) as error:
             self.problem = f"the manifest cannot be read: {error}"
             return
+        if not isinstance(manifest, dict):
+            self.problem = "the manifest is not one"
+            return
         wanted = (MANIFEST_VERSION, LEXER_VERSION, [self.reading.comments, self.reading.whitespace])
         found = (manifest.get("format"), manifest.get("lexer"), manifest.get("reading"))
         if found != wanted:
