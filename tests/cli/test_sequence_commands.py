@@ -188,9 +188,9 @@ def test_a_small_graph_is_drawn_as_text_and_as_svg(
     assert out.splitlines()[0] == "atoms: a b c"
     assert "query 'cab': all of it, complete in cab [0, 3)" in out
     assert ET.parse(drawing).getroot().tag.endswith("svg")
-    _, out, _ = run(capsys, "sequence", "show", "--tokens", "x = f(1)", "y = f(1)", "--json")
+    _, out, _ = run(capsys, "sequence", "show", "--tokens", "x = fn(1)", "y = fn(1)", "--json")
     labels = {vertex["label"] for vertex in json.loads(out)["vertices"]}
-    assert "= f ( 1 )" in labels
+    assert "= fn ( 1 )" in labels
     assert run(capsys, "sequence", "show", "ab", "--query", "zz")[0] == 2
     assert run(capsys, "sequence", "show")[0] == 2
     assert run(capsys, "sequence", "show", "ab" * 300 + "ba" * 200, "--max-vertices", "20")[0] == 1

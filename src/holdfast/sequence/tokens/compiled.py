@@ -8,6 +8,8 @@ machine code is kept on disk between runs. The loop is a transcription of the re
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numba
@@ -339,6 +341,58 @@ def _rehash(old_keys: Any, old_numbers: Any, keys: Any, numbers: Any) -> None:
             numbers[slot] = old_numbers[k]
 
 
+_ALONE = 4_000_000
+"""Fewer bytes than this are cut by one thread."""
+
+
+def _cut_together(
+    data: Bytes, bounds: Longs, families: Bytes, reading: Reading
+) -> tuple[Longs, Ints, Longs]:
+    """`_cut` for all texts, by as many threads as there are cores; it holds no lock."""
+    workers = min(os.cpu_count() or 1, 8) if len(data) >= _ALONE else 1
+    edges = np.searchsorted(bounds, np.linspace(0, len(data), workers + 1))
+    edges[0], edges[-1] = 0, len(families)
+
+    def cut(worker: int) -> tuple[Longs, Ints, Longs]:
+        low, high = int(edges[worker]), int(edges[worker + 1])
+        mine = bounds[low : high + 1]
+        # Reserved, not touched: hardly any text has a token per byte.
+        most = int(mine[-1] - mine[0]) + high - low
+        begins, sizes = np.empty(most, np.int64), np.empty(most, np.int32)
+        firsts = np.zeros(high - low + 1, np.int64)
+        count = _cut(
+            data,
+            mine,
+            families[low:high],
+            reading.comments,
+            reading.whitespace,
+            _CLASSES,
+            _QUOTES,
+            _FLAGS,
+            _COMMENTS,
+            _PAIRS,
+            _TRIPLES,
+            begins,
+            sizes,
+            firsts,
+        )
+        return begins[:count], sizes[:count], firsts
+
+    if workers == 1:
+        return cut(0)
+    with ThreadPoolExecutor(workers) as pool:
+        parts = list(pool.map(cut, range(workers)))
+    counts = np.cumsum([0, *(len(part[0]) for part in parts)])
+    firsts = np.concatenate(
+        [part[2][:-1] + before for part, before in zip(parts, counts, strict=False)] + [counts[-1:]]
+    )
+    return (
+        np.concatenate([part[0] for part in parts]),
+        np.concatenate([part[1] for part in parts]),
+        firsts,
+    )
+
+
 def lex_all(
     data: Bytes, bounds: Longs, families: Bytes, reading: Reading
 ) -> tuple[Ints, Ints, Longs, Longs, Ints]:
@@ -347,25 +401,8 @@ def lex_all(
     Gives the token stream with a separator after each text, where each token starts in its text,
     where each text starts in the stream, and for each word its first place and its size in `data`.
     """
-    most = len(data) + len(families)  # reserved, not touched: no text has a token per byte
-    begins, sizes = np.empty(most, np.int64), np.empty(most, np.int32)
-    firsts = np.zeros(len(families) + 1, np.int64)
-    count = _cut(
-        data,
-        bounds,
-        families,
-        reading.comments,
-        reading.whitespace,
-        _CLASSES,
-        _QUOTES,
-        _FLAGS,
-        _COMMENTS,
-        _PAIRS,
-        _TRIPLES,
-        begins,
-        sizes,
-        firsts,
-    )
+    begins, sizes, firsts = _cut_together(data, bounds, families, reading)
+    count = len(begins)
     tokens = np.empty(count, np.int32)
     slots = 1 << 16
     keys, numbers = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
@@ -382,5 +419,5 @@ def lex_all(
             _rehash(old_keys, old_numbers, keys, numbers)
             word_at = np.concatenate([word_at[:words], np.empty(slots - words, np.int64)])
             word_size = np.concatenate([word_size[:words], np.empty(slots - words, np.int32)])
-    starts = (begins[:count] - np.repeat(bounds[:-1], np.diff(firsts))).astype(np.int32)
+    starts = (begins - np.repeat(bounds[:-1], np.diff(firsts))).astype(np.int32)
     return tokens, starts, firsts, word_at[:words], word_size[:words]
