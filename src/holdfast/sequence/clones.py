@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from holdfast.sequence.corpus import Occurrence
@@ -51,7 +52,7 @@ def find_groups(
     groups = [
         group
         for length, positions in _blocks(segment, minimum, backend)
-        if (group := _group(segment, length, positions, minimum)) is not None
+        for group in _groups(segment, length, positions, minimum)
     ]
     groups = _distinct(groups)
     groups.sort(key=lambda g: (-g.duplicated, -g.length, g.occurrences[0].position))
@@ -128,29 +129,37 @@ def _with_free_rank(table: Any, depths: Any) -> Iterator[tuple[int, int, int]]:
     yield from map(tuple, table[found].tolist())
 
 
-def _group(segment: Segment, length: int, positions: Sequence[int], minimum: int) -> Group | None:
-    """A group of places that do not overlap, or None when too little is left."""
+def _groups(
+    segment: Segment, length: int, positions: Sequence[int], minimum: int
+) -> Iterator[Group]:
+    """The group of places that do not overlap, and one for each run that overlaps with itself."""
     apart: list[int] = []
-    period = 0
     for position in positions:
-        if apart and position < apart[-1] + length:
-            shift = position - apart[-1]
-            period = shift if period == 0 else min(period, shift)
-        else:
+        if not apart or position >= apart[-1] + length:
             apart.append(position)
+    runs = list(_periodic_runs(positions, length))
     if len(apart) > 1:
         places = tuple(Occurrence(segment, position, length) for position in apart)
-        return Group(length, places, periodic=period > 0)
-    if period == 0:
-        return None
-    # One run over itself: the largest whole number of periods that fits twice.
-    run = positions[-1] + length - positions[0]
-    half = run // (2 * period) * period
-    if half < minimum:
-        return None
-    first = positions[0]
-    halves = (Occurrence(segment, first, half), Occurrence(segment, first + half, half))
-    return Group(half, halves, periodic=True)
+        yield Group(length, places, periodic=bool(runs))
+    for first, last, period in runs:
+        # The largest whole number of periods that fits twice.
+        half = (last - first) // (2 * period) * period
+        if half >= minimum:
+            halves = (Occurrence(segment, first, half), Occurrence(segment, first + half, half))
+            yield Group(half, halves, periodic=True)
+
+
+def _periodic_runs(positions: Sequence[int], length: int) -> Iterator[tuple[int, int, int]]:
+    """Where places overlap at one and the same shift: begin, end and shift of the whole run."""
+    begin, period = positions[0], 0
+    for one, two in pairwise(positions):
+        shift = two - one
+        if shift != period:
+            if period:
+                yield begin, one + length, period
+            begin, period = one, shift if shift < length else 0
+    if period:
+        yield begin, positions[-1] + length, period
 
 
 def _distinct(groups: list[Group]) -> list[Group]:
