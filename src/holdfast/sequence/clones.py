@@ -142,11 +142,15 @@ def _groups(
         places = tuple(Occurrence(segment, position, length) for position in apart)
         yield Group(length, places, periodic=bool(runs))
     for first, last, period in runs:
-        # The largest whole number of periods that fits twice.
-        half = (last - first) // (2 * period) * period
+        # Two equal places in a periodic run lie a whole number of periods apart.
+        size = last - first
+        half, apart_by = max(
+            (min(times * period, size - times * period), times * period)
+            for times in (size // (2 * period), size // (2 * period) + 1)
+        )
         if half >= minimum:
-            halves = (Occurrence(segment, first, half), Occurrence(segment, first + half, half))
-            yield Group(half, halves, periodic=True)
+            one, two = Occurrence(segment, first, half), Occurrence(segment, first + apart_by, half)
+            yield Group(half, (one, two), periodic=True)
 
 
 def _periodic_runs(positions: Sequence[int], length: int) -> Iterator[tuple[int, int, int]]:
