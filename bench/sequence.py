@@ -1,8 +1,9 @@
 """Sequence search at the size of a code base: `python -m bench.sequence`.
 
 Everything is a ratio against something measured in the same run: reading the files, a plain regular
-expression, `bytes.find` over the joined bytes, and jscpd when it is given. Times are the least of
-several runs where a run is cheap, because this machine's neighbours only ever make it slower.
+expression, `bytes.find` over the joined bytes, and jscpd when it is given. Long steps are measured
+in processor time, the least of several runs, because neighbours on a shared machine only ever make
+it slower and a budget for one core is about that core. Questions are measured by the clock.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ OUT = Path(__file__).parent / "out"
 
 
 def least(run: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
-    """The least time of several runs, and the last result."""
+    """The least processor time of several runs, and the last result."""
     best, result = float("inf"), None
     for _ in range(times):
         result = None
-        before = time.perf_counter()
+        before = time.process_time()
         result = run()
-        best = min(best, time.perf_counter() - before)
+        best = min(best, time.process_time() - before)
     return best, result
 
 

@@ -116,6 +116,18 @@ def test_a_file_that_was_only_touched_is_not_read_into_the_delta(tmp_path: Path)
     assert Shelf(tmp_path).known() == {"a.txt": (3, 2)}
 
 
+@pytest.mark.shows("SEQ-SHELF-TWO")
+def test_two_writers_of_one_shelf_take_turns(tmp_path: Path) -> None:
+    one, two = Shelf(tmp_path, backend=Backend.PURE), Shelf(tmp_path, backend=Backend.PURE)
+    one.refresh([document("a.txt", ["a", "b"], 1)], [])
+    two.refresh([document("b.txt", ["b", "c"], 1)], [])
+    one.refresh([document("c.txt", ["c", "d"], 1)], ["a.txt"])
+    for shelf in (one, Shelf(tmp_path)):
+        assert set(shelf.known()) == {"b.txt", "c.txt"}
+        assert ask(shelf.corpus, ["b", "c"]).count == 1
+        assert ask(shelf.corpus, ["a", "b"]).count == 0
+
+
 @pytest.mark.shows("SEQ-SHELF-DAMAGE")
 @pytest.mark.parametrize(
     "spoil",

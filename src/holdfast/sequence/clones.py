@@ -148,8 +148,13 @@ def _groups(
             (min(times * period, size - times * period), times * period)
             for times in (size // (2 * period), size // (2 * period) + 1)
         )
-        if half >= minimum:
-            one, two = Occurrence(segment, first, half), Occurrence(segment, first + apart_by, half)
+        if half < minimum:
+            continue
+        firsts = {first}
+        if apart_by + half < size:
+            firsts.add(last - half - apart_by)  # the same from the other end, so that it is shown
+        for at in sorted(firsts):
+            one, two = Occurrence(segment, at, half), Occurrence(segment, at + apart_by, half)
             yield Group(half, (one, two), periodic=True)
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -24,6 +25,11 @@ from holdfast.sequence.suffix.query import Live
 from holdfast.sequence.suffix.segment import Segment, build
 from holdfast.sequence.suffix.stream import Document, Facts, Stream, joined, stream_of
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LEXER_VERSION, Reading
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where two writers can make each other start anew
+    fcntl = None  # type: ignore[assignment]
 
 MANIFEST_VERSION = 1
 """1: segments by file name, deleted documents, stamps of files that were only touched."""
@@ -61,6 +67,7 @@ class Shelf:
         self._shelved: list[_Shelved] = []
         self._touched: dict[str, tuple[int, int]] = {}
         self._where: dict[str, tuple[Live, int]] = {}
+        self._loaded: tuple[int, int, int] | None = None
         self.problem: str = ""
         """Why what was on disk could not be used, if so."""
         self._load()
@@ -91,6 +98,11 @@ class Shelf:
         self, documents: Iterable[Document], removed: Iterable[str], progress: Progress = _silent
     ) -> Corpus:
         """Take over changed and new documents and drop removed ones; searchable on return."""
+        documents, removed = list(documents), list(removed)
+        with self._alone():
+            return self._refresh(documents, removed, progress)
+
+    def _refresh(self, documents: list[Document], removed: list[str], progress: Progress) -> Corpus:
         fresh = []
         changed = False
         for document in documents:
@@ -116,13 +128,34 @@ class Shelf:
         """One segment of every living document, or None when there is none."""
         if len(self._shelved) == 1 and not self._shelved[0].live.deleted:
             return self._shelved[0].live.segment
-        if not self._where:
-            return None
-        self._fold(range(len(self._shelved)), None, progress)
-        self._save()
-        return self._shelved[0].live.segment
+        with self._alone():
+            if not self._where:
+                return None
+            if len(self._shelved) > 1 or self._shelved[0].live.deleted:
+                self._fold(range(len(self._shelved)), None, progress)
+                self._save()
+            return self._shelved[0].live.segment
 
     # Inside
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Be the only writer, starting from what the last one left."""
+        self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with (self.directory / "lock").open("wb") as lock:
+            if fcntl is not None:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if self._stamp() != self._loaded:
+                self._load()
+            yield
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        """What tells one manifest from the next."""
+        try:
+            found = (self.directory / "manifest.json").stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
 
     def _place(self, fresh: Sequence[Document], progress: Progress) -> None:
         size = sum(len(document.data) for document in fresh)
@@ -167,7 +200,6 @@ class Shelf:
             stream = stream_of([], self.reading)
         segment = build(stream, backend)
         name = f"{self._serial():08d}.segment"
-        self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         live = Live(segment.write(self.directory / name))
         self._shelved.append(_Shelved(live, name))
         self._index(live)
@@ -191,17 +223,29 @@ class Shelf:
             ],
             "touched": self._touched,
         }
-        self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         temporary = self.directory / f".manifest.{os.getpid()}"
         temporary.write_text(json.dumps(manifest), encoding="utf-8")
         temporary.replace(self.directory / "manifest.json")
+        self._loaded = self._stamp()
         named = {shelved.file for shelved in self._shelved}
         for path in self.directory.glob("*.segment"):
             if path.name not in named:
                 path.unlink(missing_ok=True)
 
     def _load(self) -> None:
-        """Take what is on disk if all of it can be used, otherwise nothing: it is rebuilt."""
+        """Take what is on disk if all of it can be used, otherwise nothing: it is rebuilt.
+
+        A writer may replace the segments while they are being opened; then they are opened again.
+        """
+        for _ in range(3):
+            self.problem = ""
+            self._shelved, self._touched, self._where = [], {}, {}
+            self._loaded = self._stamp()
+            self._take()
+            if not self.problem or self._stamp() == self._loaded:
+                return
+
+    def _take(self) -> None:
         try:
             manifest: dict[str, Any] = json.loads(
                 (self.directory / "manifest.json").read_text(encoding="utf-8")

@@ -20,6 +20,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,8 @@ class Segment:
     def __init__(self, documents: list[Facts], arrays: dict[str, Any], path: Path | None) -> None:
         self.documents = documents
         self.path = path
+        # Views give plain numbers, whatever made the arrays.
+        arrays = {name: memoryview(made) for name, made in arrays.items()}
         self.arrays = arrays
         self.tokens: Any = arrays["tokens"]
         self.suffixes: Any = arrays["suffixes"]
@@ -234,17 +237,24 @@ def build(stream: Stream, backend: Backend = Backend.PURE) -> Segment:
 
 
 def _word_arrays(stream: Stream) -> dict[str, Any]:
-    ends, total = array("q"), 0
-    for word in stream.words:
-        total += len(word)
-        ends.append(total)
-    hashes = [zlib.crc32(word) for word in stream.words]
-    order = sorted(range(len(hashes)), key=hashes.__getitem__)
+    hashes = array("I", map(zlib.crc32, stream.words))
+    ends: Any
+    hashed: Any
+    if (numpy := sys.modules.get("numpy")) is None:
+        ends = array("q", accumulate(map(len, stream.words)))
+        order = sorted(range(len(hashes)), key=hashes.__getitem__)
+        hashes = array("I", [hashes[number] for number in order])
+        hashed = array("i", [number + 1 for number in order])
+    else:
+        ends = numpy.cumsum(numpy.fromiter(map(len, stream.words), numpy.int64))
+        order = numpy.argsort(hashes, kind="stable")
+        hashes = numpy.asarray(hashes, numpy.uint32)[order]
+        hashed = (order + 1).astype(numpy.int32)
     return {
         "word_ends": ends,
         "word_bytes": b"".join(stream.words),
-        "hashes": array("I", [hashes[number] for number in order]),
-        "hashed": array("i", [number + 1 for number in order]),
+        "hashes": hashes,
+        "hashed": hashed,
         "firsts": stream.firsts,
         "line_starts": stream.line_starts,
         "line_firsts": stream.line_firsts,

@@ -223,19 +223,19 @@ def _cut(
     all_comments: Any,
     pairs: Any,
     triples: Any,
-    begins: Any,
+    starts: Any,
     sizes: Any,
     firsts: Any,
 ) -> int:
-    """Where every token begins in `data` and how long it is; a separator has size 0."""
+    """Where every token begins in its text and how long it is; a separator has size 0."""
     count = 0
     for document in range(families.shape[0]):
         firsts[document] = count
-        end = bounds[document + 1]
+        base, end = bounds[document], bounds[document + 1]
         family = families[document]
         classes, quotes = all_classes[family], all_quotes[family]
         flags, comments = all_flags[family], all_comments[family]
-        at = bounds[document]
+        at = base
         while at < end:
             kind = classes[data[at]]
             if kind & 1:
@@ -255,11 +255,11 @@ def _cut(
                         continue
                 else:
                     stop = _token_end(data, at, end, classes, quotes, flags, pairs, triples)
-            begins[count] = at
+            starts[count] = at - base
             sizes[count] = stop - at
             count += 1
             at = stop
-        begins[count] = end
+        starts[count] = end - base
         sizes[count] = 0
         count += 1
     firsts[families.shape[0]] = count
@@ -269,10 +269,11 @@ def _cut(
 @numba.njit(cache=True, nogil=True)
 def _intern(
     data: Any,
-    begins: Any,
+    bounds: Any,
+    starts: Any,
     sizes: Any,
+    document: int,
     first: int,
-    last: int,
     tokens: Any,
     keys: Any,
     numbers: Any,
@@ -280,18 +281,22 @@ def _intern(
     word_size: Any,
     words: int,
 ) -> Any:
-    """Number the tokens [first, last); stops early, and says where, when the table is half full.
+    """Number the tokens from `first` on, which lies in `document`.
 
-    A slot holds a key and a word's number. Up to seven bytes the key is the word itself with its
-    length, so equal keys are equal words; longer words have a hash there and are compared.
+    Stops early, and says where, when the table is half full. A slot holds a key and a word's
+    number. Up to seven bytes the key is the word itself with its length, so equal keys are equal
+    words; longer words have a hash there and are compared.
     """
     mask = keys.shape[0] - 1
-    for token in range(first, last):
+    base = bounds[document]
+    for token in range(first, sizes.shape[0]):
         size = sizes[token]
         if size == 0:
             tokens[token] = 0
+            document += 1
+            base = bounds[document]
             continue
-        at = begins[token]
+        at = base + starts[token]
         key = np.uint64(size)
         if size < 8:
             for k in range(at, at + size):
@@ -317,7 +322,7 @@ def _intern(
             number = numbers[slot]
         if number == 0:
             if words * 2 > mask:
-                return token, words
+                return document, token, words
             word_at[words] = at
             word_size[words] = size
             words += 1
@@ -325,7 +330,7 @@ def _intern(
             keys[slot] = key
             numbers[slot] = number
         tokens[token] = number
-    return last, words
+    return document, sizes.shape[0], words
 
 
 @numba.njit(cache=True, nogil=True)
@@ -344,21 +349,21 @@ def _rehash(old_keys: Any, old_numbers: Any, keys: Any, numbers: Any) -> None:
 _ALONE = 4_000_000
 """Fewer bytes than this are cut by one thread."""
 
+Part = tuple[Ints, Ints, Longs]
 
-def _cut_together(
-    data: Bytes, bounds: Longs, families: Bytes, reading: Reading
-) -> tuple[Longs, Ints, Longs]:
+
+def _cut_together(data: Bytes, bounds: Longs, families: Bytes, reading: Reading) -> list[Part]:
     """`_cut` for all texts, by as many threads as there are cores; it holds no lock."""
     workers = min(os.cpu_count() or 1, 8) if len(data) >= _ALONE else 1
     edges = np.searchsorted(bounds, np.linspace(0, len(data), workers + 1))
     edges[0], edges[-1] = 0, len(families)
 
-    def cut(worker: int) -> tuple[Longs, Ints, Longs]:
+    def cut(worker: int) -> Part:
         low, high = int(edges[worker]), int(edges[worker + 1])
         mine = bounds[low : high + 1]
         # Reserved, not touched: hardly any text has a token per byte.
         most = int(mine[-1] - mine[0]) + high - low
-        begins, sizes = np.empty(most, np.int64), np.empty(most, np.int32)
+        starts, sizes = np.empty(most, np.int32), np.empty(most, np.int32)
         firsts = np.zeros(high - low + 1, np.int64)
         count = _cut(
             data,
@@ -372,25 +377,16 @@ def _cut_together(
             _COMMENTS,
             _PAIRS,
             _TRIPLES,
-            begins,
+            starts,
             sizes,
             firsts,
         )
-        return begins[:count], sizes[:count], firsts
+        return starts[:count], sizes[:count], firsts
 
     if workers == 1:
-        return cut(0)
+        return [cut(0)]
     with ThreadPoolExecutor(workers) as pool:
-        parts = list(pool.map(cut, range(workers)))
-    counts = np.cumsum([0, *(len(part[0]) for part in parts)])
-    firsts = np.concatenate(
-        [part[2][:-1] + before for part, before in zip(parts, counts, strict=False)] + [counts[-1:]]
-    )
-    return (
-        np.concatenate([part[0] for part in parts]),
-        np.concatenate([part[1] for part in parts]),
-        firsts,
-    )
+        return list(pool.map(cut, range(workers)))
 
 
 def lex_all(
@@ -401,23 +397,42 @@ def lex_all(
     Gives the token stream with a separator after each text, where each token starts in its text,
     where each text starts in the stream, and for each word its first place and its size in `data`.
     """
-    begins, sizes, firsts = _cut_together(data, bounds, families, reading)
-    count = len(begins)
-    tokens = np.empty(count, np.int32)
+    parts = _cut_together(data, bounds, families, reading)
+    counts = np.cumsum([0, *(len(part[0]) for part in parts)])
+    tokens = np.empty(int(counts[-1]), np.int32)
     slots = 1 << 16
     keys, numbers = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
     word_at, word_size = np.empty(slots, np.int64), np.empty(slots, np.int32)
-    done, words = 0, 0
-    while done < count:
-        done, words = _intern(
-            data, begins, sizes, done, count, tokens, keys, numbers, word_at, word_size, words
-        )
-        if done < count:
-            old_keys, old_numbers = keys, numbers
-            slots *= 4
-            keys, numbers = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
-            _rehash(old_keys, old_numbers, keys, numbers)
-            word_at = np.concatenate([word_at[:words], np.empty(slots - words, np.int64)])
-            word_size = np.concatenate([word_size[:words], np.empty(slots - words, np.int32)])
-    starts = (begins - np.repeat(bounds[:-1], np.diff(firsts))).astype(np.int32)
-    return tokens, starts, firsts, word_at[:words], word_size[:words]
+    words = document = 0
+    for (starts, sizes, _), before in zip(parts, counts.tolist(), strict=False):
+        done, mine = 0, tokens[before : before + len(sizes)]
+        while done < len(sizes):
+            document, done, words = _intern(
+                data,
+                bounds,
+                starts,
+                sizes,
+                document,
+                done,
+                mine,
+                keys,
+                numbers,
+                word_at,
+                word_size,
+                words,
+            )
+            if done < len(sizes):
+                old_keys, old_numbers = keys, numbers
+                slots *= 4
+                keys, numbers = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
+                _rehash(old_keys, old_numbers, keys, numbers)
+                word_at = np.concatenate([word_at[:words], np.empty(slots - words, np.int64)])
+                word_size = np.concatenate([word_size[:words], np.empty(slots - words, np.int32)])
+    firsts = [part[2][:-1] + before for part, before in zip(parts, counts.tolist(), strict=False)]
+    return (
+        tokens,
+        parts[0][0] if len(parts) == 1 else np.concatenate([part[0] for part in parts]),
+        np.concatenate([*firsts, counts[-1:]]),
+        word_at[:words],
+        word_size[:words],
+    )
