@@ -1,9 +1,11 @@
 """Every named test of our sources, played from the conformance cases by its name."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from holdfast.sequence.search import Clear
 from tests.conformance.players import sequence
 
 CASES = Path(__file__).parent.parent / "conformance" / "cases" / "sequence"
@@ -236,3 +238,18 @@ def test_the_tests_of_reading_hold_by_name() -> None:
         "linear_abc",
         "complex_abcabababcaba",
     )
+
+
+@pytest.mark.shows("SEQ-SUCCESS-35", "SEQ-SUCCESS-CLEAR")
+def test_the_plan_holds_to_the_letter_with_the_queue_kept() -> None:
+    """Graphs by hand are not closed, so this is how they are searched unless asked otherwise."""
+    entries = json.loads((CASES / "search.json").read_text(encoding="utf-8"))
+    played = 0
+    for entry in entries:
+        if (
+            entry["since"] in ("plan", "2025-12", "2026-01", "2026-02")
+            and entry["method"] != "unit"
+        ):
+            sequence.play_recorded(entry, Clear.CLOSED)
+            played += 1
+    assert played >= 33

@@ -42,6 +42,17 @@ class Occurrence:
         """Where its last token ends."""
         return self.segment.place(self.position + self.length - 1, end=True)
 
+    def span(self) -> dict[str, str | int]:
+        """Where it stands, as JSON-ready values."""
+        first, last = self.first, self.last
+        return {
+            "path": first.path,
+            "line": first.line,
+            "column": first.column,
+            "endLine": last.line,
+            "endColumn": last.column,
+        }
+
     @property
     def token(self) -> int:
         """Which token of its document it begins with, counted from 0."""

@@ -56,17 +56,6 @@ def _text(token: bytes | None) -> str | None:
     return None if token is None else token.decode("utf-8", "replace")
 
 
-def _span(place: Occurrence) -> dict[str, Any]:
-    first, last = place.first, place.last
-    return {
-        "path": place.path,
-        "line": first.line,
-        "column": first.column,
-        "endLine": last.line,
-        "endColumn": last.column,
-    }
-
-
 REPORT_VERSION = 1
 """1: matched, copies, difference, container, parts."""
 
@@ -84,7 +73,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "reason": answer.reason.value,
         "count": answer.count,
         "found": report.found,
-        "copies": [_span(place) for place in report.copies],
+        "copies": [place.span() for place in report.copies],
         "difference": None,
         "container": None,
         "parts": [
@@ -100,7 +89,7 @@ def as_data(report: Report) -> dict[str, Any]:
         }
     if root is not None and answer.position > 1:
         data["container"] = {
-            **_span(root),
+            **root.span(),
             "tokens": answer.root_width,
             "start": answer.start,
             "end": answer.end,

@@ -30,17 +30,6 @@ def covered(groups: Sequence[Group]) -> int:
     return total
 
 
-def _span(place: Occurrence) -> dict[str, Any]:
-    first, last = place.first, place.last
-    return {
-        "path": place.path,
-        "line": first.line,
-        "column": first.column,
-        "endLine": last.line,
-        "endColumn": last.column,
-    }
-
-
 def as_data(groups: Sequence[Group], tokens: int, documents: int, total: int) -> dict[str, Any]:
     """Groups as JSON-ready values; `total` is how many there are, listed or not."""
     return {
@@ -58,7 +47,7 @@ def as_data(groups: Sequence[Group], tokens: int, documents: int, total: int) ->
                 "count": len(group.occurrences),
                 "duplicatedTokens": group.duplicated,
                 "periodic": group.periodic,
-                "places": [_span(place) for place in group.occurrences],
+                "places": [place.span() for place in group.occurrences],
             }
             for group in groups
         ],

@@ -15,6 +15,12 @@ from holdfast.sequence.suffix import pure
 
 Ints = npt.NDArray[np.int32]
 
+# The loops that are the same in plain Python, compiled.
+_compiled: Any = numba.njit(cache=True, nogil=True)
+_fill_common_prefixes = _compiled(pure.fill_common_prefixes)
+_fill_left_changes = _compiled(pure.fill_left_changes)
+_fill_longest_previous = _compiled(pure.fill_longest_previous)
+
 
 def _fixed(array: Any) -> Any:
     """A read-only view: mapped and fresh arrays then are one type, compiled once."""
@@ -44,52 +50,18 @@ def inverse(suffixes: Ints) -> Ints:
     return _inverse(_fixed(suffixes))
 
 
-@numba.njit(cache=True, nogil=True)
-def _common_prefixes(tokens: Any, suffixes: Any, ranks: Any) -> Any:
-    count = tokens.shape[0]
-    shared = np.zeros(count, np.int32)
-    length = 0
-    for position in range(count):
-        rank = ranks[position]
-        if rank == 0:
-            length = 0
-            continue
-        other = suffixes[rank - 1]
-        stop = count - max(position, other)
-        while (
-            length < stop
-            and tokens[position + length] == tokens[other + length]
-            and tokens[position + length] != 0
-        ):
-            length += 1
-        shared[rank] = length
-        if length:
-            length -= 1
-    return shared
-
-
 def common_prefixes(tokens: Ints, suffixes: Ints, ranks: Ints) -> Ints:
     """How many tokens each suffix shares with the one before it in order, up to a separator."""
-    return _common_prefixes(_fixed(tokens), _fixed(suffixes), _fixed(ranks))
-
-
-@numba.njit(cache=True, nogil=True)
-def _left_changes(tokens: Any, suffixes: Any) -> Any:
-    count = suffixes.shape[0]
-    bits = np.zeros((count + 7) // 8, np.uint8)
-    before = 0
-    for rank in range(count):
-        position = suffixes[rank]
-        neighbour = tokens[position - 1] if position else 0
-        if neighbour == 0 or neighbour != before:
-            bits[rank >> 3] |= np.uint8(1 << (rank & 7))
-        before = neighbour
-    return bits
+    shared = np.zeros(len(tokens), np.int32)
+    _fill_common_prefixes(_fixed(tokens), _fixed(suffixes), _fixed(ranks), shared)
+    return shared
 
 
 def left_changes(tokens: Ints, suffixes: Ints) -> npt.NDArray[np.uint8]:
     """A bit per rank: whether its left neighbour differs from the rank before's."""
-    return _left_changes(_fixed(tokens), _fixed(suffixes))
+    bits = np.zeros((len(suffixes) + 7) // 8, np.uint8)
+    _fill_left_changes(_fixed(tokens), _fixed(suffixes), bits)
+    return bits
 
 
 @numba.njit(cache=True, nogil=True)
@@ -146,9 +118,6 @@ def maximal_repeats(
 ) -> Iterator[tuple[int, int, int]]:
     """Every maximal repeat, as `pure.maximal_repeats` says."""
     yield from map(tuple, repeats_table(shared, changes, minimum).tolist())
-
-
-_fill_longest_previous: Any = numba.njit(cache=True, nogil=True)(pure.fill_longest_previous)
 
 
 def longest_previous(suffixes: Ints, ranks: Ints, shared: Ints) -> tuple[Ints, Ints]:

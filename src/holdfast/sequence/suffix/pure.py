@@ -43,8 +43,16 @@ def common_prefixes(
     tokens: Sequence[int], suffixes: Sequence[int], ranks: Sequence[int]
 ) -> array[int]:
     """How many tokens each suffix shares with the one before it in order, up to a separator."""
+    shared = array("i", bytes(4 * len(tokens)))
+    fill_common_prefixes(tokens, suffixes, ranks, shared)
+    return shared
+
+
+def fill_common_prefixes(
+    tokens: Sequence[int], suffixes: Sequence[int], ranks: Sequence[int], shared: array[int]
+) -> None:
+    """The loop of `common_prefixes`; numba compiles it too."""
     count = len(tokens)
-    shared = array("i", bytes(4 * count))
     length = 0
     for position in range(count):
         rank = ranks[position]
@@ -52,9 +60,9 @@ def common_prefixes(
             length = 0
             continue
         other = suffixes[rank - 1]
+        stop = count - max(position, other)
         while (
-            position + length < count
-            and other + length < count
+            length < stop
             and tokens[position + length] == tokens[other + length]
             and tokens[position + length] != SEPARATOR
         ):
@@ -62,7 +70,6 @@ def common_prefixes(
         shared[rank] = length
         if length:
             length -= 1
-    return shared
 
 
 def left_changes(tokens: Sequence[int], suffixes: Sequence[int]) -> bytearray:
@@ -71,13 +78,19 @@ def left_changes(tokens: Sequence[int], suffixes: Sequence[int]) -> bytearray:
     The start of a document differs from everything, so its rank is always marked.
     """
     bits = bytearray((len(suffixes) + 7) // 8)
+    fill_left_changes(tokens, suffixes, bits)
+    return bits
+
+
+def fill_left_changes(tokens: Sequence[int], suffixes: Sequence[int], bits: bytearray) -> None:
+    """The loop of `left_changes`; numba compiles it too."""
     before = SEPARATOR
-    for rank, position in enumerate(suffixes):
+    for rank in range(len(suffixes)):
+        position = suffixes[rank]
         neighbour = tokens[position - 1] if position else SEPARATOR
         if neighbour == SEPARATOR or neighbour != before:
             bits[rank >> 3] |= 1 << (rank & 7)
         before = neighbour
-    return bits
 
 
 def maximal_repeats(
