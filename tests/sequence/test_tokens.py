@@ -88,6 +88,20 @@ def test_the_compiled_lexer_is_the_regular_expression(
     )
 
 
+@pytest.mark.shows("SEQ-LEXER-TWINS")
+@given(st.lists(st.tuples(sources, st.sampled_from(PATHS)), max_size=6))
+def test_several_threads_number_words_as_one_would(files: list[tuple[bytes, str]]) -> None:
+    from holdfast.sequence.tokens import compiled
+
+    documents = [Document(Facts(path, len(data), 0, ""), data) for data, path in files]
+    alone, compiled._ALONE = compiled._ALONE, 1
+    try:
+        together = facts(stream_of(documents, Reading(), Backend.COMPILED))
+    finally:
+        compiled._ALONE = alone
+    assert together == facts(stream_of(documents, Reading(), Backend.PURE))
+
+
 @pytest.mark.shows("SEQ-RENAMED")
 def test_renaming_forgets_names_and_literals_and_keeps_the_rest() -> None:
     assert [kind_of(t) for t in (b"return", b"total", b"12", b'"x"', b"+=", b'"')] == [

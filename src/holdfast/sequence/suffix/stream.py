@@ -81,22 +81,18 @@ def _compiled_stream(documents: Sequence[Document], reading: Reading) -> Stream:
 
     from holdfast.sequence.tokens import compiled
 
-    joined = b"".join([document.data for document in documents])
-    data = np.frombuffer(joined, np.uint8)
+    source = b"".join([document.data for document in documents])
     bounds = np.zeros(len(documents) + 1, np.int64)
     np.cumsum([len(document.data) for document in documents], out=bounds[1:])
     families = np.array([family_of(document.facts.path) for document in documents], np.uint8)
-    tokens, starts, firsts, word_at, word_size = compiled.lex_all(data, bounds, families, reading)
-    words = [
-        joined[at : at + size]
-        for at, size in zip(word_at.tolist(), word_size.tolist(), strict=True)
-    ]
-    newlines = np.flatnonzero(data == 10)
-    line_firsts = np.searchsorted(newlines, bounds)
-    bases = np.repeat(bounds[:-1], np.diff(line_firsts))
-    line_starts = (newlines - bases + 1).astype(np.int32)
+    lexed = compiled.lex_all(source, bounds, families, reading)
+    newlines = np.flatnonzero(np.frombuffer(source, np.uint8) == 10)
+    line_firsts = np.searchsorted(newlines, bounds).astype(np.int64)
+    line_starts = (newlines + 1 - np.repeat(bounds[:-1], np.diff(line_firsts))).astype(np.int32)
     facts = [document.facts for document in documents]
-    return Stream(facts, words, tokens, starts, firsts, line_starts, line_firsts.astype(np.int64))
+    return Stream(
+        facts, lexed.words, lexed.tokens, lexed.starts, lexed.firsts, line_starts, line_firsts
+    )
 
 
 def joined(streams: Iterable[tuple[Stream, Sequence[int]]]) -> Stream:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numba
@@ -238,13 +239,20 @@ def _cut(
         at = base
         while at < end:
             kind = classes[data[at]]
-            if kind & 1:
+            if kind & 4:
+                # Words are most of a text, so they are cut here and not in a call.
+                stop = at + 1
+                while stop < end and classes[data[stop]] & 6:
+                    stop += 1
+            elif kind & 1:
                 stop = at + 1
                 if not keep_blanks:
                     at = stop
                     continue
                 while stop < end and classes[data[stop]] & 1:
                     stop += 1
+            elif kind == 0 and at + 1 < end and classes[data[at + 1]] & 7:
+                stop = at + 1  # an operator before a blank, a digit or a word stands alone
             else:
                 stop = -1
                 if kind & 16:
@@ -275,8 +283,7 @@ def _intern(
     document: int,
     first: int,
     tokens: Any,
-    keys: Any,
-    numbers: Any,
+    table: Any,
     word_at: Any,
     word_size: Any,
     words: int,
@@ -287,7 +294,7 @@ def _intern(
     number. Up to seven bytes the key is the word itself with its length, so equal keys are equal
     words; longer words have a hash there and are compared.
     """
-    mask = keys.shape[0] - 1
+    mask = table.shape[0] - 1
     base = bounds[document]
     for token in range(first, sizes.shape[0]):
         size = sizes[token]
@@ -306,9 +313,9 @@ def _intern(
                 key = (key ^ np.uint64(data[k])) * np.uint64(0x100000001B3)
             key |= np.uint64(1) << np.uint64(63)
         slot = np.int64((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(24)) & mask
-        number = numbers[slot]
+        number = np.int64(table[slot, 1])
         while number:
-            if keys[slot] == key:
+            if table[slot, 0] == key:
                 if size < 8:
                     break
                 if word_size[number - 1] == size:
@@ -319,120 +326,120 @@ def _intern(
                     if k == size:
                         break
             slot = (slot + 1) & mask
-            number = numbers[slot]
+            number = np.int64(table[slot, 1])
         if number == 0:
             if words * 2 > mask:
                 return document, token, words
             word_at[words] = at
             word_size[words] = size
             words += 1
-            number = words
-            keys[slot] = key
-            numbers[slot] = number
+            number = np.int64(words)
+            table[slot, 0] = key
+            table[slot, 1] = np.uint64(number)
         tokens[token] = number
     return document, sizes.shape[0], words
 
 
 @numba.njit(cache=True, nogil=True)
-def _rehash(old_keys: Any, old_numbers: Any, keys: Any, numbers: Any) -> None:
-    mask = keys.shape[0] - 1
-    for k in range(old_keys.shape[0]):
-        if old_numbers[k]:
-            key = old_keys[k]
+def _rehash(old: Any, table: Any) -> None:
+    mask = table.shape[0] - 1
+    for k in range(old.shape[0]):
+        if old[k, 1]:
+            key = old[k, 0]
             slot = np.int64((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(24)) & mask
-            while numbers[slot]:
+            while table[slot, 1]:
                 slot = (slot + 1) & mask
-            keys[slot] = key
-            numbers[slot] = old_numbers[k]
+            table[slot, 0] = key
+            table[slot, 1] = old[k, 1]
 
 
 _ALONE = 4_000_000
-"""Fewer bytes than this are cut by one thread."""
-
-Part = tuple[Ints, Ints, Longs]
+"""Fewer bytes than this are read by one thread."""
 
 
-def _cut_together(data: Bytes, bounds: Longs, families: Bytes, reading: Reading) -> list[Part]:
-    """`_cut` for all texts, by as many threads as there are cores; it holds no lock."""
+@dataclass(slots=True)
+class Lexed:
+    """The tokens of many texts: ids into `words` from 1, a separator after each text."""
+
+    tokens: Ints
+    starts: Ints
+    """Where each token begins in its text."""
+    firsts: Longs
+    """Where each text begins in the stream; one more for the end."""
+    words: list[bytes]
+
+
+def lex_all(source: bytes, bounds: Longs, families: Bytes, reading: Reading) -> Lexed:
+    """Lex and intern every text of `source`, by as many threads as there are cores.
+
+    Each thread numbers the words of its own texts; the numbers are then made one, in the order in
+    which a single thread would have met the words.
+    """
+    data = np.frombuffer(source, np.uint8)
     workers = min(os.cpu_count() or 1, 8) if len(data) >= _ALONE else 1
-    edges = np.searchsorted(bounds, np.linspace(0, len(data), workers + 1))
+    edges = np.searchsorted(bounds, np.linspace(0, len(data), workers + 1)).tolist()
     edges[0], edges[-1] = 0, len(families)
 
-    def cut(worker: int) -> Part:
-        low, high = int(edges[worker]), int(edges[worker + 1])
-        mine = bounds[low : high + 1]
-        # Reserved, not touched: hardly any text has a token per byte.
-        most = int(mine[-1] - mine[0]) + high - low
-        starts, sizes = np.empty(most, np.int32), np.empty(most, np.int32)
-        firsts = np.zeros(high - low + 1, np.int64)
-        count = _cut(
-            data,
-            mine,
-            families[low:high],
-            reading.comments,
-            reading.whitespace,
-            _CLASSES,
-            _QUOTES,
-            _FLAGS,
-            _COMMENTS,
-            _PAIRS,
-            _TRIPLES,
-            starts,
-            sizes,
-            firsts,
-        )
-        return starts[:count], sizes[:count], firsts
+    def lex(low: int, high: int) -> Lexed:
+        return _lex(source, data, bounds[low : high + 1], families[low:high], reading)
 
     if workers == 1:
-        return [cut(0)]
+        return lex(0, len(families))
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(cut, range(workers)))
-
-
-def lex_all(
-    data: Bytes, bounds: Longs, families: Bytes, reading: Reading
-) -> tuple[Ints, Ints, Longs, Longs, Ints]:
-    """Lex and intern every text of `data`.
-
-    Gives the token stream with a separator after each text, where each token starts in its text,
-    where each text starts in the stream, and for each word its first place and its size in `data`.
-    """
-    parts = _cut_together(data, bounds, families, reading)
-    counts = np.cumsum([0, *(len(part[0]) for part in parts)])
-    tokens = np.empty(int(counts[-1]), np.int32)
-    slots = 1 << 16
-    keys, numbers = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
-    word_at, word_size = np.empty(slots, np.int64), np.empty(slots, np.int32)
-    words = document = 0
-    for (starts, sizes, _), before in zip(parts, counts.tolist(), strict=False):
-        done, mine = 0, tokens[before : before + len(sizes)]
-        while done < len(sizes):
-            document, done, words = _intern(
-                data,
-                bounds,
-                starts,
-                sizes,
-                document,
-                done,
-                mine,
-                keys,
-                numbers,
-                word_at,
-                word_size,
-                words,
-            )
-            if done < len(sizes):
-                old_keys, old_numbers = keys, numbers
-                slots *= 4
-                keys, numbers = np.zeros(slots, np.uint64), np.zeros(slots, np.int32)
-                _rehash(old_keys, old_numbers, keys, numbers)
-                word_at = np.concatenate([word_at[:words], np.empty(slots - words, np.int64)])
-                word_size = np.concatenate([word_size[:words], np.empty(slots - words, np.int32)])
-    firsts = [part[2][:-1] + before for part, before in zip(parts, counts.tolist(), strict=False)]
-    return (
-        tokens,
-        parts[0][0] if len(parts) == 1 else np.concatenate([part[0] for part in parts]),
-        np.concatenate([*firsts, counts[-1:]]),
-        word_at[:words],
-        word_size[:words],
+        parts = list(pool.map(lex, edges[:-1], edges[1:]))
+    ids: dict[bytes, int] = {}
+    streams, firsts, before = [], [], 0
+    for part in parts:
+        remap = [0, *(ids.setdefault(word, len(ids) + 1) for word in part.words)]
+        streams.append(np.array(remap, np.int32)[part.tokens])
+        firsts.append(part.firsts[:-1] + before)
+        before += len(part.tokens)
+    return Lexed(
+        np.concatenate(streams),
+        np.concatenate([part.starts for part in parts]),
+        np.concatenate([*firsts, np.array([before])]),
+        list(ids),
     )
+
+
+def _lex(source: bytes, data: Bytes, bounds: Longs, families: Bytes, reading: Reading) -> Lexed:
+    # Reserved, not touched: hardly any text has a token per byte.
+    most = int(bounds[-1] - bounds[0]) + len(families)
+    starts, sizes = np.empty(most, np.int32), np.empty(most, np.int32)
+    firsts = np.zeros(len(families) + 1, np.int64)
+    count = _cut(
+        data,
+        bounds,
+        families,
+        reading.comments,
+        reading.whitespace,
+        _CLASSES,
+        _QUOTES,
+        _FLAGS,
+        _COMMENTS,
+        _PAIRS,
+        _TRIPLES,
+        starts,
+        sizes,
+        firsts,
+    )
+    sizes = sizes[:count]
+    tokens = np.empty(count, np.int32)
+    slots = 1 << 16
+    table = np.zeros((slots, 2), np.uint64)
+    word_at, word_size = np.empty(slots, np.int64), np.empty(slots, np.int32)
+    document = done = words = 0
+    while done < count:
+        document, done, words = _intern(
+            data, bounds, starts, sizes, document, done, tokens, table, word_at, word_size, words
+        )
+        if done < count:
+            old = table
+            slots *= 4
+            table = np.zeros((slots, 2), np.uint64)
+            _rehash(old, table)
+            word_at = np.concatenate([word_at[:words], np.empty(slots - words, np.int64)])
+            word_size = np.concatenate([word_size[:words], np.empty(slots - words, np.int32)])
+    spans = zip(word_at[:words].tolist(), word_size[:words].tolist(), strict=True)
+    texts = [source[at : at + size] for at, size in spans]
+    return Lexed(tokens, starts[:count].copy(), firsts, texts)
