@@ -194,3 +194,15 @@ def test_a_small_graph_is_drawn_as_text_and_as_svg(
     assert run(capsys, "sequence", "show", "ab", "--query", "zz")[0] == 2
     assert run(capsys, "sequence", "show")[0] == 2
     assert run(capsys, "sequence", "show", "ab" * 300 + "ba" * 200, "--max-vertices", "20")[0] == 1
+
+
+def test_a_home_that_cannot_be_written_is_said(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tree.parent / "file").write_text("")
+    monkeypatch.setenv("HOLDFAST_HOME", str(tree.parent / "file"))
+    code, _, err = run(capsys, "clones", str(tree))
+    assert code == 2
+    assert "cannot be written" in err
+    assert "hint: set HOLDFAST_HOME" in err
+    assert run(capsys, "clones", str(tree / "missing"))[0] == 2

@@ -152,15 +152,14 @@ def test_the_maximal_repeats_of_a_segment_are_all_there(
     texts: list[list[str]], minimum: int
 ) -> None:
     made = segment_of(texts)
-    kernel = backends.kernels(Backend.PURE)
-    found = {
-        tuple(made.word(t).decode() for t in made.tokens[at : at + length])
-        for length, first, _ in kernel.maximal_repeats(
-            made.shared_prefixes(), made.changes, minimum
-        )
-        for at in [made.suffixes[first]]
-    }
-    assert found == brute.maximal_repeats(texts, minimum)
+    for backend in EVERY:
+        found = {
+            tuple(text.decode() for text in place.texts()): count
+            for place, count in clones.repeats(made, minimum=minimum, backend=backend)
+        }
+        assert found == {
+            run: len(brute.occurrences(run, texts)) for run in brute.maximal_repeats(texts, minimum)
+        }
 
 
 @pytest.mark.shows("SEQ-STATISTICS")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.errors import UsageError
 from holdfast.files import disk
 from holdfast.files.snapshot import Changes, FileStat, Snapshot, changes
 from holdfast.sequence.shelf import Progress, Shelf, facts_of
@@ -50,7 +51,13 @@ def open_tree(root: Path, sequence_root: Path, reading: Reading, progress: Progr
         paths = [*difference.added, *difference.changed]
         gone: list[str] = list(difference.removed)
         documents = list(_documents(root, looked, paths, gone, progress))
-        shelf.refresh(documents, gone, progress)
+        try:
+            shelf.refresh(documents, gone, progress)
+        except OSError as error:
+            raise UsageError(
+                f"{sequence_root} cannot be written: {error.strerror}",
+                "set HOLDFAST_HOME to a directory that you may write",
+            ) from error
     return Tree(root, shelf, looked, difference)
 
 

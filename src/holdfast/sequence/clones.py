@@ -179,6 +179,25 @@ def _distinct(groups: list[Group]) -> list[Group]:
     return list(seen.values())
 
 
+def repeats(
+    segment: Segment, *, minimum: int = MINIMUM, backend: Backend | None = None
+) -> Iterator[tuple[Occurrence, int]]:
+    """Every maximal repeat of at least `minimum` tokens: one of its places, and its count.
+
+    Unlike the groups these lie inside each other and their places overlap: idioms, with counts.
+    """
+    backend = backend or choose(len(segment.tokens))
+    shared: Any = segment.shared_prefixes()
+    changes: Any = segment.changes
+    if backend is not Backend.PURE:
+        import numpy as np
+
+        shared = np.asarray(shared, np.int32)
+        changes = np.frombuffer(changes, np.uint8)
+    for length, first, end in kernels(backend).maximal_repeats(shared, changes, max(1, minimum)):
+        yield Occurrence(segment, segment.suffixes[first], length), end - first
+
+
 def telling(groups: Sequence[Group], size: int, *, share: float = 0.1) -> list[Group]:
     """The groups that show something new, in their order; `size` is the length of the stream.
 

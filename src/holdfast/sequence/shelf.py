@@ -38,6 +38,8 @@ DELTA_TOKENS_MAX = 100_000
 MID_TOKENS_MIN = 1_000_000
 """Mid is folded into the base when it is larger than this and than a quarter of the base."""
 
+DELETED_TOKENS_MIN = 200_000
+
 _BYTES_PER_TOKEN = 4  # a guess for choosing a backend before anything is lexed
 
 Progress = Callable[[str, int, int], None]
@@ -175,7 +177,9 @@ class Shelf:
                 self._add(Stream([], [], [], [], [0], [], [0]), Backend.PURE)
             self._fold(range(2, len(sizes)), stream, progress)
         base = self._shelved[0].live
-        if base.tokens < len(base.segment) * 0.6:
+        gone, size = len(base.segment) - base.tokens, len(base.segment)
+        # Every opening marks what is deleted, token by token, so that must not grow for ever.
+        if gone > min(0.4 * size, max(DELETED_TOKENS_MIN, 0.15 * size)):
             self._fold(range(len(self._shelved)), None, progress)
 
     def _fold(self, numbers: range, stream: Stream | None, progress: Progress) -> None:

@@ -284,6 +284,7 @@ def _intern(
     first: int,
     tokens: Any,
     table: Any,
+    single: Any,
     word_at: Any,
     word_size: Any,
     words: int,
@@ -304,6 +305,9 @@ def _intern(
             base = bounds[document]
             continue
         at = base + starts[token]
+        if size == 1 and single[data[at]]:
+            tokens[token] = single[data[at]]  # most operators: no hash, no table
+            continue
         key = np.uint64(size)
         if size < 8:
             for k in range(at, at + size):
@@ -336,6 +340,8 @@ def _intern(
             number = np.int64(words)
             table[slot, 0] = key
             table[slot, 1] = np.uint64(number)
+            if size == 1:
+                single[data[at]] = number
         tokens[token] = number
     return document, sizes.shape[0], words
 
@@ -426,12 +432,23 @@ def _lex(source: bytes, data: Bytes, bounds: Longs, families: Bytes, reading: Re
     sizes = sizes[:count]
     tokens = np.empty(count, np.int32)
     slots = 1 << 16
-    table = np.zeros((slots, 2), np.uint64)
+    table, single = np.zeros((slots, 2), np.uint64), np.zeros(256, np.int32)
     word_at, word_size = np.empty(slots, np.int64), np.empty(slots, np.int32)
     document = done = words = 0
     while done < count:
         document, done, words = _intern(
-            data, bounds, starts, sizes, document, done, tokens, table, word_at, word_size, words
+            data,
+            bounds,
+            starts,
+            sizes,
+            document,
+            done,
+            tokens,
+            table,
+            single,
+            word_at,
+            word_size,
+            words,
         )
         if done < count:
             old = table
