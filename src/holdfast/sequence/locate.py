@@ -138,7 +138,8 @@ def as_text(report: Report) -> str:
             f"inside a {what} of {answer.root_width} tokens, "
             f"{root.path}:{root.first.line}-{root.last.line} ({answer.kind.value})"
         )
-    if len(report.parts) > 1:
+    if report.found > answer.position:
+        # Only when there is more of it than its beginning.
         lines.append(
             f"of the whole snippet {report.found} of {total} tokens exist in runs of two or more:"
         )
