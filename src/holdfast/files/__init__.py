@@ -1,0 +1,1 @@
+"""A directory tree as data."""
