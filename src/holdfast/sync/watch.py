@@ -192,7 +192,7 @@ class Watched:
         removes = {key for key in self.known if key not in union}
         if integrated is not None:
             removes |= {
-                key for key, at in self.removed.items() if at > integrated and key not in union
+                key for key, at in self.removed.items() if at >= integrated and key not in union
             }
             for key, known in list(self.known.items()):
                 if known.proven > integrated:
@@ -202,7 +202,9 @@ class Watched:
 
     def integrated(self, seq: Seq) -> None:
         """The client has integrated everything up to `seq`."""
-        for key in [key for key, at in self.removed.items() if at <= seq]:
+        # Orphans are removed without a commit, so at a seq that was acknowledged before: only a
+        # later one says that the removal arrived. Removing twice does no harm.
+        for key in [key for key, at in self.removed.items() if at < seq]:
             del self.removed[key]
 
     # the parts

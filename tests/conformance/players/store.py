@@ -15,6 +15,7 @@ from tests.conformance.players import Case
 from tests.conformance.players.expectations import Failed, check
 from tests.conformance.players.store_engine import EnginePlayer
 from tests.conformance.players.store_pure import LEVELS as PURE
+from tests.conformance.players.store_replica import ReplicaPlayer, ViewPlayer
 from tests.conformance.players.store_wire import WirePlayer
 
 Step = dict[str, Any]
@@ -78,6 +79,10 @@ def _player(case: dict[str, Any]) -> Callable[[], None]:
         elif level == "engine":
             player = EnginePlayer(case["status"])
             run, close = player.step, player.close
+        elif level == "replica":
+            run, close = ReplicaPlayer(case["status"]).step, None
+        elif level == "view":
+            run, close = ViewPlayer().step, None
         elif level == "wire":
             wire = WirePlayer(case["status"], case.get("options") or {})
             run, close, fill = wire.step, wire.close, wire.fill
