@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+import msgspec
+
 from holdfast.ids import BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store import codec
 from holdfast.store.errors import StoreUnreachable
@@ -148,20 +150,28 @@ def recorded(session: ServerSession) -> str | None:
     watched = session.watched
     if len(watched.known) > KNOWN_MAX:
         return None
+    texts = watched.texts
+    for id, watch in watched.watches.items():
+        if id not in texts:
+            # A schema may hold anything; the rest of the state is plain and needs no second look.
+            texts[id] = codec.encode(messages.to_wire(watch), True)
     state = {
         "format": FORMAT,
         "principal": session.principal,
         "tokenDigest": session.token_digest,
         "seenSeq": session.seen_seq,
         "syncedSeq": session.synced_seq,
-        "watches": [messages.to_wire(watch) for watch in watched.watches.values()],
+        "watches": [msgspec.Raw(text.encode()) for text in texts.values()],
         "known": [
-            [branch, id, known.seq, known.deleted, known.proven]
+            (branch, id, known.seq, known.deleted, known.proven)
             for (branch, id), known in watched.known.items()
         ],
-        "removed": [[branch, id, seq] for (branch, id), seq in watched.removed.items()],
+        "removed": [(branch, id, seq) for (branch, id), seq in watched.removed.items()],
     }
-    return codec.encode(state, True)
+    return _JSON.encode(state).decode()
+
+
+_JSON = msgspec.json.Encoder()
 
 
 def restored(space: SpaceId, id: SessionId, text: str, limits: GraphLimits) -> ServerSession | None:
