@@ -14,9 +14,12 @@ from holdfast import __version__
 from holdfast.errors import HoldfastError, UsageError
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "read": ("holdfast.cli.read", "a file, or only what the session does not hold of it"),
+    "readcache": ("holdfast.cli.readcache", "what a session holds, and why an answer is short"),
+    "session": ("holdfast.cli.session", "a session as a tree, with the trust at each point"),
+    "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
     "serve": ("holdfast.cli.serve", "serve the memory protocol on a socket"),
     "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
-    "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
 }
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
 
