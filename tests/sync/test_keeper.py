@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from holdfast.ids import SessionId, SpaceId
 from holdfast.store.graph import Limits as GraphLimits
-from holdfast.sync.keeper import SessionFile, SessionKeeper
+from holdfast.sync.keeper import FORMAT, SessionFile, SessionKeeper, recorded, restored
 from tests.sync.wire import Peer, World, link, root, set_, upserts, watch
 
 
@@ -138,3 +139,22 @@ def test_a_session_of_another_principal_is_not_handed_over_after_a_restart(tmp_p
     assert "resumed" not in answer
     keeper.close()
     world.close()
+
+
+GOLDEN = {
+    1: '{"format":1,"principal":"alice","tokenDigest":"d","seenSeq":3,"syncedSeq":4,'
+    '"watches":[{"id":"w","kind":"graph","query":{"roots":[{"id":"a","selector":'
+    '{"path":[],"schema":{"/object":{"/x":true}}}}]}}],'
+    '"known":[["","a",4,false,4]],"removed":[["draft","b",5]]}',
+}
+"""Format -> a session as it is kept in that format."""
+
+
+@pytest.mark.shows("SYNC-KEPT-FORMAT")
+def test_what_is_kept_cannot_change_shape_without_a_new_format() -> None:
+    space, id = SpaceId("did:key:z"), SessionId("S")
+    session = restored(space, id, GOLDEN[FORMAT], GraphLimits())
+    assert session is not None
+    assert session.watched.watches["w"].query["roots"][0]["selector"]["schema"] == {"/x": True}
+    assert recorded(session) == GOLDEN[FORMAT]
+    assert restored(space, id, '{"format":0}', GraphLimits()) is None

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StoreError
-from holdfast.ids import BranchName, LocalSeq, Seq
+from holdfast.ids import MAIN, BranchName, LocalSeq, Seq
 from holdfast.store import merging
 from holdfast.store.errors import QueryError, StoreUnreachable
-from holdfast.store.graph import query_graph
+from holdfast.store.graph import TrackedGraph, roots_of
 from holdfast.store.model import DELETED, CommitKey
 from holdfast.store.store import Store
 from holdfast.sync import messages
@@ -100,8 +100,11 @@ class Commands:
             raise QueryError("the atSeq of a query must be a seq")
 
         def evaluate() -> Any:
-            view = space.view_at(BranchName(branch or ""), None if at is None else Seq(at))
-            return query_graph(view, query, space=space.name, limits=self._server.limits.graph)
+            name, limits = BranchName(branch or MAIN), self._server.limits.graph
+            view = space.view_at(name, None if at is None else Seq(at))
+            graph = TrackedGraph(name, space.name, limits, space.views().memo)
+            graph.grow(view, roots_of(query, limits))
+            return graph.entities()
 
         return {"serverSeq": space.seq, "entities": _asked(evaluate)}
 

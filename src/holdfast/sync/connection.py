@@ -420,7 +420,8 @@ class Connection:
     def _answer_commit(self, slot: _Slot) -> None:
         answer, request_id = slot.answer, slot.request.request_id
         if isinstance(answer, Applied):
-            self.ok(request_id, answer.to_wire())
+            ok = answer.to_wire()
+            self._send_frame(messages.landed_frame(request_id, ok, self._unified))
             return
         if isinstance(answer, dict):
             self.ok(request_id, answer)

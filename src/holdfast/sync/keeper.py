@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+import msgspec
+
 from holdfast.ids import BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store import codec
 from holdfast.store.errors import StoreUnreachable
@@ -40,6 +42,11 @@ KEPT_MS: Final = 24 * 60 * 60 * 1000
 
 _COLUMNS = "space, id, until_ms, state"
 
+_SECRET = ("", "secret")
+"""No space has an empty name, so no session is kept there."""
+
+_FOR_EVER: Final = 2**53
+
 Row = tuple[str, str, int, str]
 Taken = tuple[list[Row], list[tuple[str, str]]]
 """Rows to write, and the keys of rows to drop."""
@@ -54,6 +61,9 @@ class Rows(Protocol):
     def sweep(self, now_ms: int) -> None: ...
     def announce(self, name: str) -> None:
         """Tell whoever shares these rows that a session is now ours."""
+
+    def secret(self, proposed: str) -> str:
+        """What all who share these rows know and nobody else; the first proposal stays."""
 
     def close(self) -> None: ...
 
@@ -140,20 +150,28 @@ def recorded(session: ServerSession) -> str | None:
     watched = session.watched
     if len(watched.known) > KNOWN_MAX:
         return None
+    texts = watched.texts
+    for id, watch in watched.watches.items():
+        if id not in texts:
+            # A schema may hold anything; the rest of the state is plain and needs no second look.
+            texts[id] = codec.encode(messages.to_wire(watch), True)
     state = {
         "format": FORMAT,
         "principal": session.principal,
         "tokenDigest": session.token_digest,
         "seenSeq": session.seen_seq,
         "syncedSeq": session.synced_seq,
-        "watches": [messages.to_wire(watch) for watch in watched.watches.values()],
+        "watches": [msgspec.Raw(text.encode()) for text in texts.values()],
         "known": [
-            [branch, id, known.seq, known.deleted, known.proven]
+            (branch, id, known.seq, known.deleted, known.proven)
             for (branch, id), known in watched.known.items()
         ],
-        "removed": [[branch, id, seq] for (branch, id), seq in watched.removed.items()],
+        "removed": [(branch, id, seq) for (branch, id), seq in watched.removed.items()],
     }
-    return codec.encode(state, True)
+    return _JSON.encode(state).decode()
+
+
+_JSON = msgspec.json.Encoder()
 
 
 def restored(space: SpaceId, id: SessionId, text: str, limits: GraphLimits) -> ServerSession | None:
@@ -214,6 +232,15 @@ class SessionFile:
 
     def announce(self, name: str) -> None:
         pass  # one server per file
+
+    def secret(self, proposed: str) -> str:
+        self._file.many(
+            f"INSERT OR IGNORE INTO session ({_COLUMNS}) VALUES ($1, $2, $3, $4)",
+            [(*_SECRET, _FOR_EVER, proposed)],
+        )
+        found = self.get(*_SECRET)
+        assert found is not None
+        return found[3]
 
     def close(self) -> None:
         self._file.close()
@@ -286,6 +313,16 @@ class SessionTable:
 
     def drop(self, keys: Iterable[tuple[str, str]]) -> None:
         self._many("DELETE FROM public.holdfast_session WHERE space = $1 AND id = $2", list(keys))
+
+    def secret(self, proposed: str) -> str:
+        self._ask(
+            f"INSERT INTO public.holdfast_session ({_COLUMNS}) VALUES ($1, $2, $3, $4) "
+            "ON CONFLICT (space, id) DO NOTHING",
+            (*_SECRET, _FOR_EVER, proposed),
+        )
+        found = self.get(*_SECRET)
+        assert found is not None
+        return found[3]
 
     def announce(self, name: str) -> None:
         self._ask("SELECT pg_notify($1, $2)", (TAKEOVERS, f"{self._node}:{name}"))

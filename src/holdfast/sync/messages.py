@@ -302,8 +302,8 @@ Parsed = TypeVar("Parsed")
 def parse_request(text: str, unified: bool = False) -> Request:
     """A client's frame as a message, or `InvalidMessage`."""
     request: Request = _parse(text, unified, _REQUESTS)
-    for name in ("seen_seq", "from_seq", "to_seq", "local_seq", "fork_seq", "limit"):
-        _whole(getattr(request, name, None))
+    for name in _SEQS[type(request)]:
+        _whole(getattr(request, name))
     if isinstance(request, SessionOpen):
         _whole(request.session.seen_seq)
     return request
@@ -339,6 +339,16 @@ def _by_type(union: Any) -> dict[str, type[Message]]:
 
 _REQUESTS, _ANSWERS = _by_type(Request), _by_type(Answer)
 
+_SEQS: Final = {
+    kind: tuple(
+        name
+        for name in ("seen_seq", "from_seq", "to_seq", "local_seq", "fork_seq", "limit")
+        if name in kind.__struct_fields__
+    )
+    for kind in _REQUESTS.values()
+}
+"""Which members of a message are whole numbers that must not be negative."""
+
 
 def _whole(number: object) -> None:
     if isinstance(number, int) and not 0 <= number <= 2**53 - 1:
@@ -371,6 +381,15 @@ def _plain(value: Any) -> Any:
 def encode(message: Message, unified: bool = False) -> str:
     """A message as a frame."""
     return codec.encode(to_wire(message), unified)
+
+
+def landed_frame(request_id: str, ok: dict[str, Any], unified: bool) -> str:
+    """The frame of a response to a commit, whose documents came off the wire a moment ago.
+
+    They hold nothing that cannot be written, so in plain mode they need no second look.
+    """
+    response = {"type": "response", "requestId": request_id, "ok": ok}
+    return codec.encode(response, True) if unified else _JSON.encode(response).decode()
 
 
 def effect_frame(space: str, session_id: str, sync: Sync, upserts: list[str]) -> str:

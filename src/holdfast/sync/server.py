@@ -14,6 +14,7 @@ from typing import Any
 
 from holdfast.errors import StoreError
 from holdfast.ids import SpaceId
+from holdfast.store import roots
 from holdfast.store.errors import StoreBusy, StoreUnreachable
 from holdfast.store.model import Applied
 from holdfast.store.store import Store
@@ -128,6 +129,7 @@ class Server:
         """An open space; opened on first use. A failed open is not remembered."""
         space = self.spaces.get(name)
         if space is None:
+            roots.guard(name)
             space = Space(name, self._open_space(name))
             self.spaces[name] = space
             access = self.access[name] = Access(space, self.access_mode)

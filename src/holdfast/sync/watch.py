@@ -84,6 +84,8 @@ class Watched:
     def __init__(self, space: str = "", limits: Limits = DEFAULT_LIMITS) -> None:
         self._space, self._limits = space, limits
         self.watches: dict[str, WatchSpec] = {}
+        self.texts: dict[str, str] = {}
+        """The watches as they are kept, by id; filled by whoever keeps them."""
         self.graphs: dict[BranchName, TrackedGraph] = {}
         self.known: dict[DocumentKey, Known] = {}
         self.removed: dict[DocumentKey, Seq] = {}
@@ -108,7 +110,7 @@ class Watched:
             if other is not watch and definition(other) != definition(watch):
                 raise ProtocolError(f"session.watch.set names the watch id {watch.id} twice")
         graphs = self._evaluated(named.values(), views)
-        self.watches, self.graphs = named, graphs
+        self.watches, self.graphs, self.texts = named, graphs, {}
         union = self._union(graphs)
         removes = sorted(key for key in self.known if key not in union)
         return self._sync(since, views.seq, synced, union.values(), removes)
@@ -162,7 +164,7 @@ class Watched:
         for branch, ids in stale.items():
             graph = self.graphs.get(branch)
             if graph is not None:
-                change = graph.refresh(views(branch), ids)
+                change = graph.refresh(views(branch), ids, views.memo)
                 entities += change.entities
                 tracked[branch] = change.tracked
         return self._sync(since, views.seq, since, self._changed(entities), ()), tracked

@@ -35,7 +35,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
-SAVE_EVERY_S = 0.25
+SAVE_EVERY_S = 2.0
 SWEEP_EVERY_S = 5.0
 
 log = logging.getLogger("holdfast.sync")
