@@ -82,6 +82,7 @@ class Client:
         )
         CLIENTS.append(self)
         self.effects: list[Json] = []
+        self.refusal: Json | None = None
         hello: Json = {"type": "hello", "protocol": "memory/v2", "flags": FLAGS}
         if capabilities is not None:
             hello["capabilities"] = capabilities

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import StoreError
+from holdfast.store.errors import StoreUnreachable
 from holdfast.store.model import Applied
 from holdfast.store.store import Store
 from tests.sync.wire import (
@@ -776,3 +777,41 @@ def test_a_commit_that_did_not_pass_this_server_is_seen(world: World) -> None:
     writer.transact(set_("b", 1))
     world.server.flush()
     assert [upserts(sync) for sync in watcher.effects()] == [[("a", 2)]]
+
+
+@pytest.mark.shows("SYNC-CLUSTER-DATABASE")
+def test_what_is_owed_while_the_database_is_away_is_sent_when_it_is_back(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, one, other = world.peer("A"), world.peer("B"), world.peer("C")
+    for watcher in (one, other):
+        watcher.watch_set(watch("w", root("a")))
+    writer.transact(set_("a", 1))
+    world.now += 5
+
+    def away(*_: Any) -> None:
+        raise StoreUnreachable("the database is away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("holdfast.store.replay.state_at", away)
+        assert world.server.refresh() == 1_000
+    assert one.drain() == other.drain() == []
+    world.now += 1_000
+    world.server.refresh()
+    for watcher in (one, other):
+        assert [upserts(sync) for sync in watcher.effects()] == [[("a", 1)]]
+
+
+@pytest.mark.shows("SYNC-CLUSTER-DATABASE")
+def test_a_question_that_the_database_cannot_answer_ends_the_connection(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    peer = world.peer("A")
+    peer.transact(set_("a", 1))
+
+    def away(*_: Any) -> None:
+        raise StoreUnreachable("the database is away")
+
+    monkeypatch.setattr("holdfast.store.replay.state_at", away)
+    assert peer.send(peer.command("graph.query", query={"roots": [root("a")]})) == []
+    assert peer.connection.closing == (1013, "the database is away")

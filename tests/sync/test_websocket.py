@@ -52,6 +52,27 @@ def test_pipelined_commits_are_all_answered_in_order(served: Served) -> None:
     client.close()
 
 
+@pytest.mark.shows("SYNC-BRANCHES", "SYNC-4.1-ORDER")
+def test_branches_over_real_sockets_are_answered_in_order(served: Served) -> None:
+    client = Client(served.url, "A", ["branches"])
+    command = {"space": client.space, "sessionId": "A"}
+    one = {"localSeq": 1, "operations": [set_("a", 1)]}
+    on_it = {"localSeq": 3, "branch": "draft", "operations": [set_("a", 2)]}
+    for message in (
+        {"type": "transact", "requestId": "1", "commit": one},
+        {"type": "branch.create", "requestId": "2", "localSeq": 2, "name": "draft"},
+        {"type": "transact", "requestId": "3", "commit": on_it},
+        {"type": "branch.create", "requestId": "4", "localSeq": 9, "name": "draft"},
+        {"type": "branch.list", "requestId": "5"},
+    ):
+        client.send({**message, **command})
+    answers = [client.receive() for _ in range(5)]
+    assert [answer["requestId"] for answer in answers] == ["1", "2", "3", "4", "5"]
+    assert [answer["ok"]["seq"] for answer in answers[:3]] == [1, 2, 3]
+    assert answers[3]["error"]["name"] == "TransactionError"
+    assert len(answers[4]["ok"]["branches"]) == 2
+
+
 @pytest.mark.shows("SYNC-KEPT", "W14")
 def test_what_was_acknowledged_survives_kill_and_sessions_resume(tmp_path: Path) -> None:
     home = home_of(tmp_path)

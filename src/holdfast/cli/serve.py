@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import secrets
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,7 +45,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--audience", default="", help="our name in signed opens")
     parser.add_argument(
-        "--key-file", metavar="FILE", help="32 secret bytes that servers of one database share"
+        "--key-file",
+        metavar="FILE",
+        help="32 secret bytes to seal session ids with (default: kept with the sessions)",
     )
     parser.add_argument("--json", action="store_true", help="say where we listen as JSON")
 
@@ -77,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         require_signature=args.require_signature,
         access=AccessMode(args.acl),
         audience=args.audience or f"holdfast://{args.host}:{args.port}",
-        key=_key(Path(args.key_file)) if args.key_file else secrets.token_bytes(32),
+        key=_key(Path(args.key_file)) if args.key_file else b"",
     )
     service = SyncService(options)
     config = uvicorn.Config(

@@ -25,7 +25,7 @@ from holdfast.store.graph import DEFAULT_LIMITS, Limits, Loaded, point_of, query
 from holdfast.store.group import GroupCommit
 from holdfast.store.history import LogEntry
 from holdfast.store.merging import DocumentDiff, Point, Proposal
-from holdfast.store.model import Applied, Branch, CommitKey, Document, State
+from holdfast.store.model import Applied, Branch, CommitKey, Document, State, name_problem
 from holdfast.store.settings import Settings
 from holdfast.store.tables import Database
 from holdfast.store.verify import Report, Verifier
@@ -166,7 +166,8 @@ class Store:
 
     def branch(self, name: str) -> Branch | None:
         with self._reader:
-            return self.engine.tables.branch(BranchName(name))
+            known = not name or not name_problem(name)
+            return self.engine.tables.branch(BranchName(name)) if known else None
 
     def create_branch(
         self,
@@ -290,7 +291,7 @@ class Store:
     def blob(self, hash: str) -> tuple[bytes, str]:
         """The bytes under a hash, and their content type."""
         with self._reader:
-            found = self.engine.tables.blob(hash)
+            found = None if name_problem(hash) else self.engine.tables.blob(hash)
         if found is None:
             raise InvalidBlob(f"there is no blob {hash}")
         return found[0], found[1]

@@ -160,13 +160,10 @@ class Tables:
         sql = f'SELECT {_COMMIT} FROM "commit" WHERE seq < $1 ORDER BY seq DESC LIMIT $2'
         return [CommitRow(*row) for row in self._db.rows(sql, (seq, limit))]
 
-    def merges(self, one: BranchName, other: BranchName, after: Seq) -> list[CommitRow]:
-        """Commits on either branch above `after` that say they merged something, newest first."""
-        sql = (
-            f'SELECT {_COMMIT} FROM "commit" WHERE branch IN ($1, $2) AND seq > $3 '
-            "AND original LIKE '%\"merge\":%' ORDER BY seq DESC"
-        )
-        return [CommitRow(*row) for row in self._db.rows(sql, (one, other, after))]
+    def merges(self) -> list[CommitRow]:
+        """Commits that say they merged something, oldest first."""
+        sql = f'SELECT {_COMMIT} FROM "commit" WHERE original LIKE \'%"merge":%\' ORDER BY seq'
+        return [CommitRow(*row) for row in self._db.rows(sql)]
 
     def add_commits(self, rows: Iterable[CommitRow]) -> None:
         self._db.run_many(

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StoreError
-from holdfast.ids import BranchName, LocalSeq, Seq
+from holdfast.ids import MAIN, BranchName, LocalSeq, Seq
 from holdfast.store import merging
 from holdfast.store.errors import QueryError, StoreUnreachable
-from holdfast.store.graph import query_graph
+from holdfast.store.graph import TrackedGraph, roots_of
 from holdfast.store.model import DELETED, CommitKey
+from holdfast.store.store import Store
 from holdfast.sync import messages
 from holdfast.sync.errors import ProtocolError, TooManyWatches
 from holdfast.sync.messages import (
@@ -46,10 +47,7 @@ class Commands:
         session = self._connection.session(request.space, request.session_id)
         space = self._server.spaces[session.space]
         access = self._server.access[session.space]
-        if isinstance(request, BranchCreate | BranchDelete):
-            access.require_write(session.principal)
-        else:
-            access.require_read(session.principal)
+        access.require_read(session.principal)
         match request:
             case Ack():
                 return self._ack(request, space, session)
@@ -59,9 +57,6 @@ class Commands:
                 return self._watch_set(request, space, session)
             case WatchAdd():
                 return self._watch_add(request, space, session)
-            case BranchCreate() | BranchDelete():
-                self._need("branches", request)
-                return self._lifecycle(request, space, session)
             case BranchList():
                 self._need("branches", request)
                 return self._branches(request, space)
@@ -105,8 +100,11 @@ class Commands:
             raise QueryError("the atSeq of a query must be a seq")
 
         def evaluate() -> Any:
-            view = space.view_at(BranchName(branch or ""), None if at is None else Seq(at))
-            return query_graph(view, query, space=space.name, limits=self._server.limits.graph)
+            name, limits = BranchName(branch or MAIN), self._server.limits.graph
+            view = space.view_at(name, None if at is None else Seq(at))
+            graph = TrackedGraph(name, space.name, limits, space.views().memo)
+            graph.grow(view, roots_of(query, limits))
+            return graph.entities()
 
         return {"serverSeq": space.seq, "entities": _asked(evaluate)}
 
@@ -155,20 +153,25 @@ class Commands:
 
     # branches
 
-    def _lifecycle(
-        self, request: BranchCreate | BranchDelete, space: Space, session: ServerSession
-    ) -> Any:
+    def lifecycle(self, request: BranchCreate | BranchDelete) -> Callable[[Store], dict[str, Any]]:
+        """What to do to the store, if it may be done."""
+        session = self._connection.session(request.space, request.session_id)
+        self._server.access[session.space].require_write(session.principal)
+        self._need("branches", request)
         by = CommitKey(session.id, LocalSeq(request.local_seq))
-        if isinstance(request, BranchCreate):
-            branch = space.store.create_branch(
-                request.name, request.parent_branch, request.fork_seq, by
-            )
-        else:
-            branch = space.store.delete_branch(request.name, by)
-        with space.store.reading() as engine:
-            seq = engine.tables.seq_of(by)
-        space.advance()
-        return {"seq": seq, "branch": branch.to_wire()}
+
+        def act(store: Store) -> dict[str, Any]:
+            if isinstance(request, BranchCreate):
+                branch = store.create_branch(
+                    request.name, request.parent_branch, request.fork_seq, by
+                )
+            else:
+                branch = store.delete_branch(request.name, by)
+            with store.reading() as engine:
+                seq = engine.tables.seq_of(by)
+            return {"seq": seq, "branch": branch.to_wire()}
+
+        return act
 
     def _branches(self, request: BranchList, space: Space) -> Any:
         branches = [

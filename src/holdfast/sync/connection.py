@@ -16,7 +16,7 @@ from msgspec import UNSET, UnsetType
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.ids import Seq, SessionId, SpaceId
 from holdfast.store import codec
-from holdfast.store.errors import ConflictError, StoreUnreachable
+from holdfast.store.errors import ConflictError, StoreBusy, StoreUnreachable
 from holdfast.store.model import Applied
 from holdfast.store.store import Store
 from holdfast.sync import messages
@@ -36,6 +36,8 @@ from holdfast.sync.messages import (
     HANDSHAKE,
     INVALID,
     PROTOCOL,
+    BranchCreate,
+    BranchDelete,
     Effect,
     Hello,
     HelloOk,
@@ -56,22 +58,29 @@ from holdfast.sync.watch import Watched, is_empty
 if TYPE_CHECKING:
     from holdfast.sync.server import Server
 
+Lifecycle = BranchCreate | BranchDelete
+
 Told = Callable[[Applied | StoreError], None]
 Commit = Callable[[Store, str, Mapping[str, Any], Told], None]
 """Land a commit and tell its fate, now or later, but in the order of the calls for one store."""
+
+Act = Callable[
+    [Store, Callable[[Store], dict[str, Any]], Callable[[dict[str, Any] | StoreError], None]], None
+]
+"""Do something else that waits for the disk, and tell what came of it, now or later."""
 
 NORMAL, UNSUPPORTED, POLICY, TOO_BIG, BROKEN, TRY_AGAIN = 1000, 1003, 1008, 1009, 1011, 1013
 """WebSocket close codes."""
 
 
 class _Slot:
-    """A commit on its way to the disk, and its fate once it is told."""
+    """A write on its way to the disk, and its fate once it is told."""
 
     __slots__ = ("answer", "request", "space")
 
-    def __init__(self, request: Transact, space: Space | None) -> None:
+    def __init__(self, request: Transact | Lifecycle, space: Space | None) -> None:
         self.request, self.space = request, space
-        self.answer: Applied | HoldfastError | None = None
+        self.answer: Applied | dict[str, Any] | HoldfastError | None = None
 
 
 class Connection:
@@ -88,6 +97,7 @@ class Connection:
         self._outbox: list[str] = []
         self._outbox_bytes = 0
         self._queue: deque[str] = deque()
+        self._head: Request | InvalidMessage | None = None
         self._landing: deque[_Slot] = deque()
         self._pumping = False
         self._gone = False
@@ -177,25 +187,37 @@ class Connection:
 
     def _next(self) -> bool:
         """Take the next message; False if it must wait for commits that are on their way."""
-        try:
-            request = messages.parse_request(self._queue[0], self._unified)
-        except InvalidMessage as error:
-            if self._landing:
-                return False
-            self._queue.popleft()
-            self._refuse(INVALID, error)
-            return True
-        if self._landing and not (
-            isinstance(request, Transact) and request.space == self._landing[0].request.space
-        ):
+        if self._head is None:
+            self._head = self._parsed(self._queue[0])
+        request = self._head
+        if self._landing and not self._may_overlap(request):
             return False
         self._queue.popleft()
+        self._head = None
+        if isinstance(request, InvalidMessage):
+            self._refuse(INVALID, request)
+            return True
         wait_ms = self._bucket.take(self.server.clock_ms())
         if wait_ms:
             self._refuse(getattr(request, "request_id", HANDSHAKE), RateLimited(wait_ms))
             return True
         self._dispatch(request)
         return True
+
+    def _parsed(self, text: str) -> Request | InvalidMessage:
+        try:
+            return messages.parse_request(text, self._unified)
+        except InvalidMessage as error:
+            return error
+
+    def _may_overlap(self, request: Request | InvalidMessage) -> bool:
+        """Whether a message may start while those that are landing are not answered yet."""
+        ahead = self._landing[0].request
+        return (
+            isinstance(request, Transact)
+            and isinstance(ahead, Transact)
+            and request.space == ahead.space
+        )
 
     @property
     def _unified(self) -> bool:
@@ -210,6 +232,8 @@ class Connection:
             self._answer(request.request_id, lambda: self._open(request))
         elif isinstance(request, Transact):
             self._transact(request)
+        elif isinstance(request, BranchCreate | BranchDelete):
+            self._lifecycle(request)
         else:
             self._answer(
                 request.request_id,
@@ -219,7 +243,7 @@ class Connection:
     def _answer(self, request_id: str, act: Callable[[], None]) -> None:
         try:
             act()
-        except StoreUnreachable as error:
+        except (StoreUnreachable, StoreBusy) as error:
             # Not an answer: whoever asked may ask again, here or at another server.
             self.close(TRY_AGAIN, str(error))
         except HoldfastError as error:
@@ -353,21 +377,40 @@ class Connection:
             session = self.session(request.space, request.session_id)
             assert space is not None, "an open session has an open space"
             self.server.access[space.name].require_commit(session.principal, request.commit)
-            self._submit(slot, space, session)
+            self._submit(slot, space, session, request.commit)
         except HoldfastError as refusal:
             self._told(slot, refusal)
 
-    def _submit(self, slot: _Slot, space: Space, session: ServerSession) -> None:
+    def _submit(
+        self, slot: _Slot, space: Space, session: ServerSession, commit: dict[str, Any]
+    ) -> None:
         def told(answer: Applied | StoreError) -> None:
             if isinstance(answer, Applied):
-                ids = ids_of(slot.request.commit)
-                space.committed(answer.seq, answer.branch, ids)
+                space.committed(answer.seq, answer.branch, ids_of(commit))
             self._told(slot, answer)
 
-        self.server.commit(space.store, session.id, slot.request.commit, told)
+        self.server.commit(space.store, session.id, commit, told)
 
-    def _told(self, slot: _Slot, answer: Applied | HoldfastError) -> None:
-        """The fate of a commit is known; answer as many as can be answered in order."""
+    def _lifecycle(self, request: Lifecycle) -> None:
+        space = self.server.spaces.get(SpaceId(request.space))
+        slot = _Slot(request, space)
+        self._landing.append(slot)
+
+        def told(answer: dict[str, Any] | StoreError) -> None:
+            assert space is not None
+            if not isinstance(answer, StoreError):
+                space.advance()
+            self._told(slot, answer)
+
+        try:
+            act = self._commands.lifecycle(request)
+            assert space is not None, "an open session has an open space"
+            self.server.act(space.store, act, told)
+        except HoldfastError as refusal:
+            self._told(slot, refusal)
+
+    def _told(self, slot: _Slot, answer: Applied | dict[str, Any] | HoldfastError) -> None:
+        """The fate of a write is known; answer as many as can be answered in order."""
         slot.answer = answer
         while self._landing and self._landing[0].answer is not None:
             done = self._landing.popleft()
@@ -379,6 +422,9 @@ class Connection:
         if isinstance(answer, Applied):
             self.ok(request_id, answer.to_wire())
             return
+        if isinstance(answer, dict):
+            self.ok(request_id, answer)
+            return
         assert isinstance(answer, HoldfastError)
         if isinstance(answer, StoreUnreachable) or type(answer) is StoreError:
             # Whether it landed is unknown: no answer is the honest one, the client will replay.
@@ -386,9 +432,15 @@ class Connection:
             return
         if isinstance(answer, ConflictError):
             assert slot.space is not None
-            slot.space.advance()
-            slot.space.mark(keys_of(slot.request.commit))
-            self.server.flush_space(slot.space)
+            assert isinstance(slot.request, Transact)
+            try:
+                slot.space.advance()
+                slot.space.mark(keys_of(slot.request.commit))
+                self.server.flush_space(slot.space)
+            except (StoreUnreachable, StoreBusy):
+                # Fresh state comes before the refusal, or neither comes.
+                self.close(TRY_AGAIN, "the database is away")
+                return
         self._refuse(request_id, answer)
 
     # sending
@@ -400,6 +452,9 @@ class Connection:
             return
         try:
             sync, tracked = session.watched.refresh(stale, views, session.synced_seq)
+        except (StoreUnreachable, StoreBusy):
+            session.stale = stale
+            raise
         except HoldfastError as error:
             # The graph has outgrown its limits. Sending less would look like all of it.
             self.lose(session, f"watch-failed: {error}")

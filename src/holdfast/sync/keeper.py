@@ -40,6 +40,11 @@ KEPT_MS: Final = 24 * 60 * 60 * 1000
 
 _COLUMNS = "space, id, until_ms, state"
 
+_SECRET = ("", "secret")
+"""No space has an empty name, so no session is kept there."""
+
+_FOR_EVER: Final = 2**53
+
 Row = tuple[str, str, int, str]
 Taken = tuple[list[Row], list[tuple[str, str]]]
 """Rows to write, and the keys of rows to drop."""
@@ -54,6 +59,9 @@ class Rows(Protocol):
     def sweep(self, now_ms: int) -> None: ...
     def announce(self, name: str) -> None:
         """Tell whoever shares these rows that a session is now ours."""
+
+    def secret(self, proposed: str) -> str:
+        """What all who share these rows know and nobody else; the first proposal stays."""
 
     def close(self) -> None: ...
 
@@ -215,6 +223,15 @@ class SessionFile:
     def announce(self, name: str) -> None:
         pass  # one server per file
 
+    def secret(self, proposed: str) -> str:
+        self._file.many(
+            f"INSERT OR IGNORE INTO session ({_COLUMNS}) VALUES ($1, $2, $3, $4)",
+            [(*_SECRET, _FOR_EVER, proposed)],
+        )
+        found = self.get(*_SECRET)
+        assert found is not None
+        return found[3]
+
     def close(self) -> None:
         self._file.close()
 
@@ -286,6 +303,16 @@ class SessionTable:
 
     def drop(self, keys: Iterable[tuple[str, str]]) -> None:
         self._many("DELETE FROM public.holdfast_session WHERE space = $1 AND id = $2", list(keys))
+
+    def secret(self, proposed: str) -> str:
+        self._ask(
+            f"INSERT INTO public.holdfast_session ({_COLUMNS}) VALUES ($1, $2, $3, $4) "
+            "ON CONFLICT (space, id) DO NOTHING",
+            (*_SECRET, _FOR_EVER, proposed),
+        )
+        found = self.get(*_SECRET)
+        assert found is not None
+        return found[3]
 
     def announce(self, name: str) -> None:
         self._ask("SELECT pg_notify($1, $2)", (TAKEOVERS, f"{self._node}:{name}"))

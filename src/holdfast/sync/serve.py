@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,7 +45,7 @@ class ServeOptions:
     access: AccessMode = AccessMode.OFF
     audience: str = "holdfast"
     key: bytes = b""
-    """Seals session ids; servers that share a database share it."""
+    """Seals session ids. Empty: a key that is kept with the sessions, and shared like them."""
 
     session_ttl_ms: int = 30_000
     limits: Limits = field(default_factory=Limits)
@@ -73,6 +74,9 @@ class SyncService:
         def authorize(space: SpaceId, request: SessionOpen, proof: OpenProof) -> str:
             return signed(space, request, proof, flags.canonical_hashing)
 
+        key = options.key or bytes.fromhex(
+            secrets.token_hex(32) if rows is None else rows.secret(secrets.token_hex(32))
+        )
         identity = options.require_signature
         self.server = Server(
             open_space,
@@ -81,6 +85,7 @@ class SyncService:
             new_token=new_token,
             authorize=authorize if identity else anyone,
             commit=mailbox.commit,
+            act=mailbox.act,
             flags=flags,
             capabilities=CAPABILITIES if identity else CAPABILITIES - {"identity"},
             session_ttl_ms=options.session_ttl_ms,
@@ -90,7 +95,7 @@ class SyncService:
             limits=options.limits,
             keeper=self._keeper,
             access=options.access,
-            challenges=Challenges(options.audience, options.key, new_token) if identity else None,
+            challenges=Challenges(options.audience, key, new_token) if identity else None,
         )
         doors = Doors(options.hosts, options.origins)
         announced_as: Callable[[str], str] = str

@@ -8,22 +8,24 @@ and the way to the disk are passed in.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from holdfast.errors import StoreError
 from holdfast.ids import SpaceId
+from holdfast.store.errors import StoreBusy, StoreUnreachable
 from holdfast.store.model import Applied
 from holdfast.store.store import Store
 from holdfast.sync.access import Access, AccessMode
-from holdfast.sync.connection import BROKEN, NORMAL, Commit, Connection, Told
+from holdfast.sync.connection import BROKEN, NORMAL, Act, Commit, Connection, Told
 from holdfast.sync.limits import Limits
 from holdfast.sync.messages import CAPABILITIES, Flags, SessionOpen
 from holdfast.sync.proof import Challenges, OpenProof
 from holdfast.sync.sessions import Forgetful, Keeper, Registry, ServerSession
 from holdfast.sync.space import Space
 
-__all__ = ["BROKEN", "Connection", "Server", "Told", "anyone", "commit_now"]
+__all__ = ["BROKEN", "Connection", "Server", "Told", "act_now", "anyone", "commit_now"]
 
 Authorize = Callable[[SpaceId, SessionOpen, OpenProof], str | None]
 """Who is asking; raises if they may not."""
@@ -32,12 +34,29 @@ REFRESH_AFTER_MS = 5
 """How long changes are gathered before they are sent."""
 
 DRAIN_WAIT_MS = 500
+"""How long changes wait at most for messages that are on their way."""
+
+RETRY_MS = 1_000
+"""When to try again to read from a database that is away."""
 
 
 def commit_now(store: Store, session: str, commit: Mapping[str, Any], tell: Told) -> None:
     """Land a commit before returning."""
     try:
         answer: Applied | StoreError = store.transact(session, commit)
+    except StoreError as refusal:
+        answer = refusal
+    tell(answer)
+
+
+def act_now(
+    store: Store,
+    act: Callable[[Store], dict[str, Any]],
+    tell: Callable[[dict[str, Any] | StoreError], None],
+) -> None:
+    """Do it before returning."""
+    try:
+        answer: dict[str, Any] | StoreError = act(store)
     except StoreError as refusal:
         answer = refusal
     tell(answer)
@@ -60,6 +79,7 @@ class Server:
         new_token: Callable[[], str],
         authorize: Authorize = anyone,
         commit: Commit = commit_now,
+        act: Act = act_now,
         flags: Flags | None = None,
         capabilities: frozenset[str] = CAPABILITIES - {"identity"},
         session_ttl_ms: int = 30_000,
@@ -73,7 +93,7 @@ class Server:
     ) -> None:
         self._open_space = open_space
         self.clock_ms = clock_ms
-        self.authorize, self.commit = authorize, commit
+        self.authorize, self.commit, self.act = authorize, commit, act
         self.flags = flags or Flags()
         self.capabilities = capabilities
         self.refresh_after_ms = refresh_after_ms
@@ -152,7 +172,11 @@ class Server:
             if now < waits_until and any(c.busy for c in self.connections):
                 # More commits are on their way; one sync for all of them is cheaper.
                 return min(waits_until - now, REFRESH_AFTER_MS)
-            self.flush()
+            try:
+                self.flush()
+            except (StoreUnreachable, StoreBusy):
+                self._due_ms = now + RETRY_MS
+                return RETRY_MS
         return self._tend_orphans(now)
 
     def flush(self) -> None:
@@ -168,9 +192,16 @@ class Server:
         while space.stale:
             stale, space.stale = list(space.stale), {}
             views = space.views()
-            for session in sorted(stale, key=_place):
-                if session.owner is not None:
-                    session.owner.send_changes(space, session, views)
+            owed = deque(sorted(stale, key=_place))
+            try:
+                while owed:
+                    if owed[0].owner is not None:
+                        owed[0].owner.send_changes(space, owed[0], views)
+                    owed.popleft()
+            except (StoreUnreachable, StoreBusy):
+                # Nothing is forgotten: they are owed it still.
+                space.stale = {**dict.fromkeys(owed), **space.stale}
+                raise
 
     def orphaned(self, session: ServerSession) -> None:
         """The session's client may have documents that no watch reaches."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.ids import MAIN, BranchName, EntityId, Seq, SpaceId
 from holdfast.store import codec, replay
-from holdfast.store.graph import Loaded
+from holdfast.store.graph import Loaded, Memo
 from holdfast.store.model import Branch
 from holdfast.store.store import Store
 from holdfast.sync.messages import Upsert, to_wire
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 DocumentKey = tuple[BranchName, EntityId]
 
 _PAGE = 256
+
+HELD_MAX = 2_000
+"""How many documents of one view are held at hand."""
+
+MEMO_MAX = 100_000
 
 
 class View:
@@ -42,6 +47,8 @@ class View:
         with self._store.reading() as engine:
             state = replay.state_at(engine.tables, engine.decode, self._branch, id, self._seq)
         loaded = None if state is None else Loaded(state.seq, state.document)
+        if len(self._read) >= HELD_MAX:
+            self._read.clear()
         self._read[id] = loaded
         return loaded
 
@@ -53,12 +60,22 @@ class Views:
         self._store, self.seq = store, seq
         self._views: dict[BranchName, View] = {}
         self._texts: dict[tuple[str, str, int], str] = {}
+        self._memo: Memo = {}
+
+    @property
+    def memo(self) -> Memo:
+        """What places lead to; shared by all traversals as of this seq."""
+        if len(self._memo) >= MEMO_MAX:
+            self._memo = {}
+        return self._memo
 
     def text(self, upsert: Upsert, unified: bool) -> str:
         """A document as it stands in a frame."""
         key = (upsert.branch, upsert.id, upsert.seq)
         text = self._texts.get(key)
         if text is None:
+            if len(self._texts) >= HELD_MAX:
+                self._texts.clear()
             text = self._texts[key] = codec.encode(to_wire(upsert), unified)
         return text
 
@@ -80,6 +97,7 @@ class Space:
         self.name, self.store = name, store
         self.seq = store.newest_seq()
         self.stale: dict[ServerSession, None] = {}
+        self._views: Views | None = None
         self._watchers: dict[DocumentKey, dict[ServerSession, None]] = {}
         self.on_commit: Callable[[Seq, BranchName, list[EntityId]], None] = lambda *_: None
 
@@ -147,8 +165,10 @@ class Space:
     # reading
 
     def views(self) -> Views:
-        """Documents as of the newest seq we know."""
-        return Views(self.store, self.seq)
+        """Documents as of the newest seq we know; what was read stays at hand until the next."""
+        if self._views is None or self._views.seq != self.seq:
+            self._views = Views(self.store, self.seq)
+        return self._views
 
     def view_at(self, branch: BranchName, seq: Seq | None) -> View:
         """Documents of a branch as of `seq`, which must be in its range; None is now."""

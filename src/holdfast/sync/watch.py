@@ -162,7 +162,7 @@ class Watched:
         for branch, ids in stale.items():
             graph = self.graphs.get(branch)
             if graph is not None:
-                change = graph.refresh(views(branch), ids)
+                change = graph.refresh(views(branch), ids, views.memo)
                 entities += change.entities
                 tracked[branch] = change.tracked
         return self._sync(since, views.seq, since, self._changed(entities), ()), tracked

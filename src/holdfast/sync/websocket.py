@@ -16,6 +16,7 @@ import asyncio
 import contextlib
 import logging
 import secrets
+import threading
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
@@ -26,7 +27,7 @@ from holdfast.errors import StoreError
 from holdfast.store.model import Applied
 from holdfast.store.store import Store
 from holdfast.sync.keeper import SessionKeeper
-from holdfast.sync.server import BROKEN, Connection, Server, Told
+from holdfast.sync.server import BROKEN, Connection, Server, Told, act_now
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -34,7 +35,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
-SAVE_EVERY_S = 0.25
+SAVE_EVERY_S = 2.0
 SWEEP_EVERY_S = 5.0
 
 log = logging.getLogger("holdfast.sync")
@@ -73,7 +74,10 @@ class Mailbox:
         self._armed = False
         while self._calls:
             call, argument = self._calls.popleft()
-            call(argument)
+            try:
+                call(argument)
+            except Exception:
+                log.exception("an answer could not be delivered")
 
     def commit(self, store: Store, session: str, commit: Mapping[str, Any], tell: Told) -> None:
         """Land a commit in the store's own thread; commits that wait share one trip to the disk."""
@@ -82,6 +86,19 @@ class Mailbox:
             self.put(tell, answer)
 
         store.submit(session, commit, told)
+
+    def act(
+        self,
+        store: Store,
+        act: Callable[[Store], dict[str, Any]],
+        tell: Callable[[dict[str, Any] | StoreError], None],
+    ) -> None:
+        """Do something that waits for the disk in a thread of its own; it is rare."""
+
+        def work() -> None:
+            act_now(store, act, lambda answer: self.put(tell, answer))
+
+        threading.Thread(target=work, name="holdfast-act", daemon=True).start()
 
 
 class Doors:
@@ -198,7 +215,11 @@ class SyncEndpoint:
 
     def _refresh(self) -> None:
         self._timer = None
-        again = self.server.refresh()
+        try:
+            again = self.server.refresh()
+        except Exception:
+            log.exception("changes could not be sent")
+            again = 1_000
         if again is not None:
             self._arm(max(again, 1))
 
