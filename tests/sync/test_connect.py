@@ -30,9 +30,9 @@ def increment(tx: Transaction | BlockingTransaction) -> None:
 @pytest.mark.parametrize(
     ("url", "wanted"),
     [
-        ("http://localhost:7433", "ws://localhost:4870/sync"),
+        ("http://localhost:7433", "ws://localhost:7433/sync"),
         ("https://memory.example/", "wss://memory.example/sync"),
-        ("ws://localhost:7433/sync", "ws://localhost:4870/sync"),
+        ("ws://localhost:7433/sync", "ws://localhost:7433/sync"),
         ("wss://memory.example/other?x=1", "wss://memory.example/other?x=1"),
     ],
 )
