@@ -385,7 +385,7 @@ class World:
 
     def _check_at_rest(self) -> None:
         for actor in self.actors:
-            actor.check()
+            actor.check(everything=True)
             self._check_settled(actor)
             if actor.session.stage is not Stage.CLOSED:
                 assert actor.session.stage is Stage.LIVE, f"{actor.name}: {actor.session.stage}"

@@ -1,7 +1,7 @@
 """`holdfast.connect`: from a URL, a space and a key to a live space, with or without a loop.
 
-with holdfast.connect("http://localhost:4870", key=seed) as space: …
-async with holdfast.connect("http://localhost:4870", key=seed) as space: …
+with holdfast.connect("http://localhost:7433", key=seed) as space: …
+async with holdfast.connect("http://localhost:7433", key=seed) as space: …
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def websocket_url(url: str) -> str:
     parts = urlsplit(url)
     scheme = _SCHEMES.get(parts.scheme)
     if scheme is None or not parts.netloc:
-        raise UsageError(f"{url!r} is no server", hint="try http://localhost:4870")
+        raise UsageError(f"{url!r} is no server", hint="try http://localhost:7433")
     path = parts.path if parts.path not in ("", "/") else "/sync"
     return urlunsplit((scheme, parts.netloc, path, parts.query, ""))
 
