@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Generator
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -78,6 +79,10 @@ class Connecting:
         from holdfast.sync.aio import AsyncSpace
         from holdfast.sync.link import Link
 
+        if find_spec("websockets") is None:
+            raise UsageError(
+                "connecting needs the package websockets", hint="pip install 'holdfast[serve]'"
+            )
         outbox: Outbox = NoOutbox()
         if self._outbox is not None:
             outbox = SqliteOutbox(self._outbox, self.space, self._flags.unified_json_encoding)
