@@ -45,7 +45,7 @@ def test_every_command_is_documented() -> None:
 def test_every_memory_verb_is_documented() -> None:
     source = (SOURCE / "cli" / "memory.py").read_text(encoding="utf-8")
     verbs = re.findall(r'verb\("(\w+)"', source)
-    text = (ROOT / "docs" / "store.md").read_text(encoding="utf-8")
+    text = "".join((ROOT / "docs" / name).read_text("utf-8") for name in ("store.md", "sync.md"))
     assert [verb for verb in verbs if f"holdfast memory {verb}" not in text] == []
 
 

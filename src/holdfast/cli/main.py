@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "clones": ("holdfast.cli.clones", "list the largest repeated blocks of a tree"),
     "sequence": ("holdfast.cli.sequence", "show the graph of a few short texts"),
     "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
+    "keys": ("holdfast.cli.keys", "make and show the keys that sessions are signed with"),
     "serve": ("holdfast.cli.serve", "serve the memory protocol on a socket"),
     "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.app import DEFAULT_SPACE, App
-from holdfast.cli import output
+from holdfast.cli import output, watching
 from holdfast.cli.output import Progress, counted, print_json, print_table, short_json, styled
 from holdfast.errors import UsageError
 
@@ -97,6 +97,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sub = verb("import", _import, "fill a new space from an export")
     sub.add_argument("file", help="the export; - reads standard input")
 
+    sub = verb("watch", _watch, "print documents of a server, live, as they change")
+    watching.configure_watch(sub)
+    sub = verb("acl", watching.acl, "show or change who may do what in a space")
+    watching.configure_acl(sub)
+
     verb("verify", _verify, "check every invariant of the space")
 
     sub = verb("gc", _gc, "rebuild what is derived and give room back")
@@ -105,9 +110,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     app = App.from_environment()
+    if args.verb is _watch:
+        return watching.watch(args, app)
     with app.open_space(args.space) as store:
         act: Verb = args.verb
         return act(store, args, app)
+
+
+def _watch(store: Store, args: argparse.Namespace, app: App) -> int:
+    raise AssertionError("watching needs a server, not a store")
 
 
 def _condition(sub: argparse.ArgumentParser) -> None:

@@ -1,0 +1,89 @@
+"""`holdfast keys`: make and name Ed25519 keys; the secret half is never printed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import secrets
+import sys
+from pathlib import Path
+
+from holdfast.app import App
+from holdfast.cli.output import print_json, print_table
+from holdfast.errors import UsageError
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+SEED_BYTES = 32
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    new = verbs.add_parser("new", help="make a key and print its identity")
+    show = verbs.add_parser("show", help="print the identity of a key, or of all")
+    new.add_argument("name", nargs="?", default="default")
+    show.add_argument("name", nargs="?")
+    for sub in (new, show):
+        sub.add_argument("--json", action="store_true", help="answer as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    home = App.from_environment().home
+    if args.verb == "new":
+        did = _did(make_key(home, args.name))
+        if args.json:
+            print_json({"name": args.name, "did": did})
+        else:
+            print(did)
+            print(f"the key is in {key_path(home, args.name)}, for you alone", file=sys.stderr)
+        return 0
+    names = [args.name] if args.name else sorted(p.stem for p in (home / "keys").glob("*.key"))
+    rows = [(name, _did(load_key(home, name))) for name in names]
+    if args.json:
+        print_json([{"name": name, "did": did} for name, did in rows])
+    elif rows:
+        print_table(("name", "identity"), rows)
+    else:
+        print("no keys; holdfast keys new makes one")
+    return 0
+
+
+def key_path(home: Path, name: str) -> Path:
+    """Where a key is kept."""
+    if _NAME.fullmatch(name) is None:
+        raise UsageError(f"{name!r} is no name for a key", hint="letters, digits, dots and dashes")
+    return home / "keys" / f"{name}.key"
+
+
+def make_key(home: Path, name: str) -> bytes:
+    """A new key, kept under a name that is not taken."""
+    path = key_path(home, name)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    seed = secrets.token_bytes(SEED_BYTES)
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise UsageError(f"there is a key {name!r} already", hint="choose another name") from None
+    with os.fdopen(file, "wb") as out:
+        out.write(seed)
+        out.flush()
+        os.fsync(out.fileno())
+    return seed
+
+
+def load_key(home: Path, name: str) -> bytes:
+    """The seed of a key."""
+    path = key_path(home, name)
+    try:
+        seed = path.read_bytes()
+    except FileNotFoundError:
+        raise UsageError(f"there is no key {name!r}", hint=f"holdfast keys new {name}") from None
+    if len(seed) != SEED_BYTES:
+        raise UsageError(f"{path} is not a key: it has {len(seed)} bytes, not {SEED_BYTES}")
+    return seed
+
+
+def _did(seed: bytes) -> str:
+    from holdfast.sync.keys import SigningKey
+
+    return SigningKey(seed).did

@@ -1,0 +1,120 @@
+"""`holdfast memory watch` and `holdfast memory acl`: the verbs that know of sync."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from holdfast.app import App
+from holdfast.cli import output
+from holdfast.cli.output import print_json, print_table, short_json, styled
+from holdfast.errors import UsageError
+
+if TYPE_CHECKING:
+    from holdfast.store.store import Store
+    from holdfast.sync.messages import Sync
+
+DEFAULT_URL = "http://127.0.0.1:7433"
+
+
+def configure_watch(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("id", nargs="+", help="documents to watch")
+    sub.add_argument("--branch", default="", help="the branch (default: the default branch)")
+    sub.add_argument("--links", action="store_true", help="also every document they lead to")
+    sub.add_argument("--url", help=f"the server (default: HOLDFAST_SYNC_URL or {DEFAULT_URL})")
+    sub.add_argument("--key", metavar="NAME", help="sign with this key (holdfast keys)")
+    sub.add_argument(
+        "--count", type=int, metavar="N", help="end after so many changes, the first look included"
+    )
+
+
+def watch(args: argparse.Namespace, app: App) -> int:
+    """Print the documents as they are, then every change, until interrupted."""
+    import holdfast
+    from holdfast.cli.keys import load_key
+    from holdfast.sync.messages import WatchSpec
+
+    roots = [{"id": id, "selector": {"path": [], "schema": args.links}} for id in args.id]
+    query = {"roots": roots, "branch": args.branch}
+    spec = WatchSpec(id="cli", kind="graph", query=query)
+    key = load_key(app.home, args.key) if args.key else None
+    url = args.url or os.environ.get("HOLDFAST_SYNC_URL") or DEFAULT_URL
+    with holdfast.connect(url, args.space, key) as space:
+        changes = space.syncs()
+        space.watch(spec)  # its answer is the first change
+        shown = 0
+        for sync in changes:
+            if sync.upserts or sync.removes:
+                _show(sync, args.json)
+                shown += 1
+            if args.count is not None and shown >= args.count:
+                break
+    return 0
+
+
+def _show(sync: Sync, as_json: bool) -> None:
+    for entry in sync.upserts:
+        deleted = entry.deleted is True
+        document = None if deleted else entry.doc
+        if as_json:
+            line = {"id": entry.id, "branch": entry.branch, "seq": entry.seq, "document": document}
+            print(json.dumps(line, ensure_ascii=False), flush=True)
+        elif deleted:
+            said = "does not exist" if entry.seq == 0 else "deleted"
+            print(f"{entry.seq:>6}  {entry.id}  {styled(said, output.RED)}", flush=True)
+        else:
+            value = document.get("value", document) if isinstance(document, dict) else document
+            print(f"{entry.seq:>6}  {entry.id}  {short_json(value, 100)}", flush=True)
+    for gone in sync.removes:
+        if as_json:
+            print(json.dumps({"id": gone.id, "branch": gone.branch, "removed": True}), flush=True)
+        else:
+            print(f"        {gone.id}  no longer reached", flush=True)
+
+
+def configure_acl(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("act", choices=["show", "set", "remove"])
+    sub.add_argument("principal", nargs="?", help="a did:key:…, or * for everyone")
+    sub.add_argument("right", nargs="?", choices=["READ", "WRITE", "OWNER"])
+
+
+def acl(store: Store, args: argparse.Namespace, app: App) -> int:
+    """Show or change who may do what in a space. The list changes only as a whole."""
+    from holdfast.sync.access import Right, acl_id, has_named_owner, parse_acl
+
+    id = acl_id(args.space)
+    state = store.state(id)
+    rights = parse_acl(state.document) if state is not None and state.document else {}
+    if rights is None:
+        raise UsageError(f"{id} is no access list", hint="set it anew with holdfast memory set")
+    if args.act == "show":
+        named = {principal: right.name for principal, right in sorted(rights.items())}
+        if args.json:
+            print_json(named)
+        elif named:
+            print_table(("principal", "right"), list(named.items()))
+        else:
+            print("no access list: the space belongs to its own key")
+        return 0
+    if args.principal is None or (args.act == "set" and args.right is None):
+        raise UsageError(f"{args.act} whom to what?", hint="acl set PRINCIPAL READ|WRITE|OWNER")
+    if args.act == "set":
+        rights[args.principal] = Right[args.right]
+    elif rights.pop(args.principal, None) is None:
+        raise UsageError(f"{args.principal} is not on the list")
+    if not has_named_owner(rights):
+        raise UsageError("the list must keep at least one owner with a name")
+    value: dict[str, Any] = {principal: right.name for principal, right in rights.items()}
+    read: dict[str, Any] = {"id": id, "path": [], "seq": 0 if state is None else state.seq}
+    applied = store.transact(
+        app.session("cli"),
+        {
+            "localSeq": 1,
+            "reads": {"confirmed": [read], "pending": []},
+            "operations": [{"op": "set", "id": id, "value": {"value": value}}],
+        },
+    )
+    print_json(applied.to_wire()) if args.json else print(f"committed at seq {applied.seq}")
+    return 0
