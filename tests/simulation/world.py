@@ -194,7 +194,7 @@ class World:
         """Order on the wire: hello.ok, then an open, then effects; syncs sorted, each id once."""
         answer = messages.parse_answer(frame)
         if isinstance(answer, HelloOk):
-            state["ready"] = True
+            state["ready"] = 1
         elif isinstance(answer, Response):
             assert state["ready"]
             if isinstance(answer.ok, dict) and "sessionToken" in answer.ok:
