@@ -37,19 +37,18 @@ class Prober:
     def prove_all(self, roots: Sequence[str]) -> list[Proof]:
         """A proof for each root. The probes run side by side, so one deadline covers them all."""
         deadline = time.monotonic() + self._timeout_s
-        flights = [self._start(root, deadline) for root in roots]
-        return [self._wait(flight, deadline) for flight in flights]
+        # Every probe that can start does, before we wait for any that is under way.
+        flights = {root: self._start(root) for root in roots}
+        return [self._wait(root, flights[root], deadline) for root in roots]
 
-    def _start(self, root: str, deadline: float) -> _Flight | None:
-        while True:
-            with self._lock:
-                under_way = self._flights.get(root)
-                flight = under_way or self._flights.setdefault(root, _Flight())
-            if under_way is None:
-                threading.Thread(target=self._run, args=(root, flight), daemon=True).start()
-                return flight
-            if not under_way.done.wait(max(0.0, deadline - time.monotonic())):
+    def _start(self, root: str) -> _Flight | None:
+        """Begin a probe; None if one is under way."""
+        with self._lock:
+            if root in self._flights:
                 return None
+            flight = self._flights[root] = _Flight()
+        threading.Thread(target=self._run, args=(root, flight), daemon=True).start()
+        return flight
 
     def _run(self, root: str, flight: _Flight) -> None:
         try:
@@ -59,7 +58,20 @@ class Prober:
                 del self._flights[root]
             flight.done.set()
 
-    def _wait(self, flight: _Flight | None, deadline: float) -> Proof:
-        if flight is None or not flight.done.wait(max(0.0, deadline - time.monotonic())):
-            return failed_probe(f"no answer within {self._timeout_s:g} s")
+    def _wait(self, root: str, flight: _Flight | None, deadline: float) -> Proof:
+        while flight is None:
+            with self._lock:
+                under_way = self._flights.get(root)
+            if under_way is not None and not under_way.done.wait(_left(deadline)):
+                return self._too_late()
+            flight = self._start(root)
+        if not flight.done.wait(_left(deadline)):
+            return self._too_late()
         return flight.proof or failed_probe("the probe broke off")
+
+    def _too_late(self) -> Proof:
+        return failed_probe(f"no answer within {self._timeout_s:g} s")
+
+
+def _left(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())

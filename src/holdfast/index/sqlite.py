@@ -1,0 +1,542 @@
+"""Generations on SQLite: one file for each root, and the only SQL of the embedded backend.
+
+The next generation is prepared inside one write transaction. SQLite lets readers see the last
+committed state meanwhile, and undoes an open transaction by itself after a crash, so the old
+generation serves until the new one, marker and all, is committed; there is no moment in between.
+
+Postings are an FTS5 table without content. Vectors are kept file by file and read into one matrix
+for each generation.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import apsw
+import msgspec
+
+from holdfast.files.snapshot import Entry, Snapshot, Stat
+from holdfast.index.errors import BackendUnavailable, DamagedBackend
+from holdfast.index.generation import PreparedFile, Ranked, StoredChunk, Totals
+from holdfast.index.leases import root_key
+from holdfast.index.search.lexical import HEADER_WEIGHT, TermStats
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SCHEMA_VERSION = 1
+"""The tables' version, in `user_version`.
+
+- 1: meta, file, chunk, posting, defines, calls.
+"""
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE file (
+  id INTEGER PRIMARY KEY,
+  path TEXT NOT NULL UNIQUE,
+  digest TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  mtime_ns INTEGER NOT NULL,
+  ctime_ns INTEGER NOT NULL,
+  language TEXT NOT NULL,
+  problem TEXT,
+  first_chunk INTEGER NOT NULL,
+  chunk_count INTEGER NOT NULL
+);
+CREATE TABLE facts (file_id INTEGER PRIMARY KEY, facts BLOB NOT NULL, names BLOB NOT NULL);
+CREATE TABLE vector (file_id INTEGER PRIMARY KEY, rows BLOB NOT NULL);
+CREATE TABLE chunk (
+  id INTEGER PRIMARY KEY,
+  file_id INTEGER NOT NULL,
+  start_line INTEGER NOT NULL,
+  end_line INTEGER NOT NULL,
+  words INTEGER NOT NULL,
+  symbol_id TEXT,
+  label TEXT,
+  kind TEXT NOT NULL,
+  text TEXT NOT NULL
+);
+CREATE TABLE defines (name TEXT, file_id INTEGER, PRIMARY KEY (name, file_id)) WITHOUT ROWID;
+CREATE TABLE calls (name TEXT, file_id INTEGER, PRIMARY KEY (name, file_id)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE posting USING fts5(
+  header, body, content='', contentless_delete=1,
+  tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
+);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(posting, row);
+"""
+_DROPS = ("vocabulary", "posting", "defines", "calls", "chunk", "vector", "facts", "file")
+
+BUSY_MS = 5_000
+MATRICES_MAX = 4
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_names = msgspec.msgpack.Decoder(tuple[list[str], list[str]]).decode
+
+
+@dataclass(slots=True)
+class _Matrix:
+    """Every vector of one generation: row i belongs to chunk ids[i]."""
+
+    run: tuple[int, str]
+    ids: NDArray[np.int64]
+    rows: NDArray[np.float32]
+
+
+class SqliteBackend:
+    """The embedded backend: nothing to start."""
+
+    provider = "sqlite"
+    probe_timeout_s = 2.0
+
+    def __init__(self, directory: Path, dimension: int) -> None:
+        self._directory, self._dimension = directory, dimension
+        self._lock = threading.Lock()
+        self._matrices: OrderedDict[str, _Matrix] = OrderedDict()
+        self._local = threading.local()
+
+    def _path(self, root: str) -> Path:
+        return self._directory / f"{root_key(root)}.sqlite"
+
+    # Reading.
+
+    def read_marker(self, root: str) -> object | None:
+        with self._reading(root) as connection:
+            if connection is None:
+                return None
+            return _meta(connection, "marker")
+
+    def roots(self) -> list[str]:
+        found = []
+        for path in sorted(self._directory.glob("*.sqlite")):
+            try:
+                connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+                try:
+                    root = _meta(connection, "root")
+                finally:
+                    connection.close()
+            except apsw.Error:
+                continue  # A file we cannot read speaks for no root.
+            if isinstance(root, str):
+                found.append(root)
+        return found
+
+    @contextmanager
+    def reader(self, root: str) -> Iterator[SqliteReader]:
+        with self._reading(root) as connection:
+            if connection is None:
+                raise BackendUnavailable(f"nothing is stored for {root}")
+            with _translated():
+                # One read transaction: every query of a reader sees one generation.
+                connection.execute("BEGIN")
+                try:
+                    yield SqliteReader(connection, self._matrix, root)
+                finally:
+                    connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _reading(self, root: str) -> Iterator[apsw.Connection | None]:
+        """A connection that cannot write; None when the root has no file of our version."""
+        path = self._path(root)
+        try:
+            inode = path.stat().st_ino
+        except FileNotFoundError:
+            yield None
+            return
+        # A connection is used by one thread at a time, and lent again when it comes back.
+        pool: dict[str, list[tuple[int, apsw.Connection]]] = self._local.__dict__.setdefault(
+            "pool", {}
+        )
+        lent = pool.setdefault(root, [])
+        while lent and lent[-1][0] != inode:
+            lent.pop()[1].close()
+        with _translated():
+            connection = lent.pop()[1] if lent else self._connect(path)
+            version = connection.pragma("user_version")
+        if version != SCHEMA_VERSION:
+            connection.close()
+            yield None
+            return
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        lent.append((inode, connection))
+
+    def _connect(self, path: Path) -> apsw.Connection:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        connection.set_busy_timeout(BUSY_MS)
+        connection.execute("PRAGMA mmap_size=1073741824")
+        return connection
+
+    def _matrix(self, root: str, connection: apsw.Connection, run: tuple[int, str]) -> _Matrix:
+        import numpy as np
+
+        with self._lock:
+            known = self._matrices.get(root)
+            if known is not None and known.run == run:
+                self._matrices.move_to_end(root)
+                return known
+        found = connection.execute(
+            "SELECT first_chunk, chunk_count, rows FROM file JOIN vector ON file_id = id "
+            "WHERE chunk_count > 0 ORDER BY first_chunk"
+        ).fetchall()
+        rows = np.frombuffer(b"".join(row[2] for row in found), dtype=np.float32)
+        ids = (
+            np.concatenate([np.arange(first, first + n) for first, n, _ in found])
+            if found
+            else np.empty(0, dtype=np.int64)
+        )
+        if rows.size != ids.size * self._dimension:
+            raise DamagedBackend(f"the vectors of {root} do not belong to its chunks")
+        matrix = _Matrix(run, ids.astype(np.int64), rows.reshape(len(ids), self._dimension))
+        with self._lock:
+            self._matrices[root] = matrix
+            while len(self._matrices) > MATRICES_MAX:
+                self._matrices.popitem(last=False)
+        return matrix
+
+    # Writing.
+
+    def check(self, root: str) -> None:
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise BackendUnavailable(f"cannot write to {self._directory}: {error}") from error
+        if not os.access(self._directory, os.W_OK):
+            raise BackendUnavailable(f"cannot write to {self._directory}")
+
+    @contextmanager
+    def writer(self, root: str) -> Iterator[SqliteWriter]:
+        self.check(root)
+        with _translated():
+            connection = self._open_for_writing(root)
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                writer = SqliteWriter(connection, root)
+                try:
+                    yield writer
+                finally:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                if writer.published:
+                    # Only housekeeping: when a reader is in the way the log stays longer.
+                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                connection.close()
+
+    def _open_for_writing(self, root: str) -> apsw.Connection:
+        path = self._path(root)
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        try:
+            return _prepared(path)
+        except (apsw.NotADBError, apsw.CorruptError):
+            # Derived data: the files it was made from are still there.
+            self._unlink(root)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            return _prepared(path)
+
+    def drop(self, root: str) -> None:
+        try:
+            self._unlink(root)
+        except OSError as error:
+            raise BackendUnavailable(f"cannot remove the index of {root}: {error}") from error
+        with self._lock:
+            self._matrices.pop(root, None)
+
+    def _unlink(self, root: str) -> None:
+        path = self._path(root)
+        for name in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+            name.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        for lent in self._local.__dict__.pop("pool", {}).values():
+            for _, connection in lent:
+                connection.close()
+
+
+def _prepared(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path))
+    try:
+        connection.set_busy_timeout(BUSY_MS)
+        connection.execute("PRAGMA journal_mode=WAL").fetchall()
+        # Not FULL: an index lost to a power cut is the previous one, or is built again.
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA cache_size=-65536")
+        connection.execute("PRAGMA temp_store=MEMORY")
+        if connection.pragma("user_version") != SCHEMA_VERSION:
+            connection.execute("BEGIN IMMEDIATE")
+            if connection.pragma("user_version") != SCHEMA_VERSION:
+                _drop_tables(connection)
+                connection.execute("DROP TABLE IF EXISTS meta")
+                connection.execute(_TABLES)
+                connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+            connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _drop_tables(connection: apsw.Connection) -> None:
+    for table in _DROPS:
+        connection.execute(f"DROP TABLE IF EXISTS {table}")
+
+
+def _meta(connection: apsw.Connection, key: str) -> Any:
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return None if row is None else row[0]
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise DamagedBackend(f"an index file is damaged: {error}") from error
+    except apsw.FullError as error:
+        raise BackendUnavailable("the disk is full", hint="make room, then try again") from error
+    except apsw.Error as error:
+        raise BackendUnavailable(f"SQLite: {error}") from error
+
+
+class SqliteReader:
+    """One generation, in a read transaction."""
+
+    def __init__(self, connection: apsw.Connection, matrix: Any, root: str) -> None:
+        self._connection, self._load, self._root = connection, matrix, root
+        self.generation = int(_meta(connection, "generation") or 0)
+        self._run = str(_meta(connection, "run") or "")
+
+    def snapshot(self) -> Snapshot:
+        return _snapshot(self._connection)
+
+    def totals(self) -> Totals:
+        return _totals(self._connection)
+
+    def rank_lexical(self, words: Sequence[str], limit: int) -> Ranked:
+        if not words:
+            return []
+        match = " OR ".join(f'"{word}"' for word in words)
+        return self._connection.execute(
+            "SELECT rowid, -bm25(posting, ?, 1.0) AS score FROM posting WHERE posting MATCH ? "
+            "ORDER BY score DESC, rowid LIMIT ?",
+            (HEADER_WEIGHT, match, limit),
+        ).fetchall()
+
+    def rank_dense(self, vector: NDArray[np.float32], limit: int) -> Ranked:
+        import numpy as np
+
+        matrix: _Matrix = self._load(
+            self._root, self._connection, (self.generation, self._run)
+        )
+        scores = matrix.rows @ vector
+        if limit < len(scores):
+            best = np.argpartition(-scores, limit)[:limit]
+        else:
+            best = np.arange(len(scores))
+        ids = matrix.ids[best]
+        order = np.lexsort((ids, -scores[best]))
+        return [(int(ids[i]), float(scores[best[i]])) for i in order]
+
+    def term_stats(self, words: Sequence[str]) -> TermStats:
+        chunks, total = self._connection.execute(
+            "SELECT count(*), coalesce(sum(words), 0) FROM chunk"
+        ).fetchall()[0]
+        containing = {}
+        for word in words:
+            row = self._connection.execute(
+                "SELECT doc FROM vocabulary WHERE term = ?", (word,)
+            ).fetchone()
+            containing[word] = 0 if row is None else int(row[0])
+        return TermStats(chunks, total / chunks if chunks else 0.0, containing)
+
+    def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
+        found = {}
+        for identity in ids:
+            row = self._connection.execute(
+                f"{_CHUNK} WHERE chunk.id = ?", (identity,)
+            ).fetchone()
+            if row is not None:
+                found[identity] = StoredChunk(*row)
+        return found
+
+    def chunks_of(self, path: str) -> list[StoredChunk]:
+        row = self._connection.execute(
+            "SELECT first_chunk, chunk_count FROM file WHERE path = ?", (path,)
+        ).fetchone()
+        if row is None:
+            return []
+        found = self.chunks(range(row[0], row[0] + row[1]))
+        return [found[identity] for identity in sorted(found)]
+
+    def facts(self, paths: Iterable[str]) -> dict[str, bytes]:
+        found = {}
+        for path in paths:
+            row = self._connection.execute(
+                "SELECT facts FROM file JOIN facts ON file_id = id WHERE path = ?", (path,)
+            ).fetchone()
+            if row is not None:
+                found[path] = row[0]
+        return found
+
+    def files_defining(self, name: str) -> list[str]:
+        return self._files("defines", name)
+
+    def files_calling(self, name: str) -> list[str]:
+        return self._files("calls", name)
+
+    def _files(self, table: str, name: str) -> list[str]:
+        found = self._connection.execute(
+            f"SELECT path FROM {table} JOIN file ON id = file_id WHERE name = ? ORDER BY path",
+            (name,),
+        )
+        return [row[0] for row in found]
+
+    def problems(self) -> Mapping[str, str]:
+        return dict(
+            self._connection.execute(
+                "SELECT path, problem FROM file WHERE problem IS NOT NULL ORDER BY path"
+            ).fetchall()
+        )
+
+
+_CHUNK = (
+    "SELECT chunk.id, path, language, start_line, end_line, text, symbol_id, label, kind "
+    "FROM chunk JOIN file ON file.id = file_id"
+)
+
+
+def _snapshot(connection: apsw.Connection) -> Snapshot:
+    entries = {
+        path: Entry(Stat(size, mtime, ctime), digest)
+        for path, digest, size, mtime, ctime in connection.execute(
+            "SELECT path, digest, size_bytes, mtime_ns, ctime_ns FROM file"
+        )
+    }
+    return Snapshot(entries, int(_meta(connection, "taken_ns") or 0))
+
+
+def _totals(connection: apsw.Connection) -> Totals:
+    files, chunks = connection.execute(
+        "SELECT count(*), coalesce(sum(chunk_count), 0) FROM file"
+    ).fetchall()[0]
+    return Totals(files, chunks)
+
+
+class SqliteWriter:
+    """The next generation, in a write transaction."""
+
+    def __init__(self, connection: apsw.Connection, root: str) -> None:
+        self._connection, self._root = connection, root
+        self.generation = int(_meta(connection, "generation") or 0) + 1
+        self.published = False
+        self._load_counters()
+
+    def _load_counters(self) -> None:
+        self._next_chunk = 1 + self._connection.execute(
+            "SELECT coalesce(max(first_chunk + chunk_count), 1) - 1 FROM file"
+        ).fetchall()[0][0]
+        self._next_file = 1 + self._connection.execute(
+            "SELECT coalesce(max(id), 0) FROM file"
+        ).fetchall()[0][0]
+
+    def snapshot(self) -> Snapshot:
+        return _snapshot(self._connection)
+
+    def totals(self) -> Totals:
+        return _totals(self._connection)
+
+    def start_over(self) -> None:
+        _drop_tables(self._connection)
+        tables = _TABLES.split(";\n", 1)[1]  # All but meta, which says what generation we are.
+        self._connection.execute(tables)
+        self._load_counters()
+
+    def put(self, file: PreparedFile) -> None:
+        self.remove(file.path)
+        run, stat = self._connection.execute, file.entry.stat
+        number, first = self._next_file, self._next_chunk
+        self._next_file += 1
+        self._next_chunk += len(file.chunks)
+        run(
+            "INSERT INTO file VALUES (?,?,?,?,?,?,?,?,?,?)",
+            (number, file.path, file.entry.digest, stat.size_bytes, stat.mtime_ns, stat.ctime_ns,
+             file.language, file.problem, first, len(file.chunks)),
+        )  # fmt: skip
+        defines, calls = sorted(set(file.defines)), sorted(set(file.calls))
+        run(
+            "INSERT INTO facts VALUES (?,?,?)",
+            (number, file.facts, _encode((defines, calls))),
+        )
+        many = self._connection.executemany
+        many("INSERT INTO defines VALUES (?,?)", [(name, number) for name in defines])
+        many("INSERT INTO calls VALUES (?,?)", [(name, number) for name in calls])
+        if not file.chunks:
+            return
+        run("INSERT INTO vector VALUES (?,?)", (number, file.vectors))
+        many(
+            "INSERT INTO chunk VALUES (?,?,?,?,?,?,?,?,?)",
+            [
+                (identity, number, c.start_line, c.end_line,
+                 c.header.count(" ") + c.body.count(" ") + bool(c.header) + bool(c.body),
+                 c.symbol_id, c.label, c.kind, c.text)
+                for identity, c in enumerate(file.chunks, first)
+            ],
+        )  # fmt: skip
+        many(
+            "INSERT INTO posting(rowid, header, body) VALUES (?,?,?)",
+            [(identity, c.header, c.body) for identity, c in enumerate(file.chunks, first)],
+        )
+
+    def remove(self, path: str) -> None:
+        run = self._connection.execute
+        row = run(
+            "SELECT id, first_chunk, chunk_count, names FROM file JOIN facts ON file_id = id "
+            "WHERE path = ?",
+            (path,),
+        ).fetchone()
+        if row is None:
+            return
+        number, first, count, names = row
+        defines, calls = _decode_names(names)
+        many = self._connection.executemany
+        many("DELETE FROM defines WHERE name=? AND file_id=?", [(n, number) for n in defines])
+        many("DELETE FROM calls WHERE name=? AND file_id=?", [(n, number) for n in calls])
+        ids = [(identity,) for identity in range(first, first + count)]
+        many("DELETE FROM posting WHERE rowid=?", ids)
+        many("DELETE FROM chunk WHERE id=?", ids)
+        for table in ("vector", "facts"):
+            run(f"DELETE FROM {table} WHERE file_id=?", (number,))
+        run("DELETE FROM file WHERE id=?", (number,))
+
+    def restat(self, path: str, entry: Entry) -> None:
+        stat = entry.stat
+        self._connection.execute(
+            "UPDATE file SET size_bytes=?, mtime_ns=?, ctime_ns=? WHERE path=? AND digest=?",
+            (stat.size_bytes, stat.mtime_ns, stat.ctime_ns, path, entry.digest),
+        )
+
+    def publish(self, marker: str, taken_ns: int) -> None:
+        values = {
+            "root": self._root,
+            "generation": self.generation,
+            "taken_ns": taken_ns,
+            "run": os.urandom(8).hex(),
+            "marker": marker,
+        }
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO meta VALUES (?,?)", list(values.items())
+        )
+        self._connection.execute("COMMIT")
+        self.published = True
