@@ -82,6 +82,11 @@ class Leases:
 
     def live_writer(self, root: str) -> Writer | None:
         """The process writing this root now, if there is one. Takes no lock, writes nothing."""
+        writer = self.last_writer(root)
+        return writer if writer is not None and writer.alive else None
+
+    def last_writer(self, root: str) -> Writer | None:
+        """Who took the lease and did not give it back, dead or alive."""
         try:
             facts = json.loads(self._path(root).read_bytes())
             writer = Writer(
@@ -89,7 +94,7 @@ class Leases:
             )
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return writer if writer.alive else None
+        return writer
 
     def _path(self, root: str) -> Path:
         return self._directory / f"{root_key(root)}.lease"

@@ -24,7 +24,7 @@ import msgspec
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
-from holdfast.index.generation import PreparedFile, Ranked, StoredChunk, Totals
+from holdfast.index.generation import Identity, PreparedFile, Ranked, StoredChunk, Totals
 from holdfast.index.leases import root_key
 from holdfast.index.search.lexical import HEADER_WEIGHT, TermStats
 
@@ -50,7 +50,8 @@ CREATE TABLE file (
   language TEXT NOT NULL,
   problem TEXT,
   first_chunk INTEGER NOT NULL,
-  chunk_count INTEGER NOT NULL
+  chunk_count INTEGER NOT NULL,
+  words INTEGER NOT NULL
 );
 CREATE TABLE facts (file_id INTEGER PRIMARY KEY, facts BLOB NOT NULL, names BLOB NOT NULL);
 CREATE TABLE vector (file_id INTEGER PRIMARY KEY, rows BLOB NOT NULL);
@@ -59,7 +60,6 @@ CREATE TABLE chunk (
   file_id INTEGER NOT NULL,
   start_line INTEGER NOT NULL,
   end_line INTEGER NOT NULL,
-  words INTEGER NOT NULL,
   symbol_id TEXT,
   label TEXT,
   kind TEXT NOT NULL,
@@ -86,7 +86,7 @@ _decode_names = msgspec.msgpack.Decoder(tuple[list[str], list[str]]).decode
 class _Matrix:
     """Every vector of one generation: row i belongs to chunk ids[i]."""
 
-    run: tuple[int, str]
+    identity: Identity
     ids: NDArray[np.int64]
     rows: NDArray[np.float32]
 
@@ -112,7 +112,8 @@ class SqliteBackend:
         with self._reading(root) as connection:
             if connection is None:
                 return None
-            return _meta(connection, "marker")
+            marker: object = _meta(connection, "marker")
+            return marker
 
     def roots(self) -> list[str]:
         found = []
@@ -178,18 +179,19 @@ class SqliteBackend:
         connection.execute("PRAGMA mmap_size=1073741824")
         return connection
 
-    def _matrix(self, root: str, connection: apsw.Connection, run: tuple[int, str]) -> _Matrix:
+    def _matrix(self, root: str, connection: apsw.Connection, identity: Identity) -> _Matrix:
         import numpy as np
 
         with self._lock:
             known = self._matrices.get(root)
-            if known is not None and known.run == run:
+            if known is not None and known.identity == identity:
                 self._matrices.move_to_end(root)
                 return known
-        found = connection.execute(
+        found = _rows(
+            connection,
             "SELECT first_chunk, chunk_count, rows FROM file JOIN vector ON file_id = id "
-            "WHERE chunk_count > 0 ORDER BY first_chunk"
-        ).fetchall()
+            "WHERE chunk_count > 0 ORDER BY first_chunk",
+        )
         rows = np.frombuffer(b"".join(row[2] for row in found), dtype=np.float32)
         ids = (
             np.concatenate([np.arange(first, first + n) for first, n, _ in found])
@@ -198,7 +200,7 @@ class SqliteBackend:
         )
         if rows.size != ids.size * self._dimension:
             raise DamagedBackend(f"the vectors of {root} do not belong to its chunks")
-        matrix = _Matrix(run, ids.astype(np.int64), rows.reshape(len(ids), self._dimension))
+        matrix = _Matrix(identity, ids.astype(np.int64), rows.reshape(len(ids), self._dimension))
         with self._lock:
             self._matrices[root] = matrix
             while len(self._matrices) > MATRICES_MAX:
@@ -230,7 +232,7 @@ class SqliteBackend:
                         connection.execute("ROLLBACK")
                 if writer.published:
                     # Only housekeeping: when a reader is in the way the log stays longer.
-                    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                    _rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
             finally:
                 connection.close()
 
@@ -269,7 +271,7 @@ def _prepared(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path))
     try:
         connection.set_busy_timeout(BUSY_MS)
-        connection.execute("PRAGMA journal_mode=WAL").fetchall()
+        _rows(connection, "PRAGMA journal_mode=WAL")
         # Not FULL: an index lost to a power cut is the previous one, or is built again.
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA cache_size=-65536")
@@ -293,9 +295,18 @@ def _drop_tables(connection: apsw.Connection) -> None:
         connection.execute(f"DROP TABLE IF EXISTS {table}")
 
 
+def _rows(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+    return connection.execute(sql, parameters).fetchall()
+
+
 def _meta(connection: apsw.Connection, key: str) -> Any:
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    row = _row(connection, "SELECT value FROM meta WHERE key = ?", (key,))
     return None if row is None else row[0]
+
+
+def _row(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) -> Any:
+    found = _rows(connection, sql, parameters)
+    return found[0] if found else None
 
 
 @contextmanager
@@ -315,8 +326,10 @@ class SqliteReader:
 
     def __init__(self, connection: apsw.Connection, matrix: Any, root: str) -> None:
         self._connection, self._load, self._root = connection, matrix, root
-        self.generation = int(_meta(connection, "generation") or 0)
-        self._run = str(_meta(connection, "run") or "")
+        self.identity: Identity = (
+            int(_meta(connection, "generation") or 0),
+            str(_meta(connection, "run") or ""),
+        )
 
     def snapshot(self) -> Snapshot:
         return _snapshot(self._connection)
@@ -328,18 +341,17 @@ class SqliteReader:
         if not words:
             return []
         match = " OR ".join(f'"{word}"' for word in words)
-        return self._connection.execute(
+        return _rows(
+            self._connection,
             "SELECT rowid, -bm25(posting, ?, 1.0) AS score FROM posting WHERE posting MATCH ? "
             "ORDER BY score DESC, rowid LIMIT ?",
             (HEADER_WEIGHT, match, limit),
-        ).fetchall()
+        )
 
     def rank_dense(self, vector: NDArray[np.float32], limit: int) -> Ranked:
         import numpy as np
 
-        matrix: _Matrix = self._load(
-            self._root, self._connection, (self.generation, self._run)
-        )
+        matrix: _Matrix = self._load(self._root, self._connection, self.identity)
         scores = matrix.rows @ vector
         if limit < len(scores):
             best = np.argpartition(-scores, limit)[:limit]
@@ -350,42 +362,47 @@ class SqliteReader:
         return [(int(ids[i]), float(scores[best[i]])) for i in order]
 
     def term_stats(self, words: Sequence[str]) -> TermStats:
-        chunks, total = self._connection.execute(
-            "SELECT count(*), coalesce(sum(words), 0) FROM chunk"
-        ).fetchall()[0]
+        chunks, total = _row(self._connection, "SELECT sum(chunk_count), sum(words) FROM file")
+        chunks, total = chunks or 0, total or 0
         containing = {}
         for word in words:
-            row = self._connection.execute(
-                "SELECT doc FROM vocabulary WHERE term = ?", (word,)
-            ).fetchone()
+            row = _row(self._connection, "SELECT doc FROM vocabulary WHERE term = ?", (word,))
             containing[word] = 0 if row is None else int(row[0])
         return TermStats(chunks, total / chunks if chunks else 0.0, containing)
 
     def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         found = {}
         for identity in ids:
-            row = self._connection.execute(
-                f"{_CHUNK} WHERE chunk.id = ?", (identity,)
-            ).fetchone()
+            row = _row(self._connection, f"{_CHUNK} WHERE chunk.id = ?", (identity,))
             if row is not None:
                 found[identity] = StoredChunk(*row)
         return found
 
     def chunks_of(self, path: str) -> list[StoredChunk]:
-        row = self._connection.execute(
-            "SELECT first_chunk, chunk_count FROM file WHERE path = ?", (path,)
-        ).fetchone()
+        row = _row(
+            self._connection, "SELECT first_chunk, chunk_count FROM file WHERE path = ?", (path,)
+        )
         if row is None:
             return []
         found = self.chunks(range(row[0], row[0] + row[1]))
         return [found[identity] for identity in sorted(found)]
 
+    def entry(self, path: str) -> Entry | None:
+        row = _row(
+            self._connection,
+            "SELECT size_bytes, mtime_ns, ctime_ns, digest FROM file WHERE path = ?",
+            (path,),
+        )
+        return None if row is None else Entry(Stat(*row[:3]), row[3])
+
     def facts(self, paths: Iterable[str]) -> dict[str, bytes]:
         found = {}
         for path in paths:
-            row = self._connection.execute(
-                "SELECT facts FROM file JOIN facts ON file_id = id WHERE path = ?", (path,)
-            ).fetchone()
+            row = _row(
+                self._connection,
+                "SELECT facts FROM file JOIN facts ON file_id = id WHERE path = ?",
+                (path,),
+            )
             if row is not None:
                 found[path] = row[0]
         return found
@@ -405,9 +422,10 @@ class SqliteReader:
 
     def problems(self) -> Mapping[str, str]:
         return dict(
-            self._connection.execute(
-                "SELECT path, problem FROM file WHERE problem IS NOT NULL ORDER BY path"
-            ).fetchall()
+            _rows(
+                self._connection,
+                "SELECT path, problem FROM file WHERE problem IS NOT NULL ORDER BY path",
+            )
         )
 
 
@@ -428,9 +446,7 @@ def _snapshot(connection: apsw.Connection) -> Snapshot:
 
 
 def _totals(connection: apsw.Connection) -> Totals:
-    files, chunks = connection.execute(
-        "SELECT count(*), coalesce(sum(chunk_count), 0) FROM file"
-    ).fetchall()[0]
+    files, chunks = _row(connection, "SELECT count(*), coalesce(sum(chunk_count), 0) FROM file")
     return Totals(files, chunks)
 
 
@@ -444,12 +460,11 @@ class SqliteWriter:
         self._load_counters()
 
     def _load_counters(self) -> None:
-        self._next_chunk = 1 + self._connection.execute(
-            "SELECT coalesce(max(first_chunk + chunk_count), 1) - 1 FROM file"
-        ).fetchall()[0][0]
-        self._next_file = 1 + self._connection.execute(
-            "SELECT coalesce(max(id), 0) FROM file"
-        ).fetchall()[0][0]
+        chunk, file = _row(
+            self._connection,
+            "SELECT coalesce(max(first_chunk + chunk_count), 1), coalesce(max(id), 0) FROM file",
+        )
+        self._next_chunk, self._next_file = int(chunk), int(file) + 1
 
     def snapshot(self) -> Snapshot:
         return _snapshot(self._connection)
@@ -469,10 +484,14 @@ class SqliteWriter:
         number, first = self._next_file, self._next_chunk
         self._next_file += 1
         self._next_chunk += len(file.chunks)
+        length = sum(
+            c.header.count(" ") + c.body.count(" ") + bool(c.header) + bool(c.body)
+            for c in file.chunks
+        )
         run(
-            "INSERT INTO file VALUES (?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO file VALUES (?,?,?,?,?,?,?,?,?,?,?)",
             (number, file.path, file.entry.digest, stat.size_bytes, stat.mtime_ns, stat.ctime_ns,
-             file.language, file.problem, first, len(file.chunks)),
+             file.language, file.problem, first, len(file.chunks), length),
         )  # fmt: skip
         defines, calls = sorted(set(file.defines)), sorted(set(file.calls))
         run(
@@ -486,14 +505,12 @@ class SqliteWriter:
             return
         run("INSERT INTO vector VALUES (?,?)", (number, file.vectors))
         many(
-            "INSERT INTO chunk VALUES (?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO chunk VALUES (?,?,?,?,?,?,?,?)",
             [
-                (identity, number, c.start_line, c.end_line,
-                 c.header.count(" ") + c.body.count(" ") + bool(c.header) + bool(c.body),
-                 c.symbol_id, c.label, c.kind, c.text)
+                (identity, number, c.start_line, c.end_line, c.symbol_id, c.label, c.kind, c.text)
                 for identity, c in enumerate(file.chunks, first)
             ],
-        )  # fmt: skip
+        )
         many(
             "INSERT INTO posting(rowid, header, body) VALUES (?,?,?)",
             [(identity, c.header, c.body) for identity, c in enumerate(file.chunks, first)],
@@ -501,11 +518,12 @@ class SqliteWriter:
 
     def remove(self, path: str) -> None:
         run = self._connection.execute
-        row = run(
+        row = _row(
+            self._connection,
             "SELECT id, first_chunk, chunk_count, names FROM file JOIN facts ON file_id = id "
             "WHERE path = ?",
             (path,),
-        ).fetchone()
+        )
         if row is None:
             return
         number, first, count, names = row

@@ -10,6 +10,7 @@ weighted lightly when lanes are fused.
 from __future__ import annotations
 
 import math
+import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
@@ -29,11 +30,17 @@ _WORDS_MAX = 20_000
 _TRIGRAM_SHARE = 0.6
 
 _COMMON = frozenset(
-    "self this return def class function const let var if else elif for while in of and or not is "
-    "none null true false import from export default public private static void int str string new "
-    "try except catch finally raise throw with as async await lambda yield pass break continue the "
-    "a an to be it on by end do then fi done local nil fn func pub impl use mut struct type enum "
-    "bool float double char byte long object list dict args kwargs i j k n x y s t e".split()
+    re.findall(
+        r"\w+",
+        """
+        self this return def class function const let var if else elif for while in of and or not
+        is none null true false import from export default public private static void int str string
+        new try except catch finally raise throw with as async await lambda yield pass break
+        continue the a an to be it on by end do then fi done local nil fn func pub impl use mut
+        struct type enum bool float double char byte long object list dict args kwargs
+        i j k n x y s t e
+        """,
+    )
 )
 """Words that are everywhere in code and say little."""
 

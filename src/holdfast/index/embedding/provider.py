@@ -101,4 +101,5 @@ def normalised(vectors: Vectors) -> Vectors:
 
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     lengths[lengths == 0] = 1.0
-    return (vectors / lengths).astype(np.float32, copy=False)
+    normal: Vectors = np.asarray(vectors / lengths, dtype=np.float32)
+    return normal

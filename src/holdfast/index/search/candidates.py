@@ -1,0 +1,134 @@
+"""Candidates of a query: what the generation ranks, with what changed since ranked beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from holdfast.errors import HoldfastError
+from holdfast.index.embedding.provider import EmbeddingProvider
+from holdfast.index.freshness import Overlay
+from holdfast.index.generation import PreparedChunk, Ranked, Reader, StoredChunk
+from holdfast.index.search.fuse import best_first, fuse
+from holdfast.index.search.lexical import query_words, score, weighted_counts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LEXICAL_WEIGHT = 1.0
+DENSE_WEIGHT = 1.0
+HASHED_WEIGHT = 0.3
+"""The stand-in embedding knows words only, which the lexical lane knows better."""
+
+FIRST_CANDIDATES = 80
+CANDIDATES_MAX = 20_000
+
+
+@dataclass(slots=True)
+class Found:
+    """Chunks best first with their scores; `failures` names the lanes that did not answer."""
+
+    chunks: list[tuple[StoredChunk, float]]
+    failures: list[str] = field(default_factory=list)
+    candidates: int = 0
+
+
+def find(
+    query: str,
+    reader: Reader,
+    overlay: Overlay,
+    provider: EmbeddingProvider,
+    wanted: int,
+    keep: Callable[[StoredChunk], bool],
+) -> Found:
+    """At least `wanted` chunks that `keep` keeps, if there are so many.
+
+    The lexical lane must answer; a dense lane that does not is named and left out.
+    """
+    words = query_words(query)
+    failures: list[str] = []
+    vector: NDArray[np.float32] | None = None
+    try:
+        vector = provider.embed_query(query)[0]
+    except (HoldfastError, OSError, ValueError) as error:
+        failures.append(f"dense {error}")
+    fresh = _Fresh(overlay, reader, words, vector, provider.dimension)
+    limit = max(FIRST_CANDIDATES, wanted * 8)
+    dense_weight = HASHED_WEIGHT if provider.name == "hashed" else DENSE_WEIGHT
+    while True:
+        lexical = reader.rank_lexical(words, limit)
+        dense = reader.rank_dense(vector, limit) if vector is not None else []
+        stored = reader.chunks({identity for identity, _ in (*lexical, *dense)})
+        stored = {i: chunk for i, chunk in stored.items() if not overlay.replaces(chunk.path)}
+        kept = {i: c for i, c in {**stored, **fresh.chunks}.items() if keep(c)}
+        lanes = [
+            (LEXICAL_WEIGHT, _merged(lexical, fresh.lexical, kept)),
+            (dense_weight, _merged(dense, fresh.dense[:limit], kept)),
+        ]
+        scores = fuse(lanes)
+        exhausted = len(lexical) < limit and len(dense) < limit
+        if len(scores) >= wanted or exhausted or limit >= CANDIDATES_MAX:
+            ranked = [(kept[i], scores[i]) for i in best_first(scores)]
+            return Found(ranked, failures, limit)
+        limit = min(CANDIDATES_MAX, limit * 4)
+
+
+def _merged(stored: Ranked, fresh: Ranked, kept: dict[int, StoredChunk]) -> list[int]:
+    both = [pair for pair in (*stored, *fresh) if pair[0] in kept]
+    both.sort(key=lambda pair: (-pair[1], pair[0]))
+    return [identity for identity, _ in both]
+
+
+class _Fresh:
+    """The chunks of changed files, ranked on the generation's scale. Ids are below 0."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        reader: Reader,
+        words: list[str],
+        vector: NDArray[np.float32] | None,
+        dimension: int,
+    ) -> None:
+        self.chunks: dict[int, StoredChunk] = {}
+        self.lexical: Ranked = []
+        self.dense: Ranked = []
+        if not overlay.changed:
+            return
+        stats = reader.term_stats(words)
+        for identity, path, language, chunk, row in _numbered(overlay, dimension):
+            self.chunks[identity] = StoredChunk(
+                identity,
+                path,
+                language,
+                chunk.start_line,
+                chunk.end_line,
+                chunk.text,
+                chunk.symbol_id,
+                chunk.label,
+                chunk.kind,
+            )
+            header, body = chunk.header.split(), chunk.body.split()
+            worth = score(words, weighted_counts(header, body), len(header) + len(body), stats)
+            if worth > 0:
+                self.lexical.append((identity, worth))
+            if vector is not None and row is not None:
+                self.dense.append((identity, float(row @ vector)))
+        self.dense.sort(key=lambda pair: (-pair[1], pair[0]))
+
+
+def _numbered(
+    overlay: Overlay, dimension: int
+) -> Iterator[tuple[int, str, str, PreparedChunk, NDArray[np.float32] | None]]:
+    import numpy as np
+
+    identity = -1
+    for path, file in sorted(overlay.changed.items()):
+        rows = None
+        if file.vectors:
+            rows = np.frombuffer(file.vectors, dtype=np.float32).reshape(-1, dimension)
+        for i, chunk in enumerate(file.chunks):
+            yield identity, path, file.language, chunk, None if rows is None else rows[i]
+            identity -= 1
