@@ -55,6 +55,13 @@ def hints(**parts: object) -> Wire:
     return {"version": HINTS_VERSION, **present} if present else {}
 
 
+def part(extras: Wire, name: str) -> Wire:
+    """One object out of another."""
+    value = extras[name]
+    assert isinstance(value, dict)
+    return value
+
+
 def stale_local(reason: Reason, root: str) -> Wire:
     return {"completionProof": reason.value, "recommendedAction": manage_call("create", root)}
 

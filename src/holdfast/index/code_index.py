@@ -72,7 +72,7 @@ class CodeIndex:
     def __post_init__(self) -> None:
         timeout_s = getattr(self.backend, "probe_timeout_s", 2.0)
         self.prober = Prober(self.backend, self.runtime, timeout_s)
-        self.freshness = FreshnessChecks()
+        self.freshness = FreshnessChecks(lambda: self.now().timestamp())
 
     def runtime(self) -> Fingerprint:
         """The fingerprint of the settings in force."""

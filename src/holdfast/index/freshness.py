@@ -4,8 +4,8 @@ A look at the tree tells which files changed. They are read and ranked from memo
 answer, beside the stored rest; what is gone is left out. The index itself is not touched: keeping
 it fresh is the work of `sync` and of the watcher.
 
-A look is not repeated within a second, but the files of the answer are: if one of them moved, the
-tree is looked at again.
+A look is not repeated for a moment, in proportion to what it cost, and the answer says so. The
+files of the answer are looked at every time: if one of them moved, so is the tree.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generation import Identity, PreparedFile, Reader
 from holdfast.index.prepare import Extract, Job, prepare, prepare_with_vectors
 
-THRESHOLD_MS = 1_000
+THRESHOLD_MS_MIN, THRESHOLD_MS_MAX = 100, 1_000
+LOOK_SHARE = 20
+"""A look is not repeated for this many times as long as it took, within the bounds above."""
+
 OVERLAY_FILES_MAX = 200
 
 
@@ -34,6 +37,7 @@ class Overlay:
     identity: Identity
     before: Snapshot
     checked_at: float
+    threshold_ms: int = THRESHOLD_MS_MIN
     mode: str = "skipped_source_unchanged"
     changed: dict[str, PreparedFile] = field(default_factory=dict)
     gone: frozenset[str] = frozenset()
@@ -60,7 +64,7 @@ class FreshnessChecks:
             last = self._last.get(root)
         if last is None or last.identity != identity:
             return None
-        young = (self._clock() - last.checked_at) * 1000 < THRESHOLD_MS
+        young = 0 <= (self._clock() - last.checked_at) * 1000 < last.threshold_ms
         return last if young else None
 
     def forget(self, root: str) -> None:
@@ -76,6 +80,7 @@ class FreshnessChecks:
         provider: EmbeddingProvider | None,
     ) -> Overlay:
         """Look at the tree now. `provider` is None when its vectors would cost a request."""
+        began = time.monotonic()
         with self._lock:
             last = self._last.get(root)
         same = last is not None and last.identity == reader.identity
@@ -127,6 +132,10 @@ class FreshnessChecks:
             overlay.mode = "overlay_partial"
         elif overlay.changed or overlay.gone:
             overlay.mode = "overlay"
+        took_ms = (time.monotonic() - began) * 1000
+        overlay.threshold_ms = int(
+            min(max(took_ms * LOOK_SHARE, THRESHOLD_MS_MIN), THRESHOLD_MS_MAX)
+        )
         with self._lock:
             self._last[root] = overlay
         return overlay

@@ -15,19 +15,12 @@ from holdfast.files.paths import canonical_root, relative_key, within
 from holdfast.files.policy import SIZE_BYTES_MAX, unfit
 from holdfast.index import answers
 from holdfast.index import facts as facts_of
-from holdfast.index.answers import Wire, hints, manage_call
+from holdfast.index.answers import Wire, hints
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable, OutsideRoot
 from holdfast.index.facts import FileFacts, Symbol
-from holdfast.index.gate import (
-    Building,
-    Failed,
-    Gate,
-    Incompatible,
-    NotTracked,
-    Open,
-    Unproven,
-)
+from holdfast.index.gate import Gate, Open
+from holdfast.index.refusals import refusal
 
 SYMBOLS_MAX = 500
 
@@ -76,7 +69,7 @@ def file_outline(
     }
     gate = index.gate(record)
     if not isinstance(gate, Open):
-        return _refused(answer, gate)
+        return _refused(index, answer, gate)
     answer["path"] = gate.record.root
     _outline(index, gate, answer, start_line, end_line, limit_symbols,
              None if resolve_mode == "outline" else (symbol_id, symbol_label))  # fmt: skip
@@ -142,7 +135,7 @@ def _outline(
         again = index.gate(index.registry.find(root))
         if isinstance(again, Open):
             raise
-        answer.update(_refused(answer, again))
+        answer.update(_refused(index, answer, again))
         return
     if facts is None or not facts.symbols:
         answer["status"] = "unsupported" if facts is None else "ok"
@@ -202,42 +195,14 @@ def symbol_wire(facts: FileFacts, symbol: Symbol) -> Wire:
     return wire
 
 
-def _refused(answer: OutlineAnswer, gate: Gate) -> OutlineAnswer:
-    requested = answer["path"]
-    match gate:
-        case NotTracked():
-            answer["status"] = answer["reason"] = "not_indexed"
-            answer["message"] = answers.plain_message(requested)
-            answer["hints"] = hints(create=manage_call("create", requested))
-        case Failed(record) as failed:
-            answer["status"] = answer["reason"] = "not_indexed"
-            answer["message"] = answers.failed_message(failed, requested)
-            answer["hints"] = hints(
-                create=manage_call("create", record.root),
-                status=manage_call("status", record.root),
-                indexingFailure=answers.failure_facts(failed),
-            )
-        case Unproven(record, reason) as unproven:
-            answer["status"] = answer["reason"] = "not_indexed"
-            answer["message"] = answers.stale_message(unproven, requested)
-            answer["hints"] = hints(
-                create=manage_call("create", record.root),
-                staleLocal=answers.stale_local(reason, record.root),
-            )
-        case Building(record) as building:
-            answer["status"], answer["reason"] = "not_ready", "indexing"
-            answer["codebaseRoot"] = record.root
-            answer["message"] = answers.indexing_message(building, "retry the file outline")
-            answer["hints"] = hints(
-                status=manage_call("status", record.root),
-                debugIndexing={"completionProof": "marker_doc"},
-            )
-            answer["indexing"] = answers.indexing_facts(building)
-        case Incompatible(record) as refused:
-            answer["status"] = answer["reason"] = "requires_reindex"
-            answer["path"] = record.root
-            answer["message"] = answers.reindex_message(refused)
-            answer["hints"] = hints(reindex=manage_call("reindex", record.root))
-        case Open():
-            raise AssertionError("an open gate is not a refusal")
+def _refused(index: CodeIndex, answer: OutlineAnswer, gate: Gate) -> OutlineAnswer:
+    refused = refusal(gate, answer["path"], index.runtime(), "retry the file outline")
+    answer["status"], answer["reason"] = refused.status, refused.reason
+    answer["message"], answer["hints"] = refused.message, refused.hints
+    if refused.root is not None and refused.status == "requires_reindex":
+        answer["path"] = refused.root
+    elif refused.root is not None:
+        answer["codebaseRoot"] = refused.root
+    if "indexing" in refused.extras:
+        answer["indexing"] = answers.part(refused.extras, "indexing")
     return answer

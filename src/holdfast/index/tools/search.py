@@ -15,17 +15,10 @@ from holdfast.index import answers
 from holdfast.index.answers import Wire, hints, manage_call
 from holdfast.index.code_index import CodeIndex, policy_of
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.freshness import THRESHOLD_MS, Overlay, moved
-from holdfast.index.gate import (
-    Building,
-    Failed,
-    Gate,
-    Incompatible,
-    NotTracked,
-    Open,
-    Unproven,
-)
+from holdfast.index.freshness import Overlay, moved
+from holdfast.index.gate import Gate, Open
 from holdfast.index.generation import Reader, StoredChunk
+from holdfast.index.refusals import refusal
 from holdfast.index.search.candidates import Found, find
 from holdfast.index.search.scopes import SCOPES, Scope, in_scope
 
@@ -152,7 +145,7 @@ def _decision(index: CodeIndex, gate: Open, overlay: Overlay, recent: bool) -> W
     decision: Wire = {
         "mode": "skipped_recent" if recent else overlay.mode,
         "checkedAt": index.timestamp(),
-        "thresholdMs": THRESHOLD_MS,
+        "thresholdMs": overlay.threshold_ms,
         "lastSyncAt": gate.record.last_updated,
     }
     if overlay.changed or overlay.gone or overlay.beyond:
@@ -166,46 +159,16 @@ def _decision(index: CodeIndex, gate: Open, overlay: Overlay, recent: bool) -> W
 
 
 def _refused(index: CodeIndex, base: SearchAnswer, gate: Gate) -> SearchAnswer:
-    requested = base["path"]
-    match gate:
-        case NotTracked():
-            base["status"] = base["reason"] = "not_indexed"
-            base["message"] = answers.plain_message(requested)
-            base["hints"] = hints(create=manage_call("create", requested))
-        case Failed(record) as failed:
-            base["status"] = base["reason"] = "not_indexed"
-            base["message"] = answers.failed_message(failed, requested)
-            base["hints"] = hints(
-                create=manage_call("create", record.root),
-                status=manage_call("status", record.root),
-                indexingFailure=answers.failure_facts(failed),
-            )
-        case Unproven(record, reason) as unproven:
-            base["status"] = base["reason"] = "not_indexed"
-            base["message"] = answers.stale_message(unproven, requested)
-            base["hints"] = hints(
-                create=manage_call("create", record.root),
-                staleLocal=answers.stale_local(reason, record.root),
-            )
-        case Building(record) as building:
-            base["status"], base["reason"] = "not_ready", "indexing"
-            base["codebasePath"] = record.root
-            base["message"] = answers.indexing_message(building, "retry the search")
-            base["freshnessDecision"] = {"mode": "skipped_indexing"}
-            base["hints"] = hints(
-                status=manage_call("status", record.root),
-                debugIndexing={"completionProof": "marker_doc"},
-            )
-            base["indexing"] = answers.indexing_facts(building)
-        case Incompatible(record) as refused:
-            base["status"] = base["reason"] = "requires_reindex"
-            base["codebasePath"] = record.root
-            base["message"] = answers.reindex_message(refused)
-            base["freshnessDecision"] = {"mode": "skipped_requires_reindex"}
-            base["hints"] = hints(reindex=manage_call("reindex", record.root))
-            base["compatibility"] = answers.compatibility(index.runtime(), record, refused)
-        case Open():
-            raise AssertionError("an open gate is not a refusal")
+    refused = refusal(gate, base["path"], index.runtime(), "retry the search")
+    base["status"], base["reason"] = refused.status, refused.reason
+    base["message"], base["hints"] = refused.message, refused.hints
+    base["freshnessDecision"] = {"mode": refused.freshness} if refused.freshness else None
+    if refused.root is not None:
+        base["codebasePath"] = refused.root
+    if "indexing" in refused.extras:
+        base["indexing"] = answers.part(refused.extras, "indexing")
+    if "compatibility" in refused.extras:
+        base["compatibility"] = answers.part(refused.extras, "compatibility")
     return base
 
 
