@@ -108,10 +108,10 @@ def current_facts(index: CodeIndex, root: str, key: str) -> FileFacts | None:
         source, _ = disk.read_file(root, key)
     except OSError:
         return None
-    if stored is not None and entry is not None and entry.digest == disk.digest(source):
-        return facts_of.decode(stored)
     if len(source) > SIZE_BYTES_MAX or unfit(source) is not None:
         return None
+    if stored is not None and entry is not None and entry.digest == disk.digest(source):
+        return facts_of.decode(stored)
     return index.extract(key, source)
 
 
