@@ -13,7 +13,12 @@ from importlib import import_module
 from holdfast import __version__
 from holdfast.errors import HoldfastError, UsageError
 
-COMMANDS: dict[str, tuple[str, str]] = {}
+COMMANDS: dict[str, tuple[str, str]] = {
+    "index": ("holdfast.cli.index", "make, refresh, inspect, forget and repair indexes"),
+    "search": ("holdfast.cli.search", "find code by name, phrase or behaviour"),
+    "outline": ("holdfast.cli.outline", "the symbols of a file"),
+    "calls": ("holdfast.cli.calls", "what a symbol calls, and what calls it"),
+}
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
 
 OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3
