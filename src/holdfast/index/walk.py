@@ -1,0 +1,482 @@
+"""One walk over one syntax tree, the same for every language.
+
+A language says in a table which kinds of node matter and what to do with each. The table becomes a
+single query, so the parser's own C code finds the nodes and Python only sees those. They arrive in
+document order; a stack of open scopes, kept by end position, says what encloses what. Nothing here
+recurses, so depth costs nothing but the stack.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from holdfast.index import chains
+from holdfast.index.facts import (
+    MODULE,
+    Binding,
+    BindingKind,
+    Call,
+    CallKind,
+    Import,
+    Inheritance,
+    InheritanceKind,
+    Kind,
+)
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+Rule = Callable[["Walk", "tree_sitter.Node"], None]
+
+CONTAINERS = frozenset({"class", "interface", "trait", "struct", "union", "enum", "object"})
+SYMBOLS_MAX = 50_000
+DEPTH_MAX = 200
+SIGNATURE_MAX = 600
+DOC_MAX = 2_000
+READ_BYTES = 1_024
+READS_PER_BLOCK = 64
+SLOWEST_SECONDS = 4.0
+SLOWEST_SECONDS_PER_BYTE = 20e-6
+
+
+@dataclass(frozen=True)
+class Language:
+    """What the walk needs to know about one language. `rules` is keyed by kind of node."""
+
+    name: str
+    grammar: tuple[str, str]
+    rules: Mapping[str, Rule]
+    patterns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Narrower queries than every node of that kind, for kinds that are mostly uninteresting.
+
+    One that names `@n` itself captures only that part of what it matches.
+    """
+    line_comments: tuple[str, ...] = ("//",)
+    block_comments: bool = True
+    attributes: tuple[str, ...] = ()
+    """How lines start that may stand between a doc comment and its symbol."""
+    module: Callable[[str, str], str] = lambda path, package: package
+    """The module of a file, from its path and the package it declares."""
+    prepare: Callable[[str], str] | None = None
+    """Rewrites a callee or a value before it is read as a chain."""
+
+
+@dataclass
+class Draft:
+    """A symbol being gathered; `lead` is the first line of its comment and attributes."""
+
+    name: str
+    qualified: str
+    kind: Kind
+    parent: int
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+    lead: int
+    signature: str
+    doc: str
+    exported: bool
+    defined: bool
+
+
+@dataclass(slots=True)
+class Scope:
+    """An open region: its end, the symbol it belongs to, and the name that members are under."""
+
+    end: int
+    symbol: int
+    prefix: str
+    kind: str
+
+
+@lru_cache(maxsize=64)
+def _loaded(
+    grammar: tuple[str, str], wanted: tuple[tuple[str, tuple[str, ...]], ...]
+) -> tuple[tree_sitter.Parser, tree_sitter.Query, dict[int, str]]:
+    from tree_sitter import Language as Grammar
+    from tree_sitter import Parser, Query
+
+    made = Grammar(getattr(import_module(grammar[0]), grammar[1])())
+    patterns = [pattern for _, several in wanted for pattern in several]
+    query = Query(made, "\n".join(p if "@n" in p else p + " @n" for p in patterns))
+    kinds = {(made.id_for_node_kind(kind, True) or 0): kind for kind, _ in wanted}
+    return Parser(made), query, kinds
+
+
+@dataclass
+class Gathered:
+    """The facts of a file before they get their ids."""
+
+    symbols: list[Draft] = field(default_factory=list)
+    imports: list[Import] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    bindings: list[Binding] = field(default_factory=list)
+    inherits: list[Inheritance] = field(default_factory=list)
+    module: str = ""
+    truncated: bool = False
+    tree: tree_sitter.Tree | None = None
+
+
+class TooHardError(Exception):
+    """Raised inside the walk when a parse costs far more than its size explains."""
+
+
+def parse(parser: tree_sitter.Parser, source: bytes) -> tree_sitter.Tree:
+    """The tree of `source`, or TooHardError.
+
+    Error recovery is quadratic on some inputs, and the parser cannot be interrupted. But it asks
+    for its input block by block and again whenever it goes back, so the blocks bound the work: past
+    the budget they run dry, the parser meets the end of the file, and the tree is discarded. The
+    clock is a second guard, at a hundred times the usual cost so that load does not trip it.
+    """
+    reads, most = 0, 256 + READS_PER_BLOCK * (len(source) // READ_BYTES + 1)
+    until = time.thread_time() + SLOWEST_SECONDS + len(source) * SLOWEST_SECONDS_PER_BYTE
+
+    def read(offset: int, _point: object) -> bytes:
+        nonlocal reads
+        reads += 1
+        if reads > most or time.thread_time() > until:
+            reads = most + 1
+            return b""
+        return source[offset : offset + READ_BYTES]
+
+    parser.reset()
+    tree = parser.parse(read)
+    if reads > most:
+        raise TooHardError
+    return tree
+
+
+class Walk(Gathered):
+    """The state of one walk; rules read nodes and write facts through it."""
+
+    def __init__(self, language: Language, source: bytes, line_starts: list[int]) -> None:
+        super().__init__()
+        self.language = language
+        self.source = source
+        self.line_starts = line_starts
+        self.package = ""
+        self.scopes: list[Scope] = []
+        self.wrapper: tuple[int, int, int] | None = None
+
+    def run(self) -> None:
+        from tree_sitter import QueryCursor
+
+        language = self.language
+        wanted = tuple((k, language.patterns.get(k, (f"({k})",))) for k in language.rules)
+        parser, query, kinds = _loaded(language.grammar, wanted)
+        self.tree = tree = parse(parser, self.source)
+        rules = {kind_id: language.rules[kind] for kind_id, kind in kinds.items()}
+        nodes = QueryCursor(query).captures(tree.root_node).get("n", [])
+        # Patterns with children complete late, so the order of capture is not that of the document.
+        nodes.sort(key=_document_order)
+        scopes = self.scopes
+        last: tuple[int, int, int] | None = None
+        for node in nodes:
+            start = node.start_byte
+            this = (start, node.end_byte, node.kind_id)
+            if this == last:
+                continue
+            last = this
+            while scopes and scopes[-1].end <= start:
+                scopes.pop()
+            rules[this[2]](self, node)
+        self.adopt()
+
+    def adopt(self) -> None:
+        """Give members defined outside their class (`Cart::total`) their parent."""
+        owners: dict[str, int] | None = None
+        for symbol in self.symbols:
+            if symbol.parent == MODULE and "." in symbol.qualified:
+                if owners is None:
+                    owners = {
+                        s.qualified: i for i, s in reversed(list(enumerate(self.symbols)))
+                        if s.kind in CONTAINERS or s.kind == "namespace"
+                    }  # fmt: skip
+                symbol.parent = owners.get(symbol.qualified.rpartition(".")[0], MODULE)
+
+    # reading
+
+    def text(self, node: tree_sitter.Node, most: int = 400) -> str:
+        """The source of a node, cut short when it is long."""
+        start = node.start_byte
+        return self.source[start : min(node.end_byte, start + most)].decode("utf-8", "replace")
+
+    def field(self, node: tree_sitter.Node, name: str, most: int = 400) -> str:
+        child = node.child_by_field_name(name)
+        return self.text(child, most) if child else ""
+
+    def slice(self, start: int, end: int, most: int = 400) -> str:
+        return self.source[start : min(end, start + most)].decode("utf-8", "replace")
+
+    def chain(self, text: str) -> str:
+        """`text` as a chain, or "" when it is none."""
+        prepare = self.language.prepare
+        path = chains.chain(prepare(text) if prepare else text)
+        return "" if path == "?" else path
+
+    # where we are
+
+    def symbol(self) -> int:
+        return self.scopes[-1].symbol if self.scopes else MODULE
+
+    def prefix(self) -> str:
+        return self.scopes[-1].prefix if self.scopes else ""
+
+    def inside(self) -> str:
+        """The kind of the innermost scope; "" at the top."""
+        return self.scopes[-1].kind if self.scopes else ""
+
+    def enclosing_class(self) -> int:
+        """The index of the innermost class-like symbol that is open, or MODULE."""
+        for scope in reversed(self.scopes):
+            if scope.kind in CONTAINERS:
+                return scope.symbol
+        return MODULE
+
+    # writing
+
+    def enter(
+        self, node: tree_sitter.Node, prefix: str, kind: str, symbol: int | None = None
+    ) -> None:
+        """Open a scope that is not a symbol of its own: an `impl`, an `extension`, a namespace."""
+        index = self.symbol() if symbol is None else symbol
+        self.scopes.append(Scope(node.end_byte, index, prefix, kind))
+
+    def define(
+        self,
+        node: tree_sitter.Node,
+        name: str,
+        kind: Kind,
+        *,
+        signature_end: int | None = None,
+        qualified: str | None = None,
+        parent: int | None = None,
+        doc: str | None = None,
+        exported: bool = True,
+        opens: bool = True,
+        defined: bool = True,
+    ) -> int:
+        """Record a symbol and open its scope. Returns its index."""
+        if len(self.symbols) >= SYMBOLS_MAX or len(self.scopes) >= DEPTH_MAX or not name:
+            self.truncated = self.truncated or bool(name)
+            return MODULE
+        start, end = node.start_byte, node.end_byte
+        first_line = node.start_point[0] + 1
+        last_line = node.end_point[0] + (1 if node.end_point[1] or end == start else 0)
+        stop = end if signature_end is None else signature_end
+        signature = self.signature(start, stop)
+        wrapper = self.wrapper
+        if wrapper and wrapper[0] <= start and 0 <= wrapper[1] - end <= 2:
+            start, end, first_line = wrapper
+        self.wrapper = None
+        lead, comment = self.lead(first_line, start)
+        prefix = self.prefix()
+        full = qualified if qualified is not None else f"{prefix}.{name}" if prefix else name
+        self.symbols.append(
+            Draft(
+                name=name,
+                qualified=full,
+                kind=kind,
+                parent=self.symbol() if parent is None else parent,
+                start=start,
+                end=end,
+                first_line=first_line,
+                last_line=max(first_line, last_line),
+                lead=lead,
+                signature=signature,
+                doc=comment if doc is None else doc,
+                exported=exported,
+                defined=defined,
+            )
+        )
+        index = len(self.symbols) - 1
+        if opens:
+            self.scopes.append(Scope(node.end_byte, index, full, kind))
+        return index
+
+    def signature(self, start: int, stop: int) -> str:
+        text = self.slice(start, stop, SIGNATURE_MAX)
+        return " ".join(text.split()).rstrip("{:=; \t")
+
+    def call(
+        self, node: tree_sitter.Node, callee: str, kind: CallKind = "call", arity: int = -1
+    ) -> None:
+        prepare = self.language.prepare
+        receiver, name = chains.callee(prepare(callee) if prepare else callee)
+        if name:
+            point = node.start_point[0] + 1
+            self.calls.append(
+                Call(self.symbol(), name, receiver, kind, point, node.start_byte, arity)
+            )
+
+    def bind(
+        self,
+        node: tree_sitter.Node,
+        name: str,
+        *,
+        type: str = "",
+        value: str = "",
+        kind: BindingKind = "variable",
+        scope: int | None = None,
+    ) -> None:
+        path = self.chain(value) if value else ""
+        type = " ".join(type.split())[:160]
+        if not (path or type) or not name:
+            return
+        at = self.symbol() if scope is None else scope
+        self.bindings.append(Binding(at, name, kind, node.start_point[0] + 1, type, path))
+
+    def inherit(self, child: str, base: str, kind: InheritanceKind, line: int) -> None:
+        name = chains.type_name(base)
+        if name:
+            self.inherits.append(Inheritance(child, name, kind, line))
+
+    def imported(
+        self, line: int, module: str, name: str, alias: str, *, reexport: bool = False
+    ) -> None:
+        self.imports.append(Import(module, name, alias, line, self.symbol(), reexport))
+
+    # comments above a symbol
+
+    def lead(self, first_line: int, start: int) -> tuple[int, str]:
+        """The first line of what belongs to a symbol above it, and the comment found there."""
+        starts, source, language = self.line_starts, self.source, self.language
+        before = source[starts[first_line - 1] : start].strip()
+        if before and not _WORDS.match(before[:80]):
+            return first_line, ""  # something else starts the line, and owns the comment
+        line = first_line - 1
+        found: list[str] = []
+        lead = first_line
+        while line >= 1 and first_line - line < 200:
+            begin = starts[line - 1]
+            raw = source[begin : min(starts[line], begin + 400)].strip()
+            if not raw:
+                break
+            text = raw.decode("utf-8", "replace")
+            if language.block_comments and text.endswith("*/"):
+                opened = source.rfind(b"/*", max(0, starts[line] - 8_000), starts[line])
+                if opened == -1:
+                    break
+                while line > 1 and starts[line - 1] > opened:
+                    line -= 1
+                if source[starts[line - 1] : opened].strip():
+                    break  # a comment behind code belongs to that code
+                found.insert(0, source[opened : starts[lead - 1]].decode("utf-8", "replace"))
+                lead = line
+                break
+            if language.attributes and text.startswith(language.attributes):
+                lead = line
+            elif text.startswith(language.line_comments):
+                found.insert(0, text)
+                lead = line
+            else:
+                break
+            line -= 1
+        return lead, clean_comment("\n".join(found)) if found else ""
+
+
+_WORDS = re.compile(rb"[A-Za-z_(\s]+\Z")  # `export const`, `local`, `type (`
+_MARKS = re.compile(r"^[ \t]*(?:/\*[*!]?|\*/|\*(?!/)|//[/!]?|#+|--+|;+)?[ \t]?", re.MULTILINE)
+
+
+def clean_comment(text: str) -> str:
+    """A comment without its marks."""
+    text = text.strip().removesuffix("*/")
+    return "\n".join(line.rstrip() for line in _MARKS.sub("", text).strip().split("\n"))[:DOC_MAX]
+
+
+def _document_order(node: tree_sitter.Node) -> tuple[int, int]:
+    return node.start_byte, -node.end_byte
+
+
+# Rules that many languages share.
+
+
+def definition(
+    kind: Kind,
+    *,
+    name: str = "name",
+    body: str = "body",
+    member: Kind | None = None,
+    after: Callable[[Walk, tree_sitter.Node, int], None] | None = None,
+) -> Rule:
+    """A rule for a node with a name and perhaps a body. `member` is its kind inside a class."""
+
+    def rule(walk: Walk, node: tree_sitter.Node) -> None:
+        named = node.child_by_field_name(name)
+        if named is None:
+            return
+        block = node.child_by_field_name(body)
+        chosen = member if member and walk.inside() in CONTAINERS else kind
+        index = walk.define(
+            node,
+            walk.text(named, 120),
+            chosen,
+            signature_end=block.start_byte if block else None,
+        )
+        if after and index != MODULE:
+            after(walk, node, index)
+
+    return rule
+
+
+def calling(arguments: str = "arguments", kind: CallKind = "call") -> Rule:
+    """A rule for a call whose callee is the text before its arguments."""
+
+    def rule(walk: Walk, node: tree_sitter.Node) -> None:
+        given = node.child_by_field_name(arguments)
+        if given is None:
+            walk.call(node, walk.text(node, chains.LONGEST), kind)
+            return
+        start, end = node.start_byte, given.start_byte
+        # Of a long chain only the last name matters, and it is at the end.
+        text = (
+            walk.slice(start, end)
+            if end - start <= chains.LONGEST
+            else ("\0" + walk.slice(end - chains.LONGEST, end))
+        )
+        walk.call(node, text.rstrip().removesuffix("?."), kind, given.named_child_count)
+
+    return rule
+
+
+def split_list(text: str) -> list[str]:
+    """The parts of a list, split at the commas that no bracket encloses."""
+    parts, depth, start = [], 0, 0
+    for i, char in enumerate(text):
+        if char in "([{<":
+            depth += 1
+        elif char in ")]}" or (char == ">" and text[i - 1 : i] not in ("-", "=")):
+            depth -= 1
+        elif char == "," and depth <= 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    parts.append(text[start:].strip())
+    return [part for part in parts if part]
+
+
+_HERITAGE = re.compile(r"\b(extends|implements|with)\b")
+
+
+def heritage(walk: Walk, index: int, text: str, line: int) -> None:
+    """Read `extends A implements B, C` and record what the symbol inherits."""
+    pieces = _HERITAGE.split(text)
+    kinds: dict[str, InheritanceKind] = {"implements": "implements", "with": "mixes in"}
+    child = walk.symbols[index].qualified
+    for word, bases in zip(pieces[1::2], pieces[2::2], strict=True):
+        for base in split_list(bases.split("{")[0]):
+            walk.inherit(child, base, kinds.get(word, "extends"), line)
+
+
+def wrapping(walk: Walk, node: tree_sitter.Node) -> None:
+    """A rule for what stands around a definition and belongs to it: decorators, `export`."""
+    if walk.wrapper is None or walk.wrapper[1] < node.end_byte:
+        walk.wrapper = (node.start_byte, node.end_byte, node.start_point[0] + 1)
