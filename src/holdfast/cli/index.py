@@ -8,7 +8,8 @@ import sys
 import time
 from typing import Any
 
-from holdfast.cli.output import OK, REFUSED, print_json
+from holdfast.cli.envelopes import OK, REFUSED
+from holdfast.cli.output import print_json
 from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.progress import Progress
 from holdfast.index.settings import index_of

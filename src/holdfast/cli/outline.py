@@ -6,7 +6,8 @@ import argparse
 import os
 from typing import Any
 
-from holdfast.cli.output import exit_code, print_json
+from holdfast.cli.envelopes import exit_code
+from holdfast.cli.output import print_json
 from holdfast.index.settings import index_of
 from holdfast.index.tools.outline import file_outline
 

@@ -18,10 +18,7 @@ Extract = Callable[[str, bytes], FileFacts]
 
 def extract_facts(path: str, source: bytes) -> FileFacts:
     """The real extractor; the parser is loaded by the first file that needs it."""
-    from importlib import import_module
-
-    extracted: FileFacts = import_module("holdfast.index.extraction").extract(path, source)
-    return extracted
+    return facts_of.extract(path, source)
 
 
 PREPARED_VERSION = 1
