@@ -18,6 +18,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("holdfast.cli.search", "find code by name, phrase or behaviour"),
     "outline": ("holdfast.cli.outline", "the symbols of a file"),
     "calls": ("holdfast.cli.calls", "what a symbol calls, and what calls it"),
+    "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
+    "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
 }
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
 
@@ -66,6 +68,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader went away (head, less): not an error of ours.
         sys.stderr.close()
         return OK
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        print(f"holdfast: {error.strerror or error}{where}", file=sys.stderr)
+        return REFUSED
     except KeyboardInterrupt:
         return 130
 

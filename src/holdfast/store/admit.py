@@ -20,7 +20,7 @@ from typing import Any
 
 from holdfast.ids import BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import pointer
-from holdfast.store.model import ConfirmedRead, PendingRead
+from holdfast.store.model import CommitKey, ConfirmedRead, PendingRead
 from holdfast.store.pointer import Path
 
 
@@ -33,13 +33,11 @@ class Reach(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A revision, as far as admission cares: where it stands, whose it is, what it touched."""
+    """A revision, as far as admission cares: where it stands and what it touched."""
 
     seq: Seq
     op: str
     patches: list[Mapping[str, Any]] | None
-    session: SessionId
-    local_seq: LocalSeq
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +71,12 @@ class Conflict:
 
     def explanation(self) -> str:
         """One sentence for a person: which path was read, what wrote it, who."""
-        where = pointer.encode(self.path) or "the whole document"
+        where = f"{pointer.encode(self.path) or 'all'} of {self.id}"
         if self.seq is None:
-            return f"{where} of {self.id} was read through a commit that did not land"
+            return f"{where} was read through a commit that did not land"
         wrote = "all of it" if self.written is None else pointer.encode(self.written) or "its root"
         return (
-            f"{where} of {self.id} was read, and session {self.session} wrote {wrote} "
+            f"{where} was read, and session {self.session} wrote {wrote} "
             f"in its commit {self.local_seq} at seq {self.seq}"
         )
 
@@ -116,25 +114,30 @@ def touched(operation: Mapping[str, Any], reach: Reach) -> list[Path]:
     return ends + containers
 
 
-_MAY_CREATE = ("replace", "append", "add-unique", "increment")
+_KEEPS_MEMBERS = ("replace", "append", "add-unique", "increment")
+"""Kinds that leave a container's members as they are, if what they write to was there."""
 
 
 def reshapes(operation: Mapping[str, Any], path: Path, had: Callable[[Path], bool]) -> Path | None:
     """The path by which this operation changes which members `path` has, if it does.
 
-    `had(p)` says whether `p` existed when the reader looked: writing a member that was there does
-    not change the shape of its container.
+    `had(p)` says whether `p` existed when the reader looked: writing to a member that was there
+    does not change the shape of its container, but writing below one that was not makes it.
     """
+    kind = operation["op"]
     ends = [pointer.parse(operation["path"])]
-    if operation["op"] == "move":
+    if kind == "move":
         ends.append(pointer.parse(operation["from"]))
     for end in ends:
         if pointer.is_prefix(end, path):
             return end
-        if pointer.parent(end) == path and not (operation["op"] in _MAY_CREATE and had(end)):
-            return end
+        if pointer.is_prefix(path, end):
+            member = end[: len(path) + 1]
+            writes_member = len(end) == len(member) and kind not in _KEEPS_MEMBERS
+            if writes_member or not had(member):
+                return end
         # A slot above the reader may have shifted it.
-        shifts = operation["op"] in ("add", "remove", "move") and pointer.looks_like_slot(end[-1])
+        shifts = kind in ("add", "remove", "move") and pointer.looks_like_slot(end[-1])
         if shifts and pointer.is_prefix(pointer.parent(end), path):
             return end
     return None
@@ -173,7 +176,10 @@ def first_overlap(
 def _patch_hit(
     path: Path, shape: bool, write: Write, reach: Reach, had: Callable[[Path], bool]
 ) -> Path | None:
-    for operation in write.patches or ():
+    if not write.patches:
+        # It changed no member, but it may have brought the document into being.
+        return pointer.ROOT
+    for operation in write.patches:
         if shape and reach is Reach.LEAF:
             hit = reshapes(operation, path, had)
             if hit is not None:
@@ -185,34 +191,23 @@ def _patch_hit(
     return None
 
 
-def confirmed_conflict(read: ConfirmedRead, branch: BranchName, found: Overlap) -> Conflict:
-    """The conflict to report for a confirmed read."""
-    write = found.write
-    return Conflict(
-        id=read.id,
-        branch=branch,
-        path=read.path,
-        read_seq=read.seq,
-        layers=(),
-        seq=write.seq,
-        session=write.session,
-        local_seq=write.local_seq,
-        written=found.path,
-    )
-
-
-def pending_conflict(read: PendingRead, branch: BranchName, basis: Seq, found: Overlap) -> Conflict:
-    """The conflict to report for a read through the session's own commits."""
-    write = found.write
+def conflict_of(
+    read: ConfirmedRead | PendingRead,
+    branch: BranchName,
+    basis: Seq,
+    found: Overlap,
+    whose: CommitKey,
+) -> Conflict:
+    """The conflict to report for a read that stood on `basis`."""
     return Conflict(
         id=read.id,
         branch=branch,
         path=read.path,
         read_seq=basis,
-        layers=read.layers,
-        seq=write.seq,
-        session=write.session,
-        local_seq=write.local_seq,
+        layers=read.layers if isinstance(read, PendingRead) else (),
+        seq=found.write.seq,
+        session=whose.session,
+        local_seq=whose.local_seq,
         written=found.path,
     )
 

@@ -8,13 +8,13 @@ half-written commit to undo.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.ids import BranchName, EntityId, LocalSeq, Seq, SessionId
+from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import admit, patch, replay, snapshots
-from holdfast.store.admit import Conflict, Write
+from holdfast.store.admit import Conflict, Overlap, Write
 from holdfast.store.errors import ConflictError, InactiveBranch, ProtocolError, ReplayMismatch
 from holdfast.store.headcache import HeadCache, HeadDocument
 from holdfast.store.model import (
@@ -33,6 +33,9 @@ from holdfast.store.snapshots import Chain
 from holdfast.store.tables import CommitRow, Tables
 
 DocumentKey = tuple[BranchName, EntityId]
+
+
+_DEFAULT_BRANCH = Branch(MAIN, None, None, Seq(0), Seq(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,8 @@ class Batch:
         encode: Callable[[Any], str],
         decode: Callable[[str], Any],
         same_commit: Callable[[str, str], bool],
-        now: str,
+        clock: Callable[[], str],
+        requests: Iterable[Request] = (),
     ) -> None:
         self._tables = tables
         self._cache = cache
@@ -76,8 +80,10 @@ class Batch:
         self._encode = encode
         self._decode = decode
         self._same_commit = same_commit
-        self._now = now
+        self._clock = clock
+        self._now = ""
         self._newest = tables.newest_seq()
+        self._foreseen = tables.foresee(request.key for request in requests)
         self._branches: dict[BranchName, Branch] = {}
         self._touched: dict[DocumentKey, _Touched] = {}
         self._documents: dict[DocumentKey, HeadDocument] = {}
@@ -97,7 +103,7 @@ class Batch:
         branch = self._branch(commit.branch)
         if branch.status != ACTIVE:
             raise InactiveBranch(branch.name)
-        stored = self._commits.get(request.key) or self._tables.commit_by_key(request.key)
+        stored = self._commits.get(request.key) or self._stored(request.key)
         if stored is not None:
             return self._replayed(request, stored)
         resolved = self._check_reads(request.session, commit)
@@ -105,6 +111,11 @@ class Batch:
         documents = self._apply(branch, seq, request)
         self._accept(branch, seq, request, resolved, documents)
         return _applied(seq, commit)
+
+    def _stored(self, key: CommitKey) -> CommitRow | None:
+        if self._foreseen is not None:
+            return self._foreseen.get(key)
+        return self._tables.commit_by_key(key)
 
     def _replayed(self, request: Request, stored: CommitRow) -> Applied:
         """The same commit again gets the same answer, whatever has happened since."""
@@ -139,16 +150,24 @@ class Batch:
                 f"confirmed read of {read.id} names seq {read.seq}, "
                 f"but the newest is {self._newest}"
             )
-        if self._head_seq(on, read.id) <= read.seq:
+        newest = self._newest_write(on, read.id)
+        if newest is None or newest.seq <= read.seq:
             return None
-        found = admit.first_overlap(
-            read.path,
-            read.shape,
-            self._writes_since(on, read.id, read.seq),
-            self._settings.reach,
-            lambda path: self._had(on, read.id, read.seq, path),
-        )
-        return None if found is None else admit.confirmed_conflict(read, on, found)
+        found: Overlap | None
+        if newest.op != "patch":
+            # Whatever was written before it, this write broke every read.
+            found = Overlap(newest, None)
+        else:
+            found = admit.first_overlap(
+                read.path,
+                read.shape,
+                self._writes_since(on, read.id, read.seq),
+                self._settings.reach,
+                lambda path: self._had(on, read.id, read.seq, path),
+            )
+        if found is None:
+            return None
+        return admit.conflict_of(read, on, read.seq, found, self._key_at(found.write.seq))
 
     def _check_pending(
         self,
@@ -184,11 +203,16 @@ class Batch:
             self._settings.reach,
             lambda path: self._had(branch, read.id, basis, path),
         )
-        return None if found is None else admit.pending_conflict(read, branch, basis, found)
+        if found is None:
+            return None
+        return admit.conflict_of(read, branch, basis, found, self._key_at(found.write.seq))
 
     # what the tables and this batch say together
 
     def _branch(self, name: BranchName) -> Branch:
+        if name == MAIN:
+            # It always exists and cannot be deleted; no need to ask.
+            return _DEFAULT_BRANCH
         found = self._branches.get(name)
         if found is None:
             found = self._branches[name] = replay.required_branch(self._tables, name)
@@ -198,20 +222,29 @@ class Batch:
         here = self._commits.get(key)
         return self._tables.seq_of(key) if here is None else here.seq
 
-    def _head_seq(self, branch: BranchName, id: EntityId) -> Seq:
+    def _newest_write(self, branch: BranchName, id: EntityId) -> Write | None:
+        """The newest write of a document on this branch, its patches left out."""
         touched = self._touched.get((branch, id))
         if touched is not None:
-            return touched.at[0]
-        head = self._tables.head(branch, id)
-        return Seq(0) if head is None else head[0]
+            return touched.writes[-1]
+        head = self._tables.head_kind(branch, id)
+        return None if head is None else Write(head[0], head[1], None)
 
     def _writes_since(self, branch: BranchName, id: EntityId, after: Seq) -> Iterator[Write]:
         touched = self._touched.get((branch, id))
         if touched is not None:
             yield from (write for write in reversed(touched.writes) if write.seq > after)
-        for seq, op, data, session, local_seq in self._tables.writes_since(branch, id, after):
-            patches = self._decode(data) if op == "patch" else None
-            yield Write(Seq(seq), op, patches, SessionId(session), LocalSeq(local_seq))
+        for seq, op, data in self._tables.writes_since(branch, id, after):
+            yield Write(Seq(seq), op, self._decode(data) if op == "patch" else None)
+
+    def _key_at(self, seq: Seq) -> CommitKey:
+        """Whose commit landed at a seq."""
+        for key, row in reversed(self._commits.items()):
+            if row.seq == seq:
+                return key
+        stored = self._tables.key_at(seq)
+        assert stored is not None, "every write has a commit"
+        return stored
 
     def _had(self, branch: BranchName, id: EntityId, seq: Seq, path: Path) -> bool:
         """Whether the document had this path when a reader looked at `seq`."""
@@ -292,6 +325,7 @@ class Batch:
     ) -> None:
         commit = request.commit
         self._newest = seq
+        self._now = self._now or self._clock()
         self._commits[request.key] = CommitRow(
             seq,
             branch.name,
@@ -311,9 +345,7 @@ class Batch:
                 touched = self._touched[key] = _Touched((seq, index))
             touched.at = (seq, index)
             patches = operation.data if operation.op == "patch" else None
-            touched.writes.append(
-                Write(seq, operation.op, patches, request.session, commit.local_seq)
-            )
+            touched.writes.append(Write(seq, operation.op, patches))
         for id, document in documents.items():
             key = (branch.name, id)
             if document is None:

@@ -76,7 +76,7 @@ def carry_out(tables: Tables, plan: Plan, seq: Seq | None, now: str) -> Branch:
         made = replace(plan.branch, created_at=now)
         if seq is not None:
             made = replace(made, created_seq=seq, head_seq=seq)
-        tables.add_branch(made)
+        tables.put_branch(made)
     elif plan.change == "delete":
         tables.end_branch(plan.branch.name, now)
     return required_branch(tables, plan.branch.name)

@@ -18,25 +18,33 @@ again unchanged, an unknown tag an `Unknown`. An integer that no double spells i
 than rounded. May refuse a text that some peer would have taken; never reads it as something else.
 """
 
-import binascii
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Final, TypeAlias, cast
 
 import msgspec
 
 from holdfast.store.errors import InvalidValue, MalformedText
+from holdfast.store.spelling import (
+    base64url,
+    integer_bytes,
+    integer_of,
+    number_text,
+    unbase64url,
+)
 from holdfast.store.values import (
     INSTANCES,
+    MOMENTS,
     NESTING_MAX,
     SAFE_INTEGER,
-    Absent,
     BigInt,
     EpochDays,
     EpochNsec,
     Error,
     Hole,
+    Instance,
     Map,
     Problematic,
     RegExp,
@@ -57,7 +65,9 @@ HOLES_MAX: Final = 1 << 20
 _ENCODER = msgspec.json.Encoder()
 _SORTING = msgspec.json.Encoder(order="deterministic")
 _DECODER = msgspec.json.Decoder()
-_Container: TypeAlias = list[object] | dict[str, object]
+_Writing: TypeAlias = tuple[object, object, str | int, bool, int]
+"""A value still to be written, its place in the tree, its mode, and the nesting left to it."""
+
 _Part: TypeAlias = tuple[object, object, str | int]
 """Wire still to be read, and the place in its owner where the value belongs."""
 
@@ -68,6 +78,16 @@ _DIGIT = re.compile(r"[0-9]").search
 def encode(value: object, unified: bool) -> str:
     """The text of a value, or `InvalidValue` naming what cannot be written and where."""
     return _encode(value, unified, _ENCODER)
+
+
+def encode_with_parts(value: object, parts: Sequence[object], unified: bool) -> list[str]:
+    """The text of a value, then of some parts of it, looked through only once."""
+    if not is_plain(value, unified):
+        return [encode(item, unified) for item in (value, *parts)]
+    try:
+        return [_ENCODER.encode(item).decode() for item in (value, *parts)]
+    except (UnicodeEncodeError, RecursionError):
+        return [encode(item, unified) for item in (value, *parts)]
 
 
 def canonical(value: object) -> str:
@@ -100,112 +120,146 @@ def decode(text: str, unified: bool) -> Value:
     return cast("Value", value)
 
 
-def number_text(number: float) -> str:
-    """A finite double as JavaScript prints it: the fewest digits that name it, `-0` as `0`."""
-    if number == 0:
-        return "0"
-    mantissa, mark, exponent = repr(number).partition("e")
-    if not mark:
-        return mantissa.removesuffix(".0")
-    power = int(exponent)
-    if not -7 < power < 21:
-        return f"{mantissa}e{power:+d}"
-    sign = "-" if number < 0 else ""
-    digits = mantissa.lstrip("-").replace(".", "")
-    if power < 0:
-        return f"{sign}0.{'0' * (-power - 1)}{digits}"
-    return sign + digits.ljust(power + 1, "0")
-
-
-def integer_bytes(value: int) -> bytes:
-    """Two's complement, big-endian, no byte more than needed; zero is one byte."""
-    # A negative number needs as many bits as its complement: -128 fits where 127 does.
-    bits = (value if value >= 0 else ~value).bit_length()
-    return int(value).to_bytes(bits // 8 + 1, "big", signed=True)
-
-
 def _encode(value: object, unified: bool, encoder: msgspec.json.Encoder) -> str:
-    if is_plain(value, unified):
-        try:
-            return encoder.encode(value).decode()
-        except (UnicodeEncodeError, RecursionError):
-            check(value, unified)
-            raise InvalidValue((), "nested deeper than the caller's stack allows") from None
-    check(value, unified)
     try:
+        if is_plain(value, unified):
+            return encoder.encode(value).decode()
         return encoder.encode(_wire(value, unified)).decode()
-    except RecursionError:
+    except _Refused:
+        check(value, unified)
+        raise AssertionError("check() names whatever is refused") from None
+    except (UnicodeEncodeError, RecursionError):
+        check(value, unified)
         raise InvalidValue((), "nested deeper than the caller's stack allows") from None
 
 
+class _Refused(Exception):
+    """A value that `check` refuses too, and with its place: writing keeps no paths."""
+
+
 def _wire(value: object, unified: bool) -> object:
-    """A checked value as the tree that msgspec writes. Its own stack: values may be deep."""
+    """A value as the tree that msgspec writes. Its own stack: values may be deep."""
+    if value is Undefined and not unified:
+        raise _Refused
     top: list[object] = [None]
-    todo: list[tuple[object, _Container, str | int, bool]] = [(value, top, 0, unified)]
+    todo: list[_Writing] = [(value, top, 0, unified, NESTING_MAX)]
     while todo:
-        value, target, key, unified = todo.pop()
-        if isinstance(value, dict):
-            names = [name for name, item in value.items() if unified or item is not Undefined]
-            members: dict[str, object] = dict.fromkeys(names)
-            slashed = unified and len(names) == 1 and names[0].startswith("/")
-            target[key] = {"/object": members} if slashed else members  # type: ignore[index]
-            todo.extend((value[name], members, name, unified) for name in names)
-        elif isinstance(value, list):
-            elements = _runs(value) if unified else list(value)
-            target[key] = elements  # type: ignore[index]
-            todo.extend((item, elements, at, unified) for at, item in enumerate(elements))
-        elif isinstance(value, INSTANCES):
-            if isinstance(value, Problematic):
-                _still_malformed(value)
-                unified = False  # its state is not ours to escape
-            tagged: dict[str, object] = {}
-            target[key] = tagged  # type: ignore[index]
-            todo.append((value.state, tagged, f"/{value.tag}", unified))
+        value, target, key, unified, room = todo.pop()
+        kind = type(value)
+        if kind is dict or kind is list or isinstance(value, INSTANCES):
+            if not room:
+                raise _Refused
+            if kind is dict:
+                wire = _wire_members(value, unified, room, todo)  # type: ignore[arg-type]
+            elif kind is list:
+                wire = _wire_elements(value, unified, room, todo)  # type: ignore[arg-type]
+            else:
+                wire = _wire_instance(value, unified, room, todo)  # type: ignore[arg-type]
         else:
-            target[key] = _wire_scalar(value, unified)  # type: ignore[index]
+            wire = _wire_scalar(value, unified, room)
+        target[key] = wire  # type: ignore[index]
     return top[0]
 
 
-def _wire_scalar(value: object, unified: bool) -> object:
-    if isinstance(value, int):
-        return {"/BigInt@1": _base64(integer_bytes(value))} if is_bigint(value) else value
-    if isinstance(value, float):
-        return value if is_ordinary(value) else msgspec.Raw(number_text(value).encode())
-    if isinstance(value, _Run):
-        return {"/hole": value.holes}
-    if isinstance(value, Absent):
-        return {"/Undefined@1": None} if unified else None
-    if isinstance(value, bytes):
-        return {"/Bytes@1": _base64(value)}
-    if isinstance(value, EpochNsec | EpochDays):
-        return {f"/{value.tag}": _base64(integer_bytes(value.value))}
-    return value
+def _wire_members(
+    value: dict[object, object], unified: bool, room: int, todo: "list[_Writing]"
+) -> object:
+    members: dict[str, object] = {}
+    slashed = False
+    if unified and len(value) == 1:
+        (name,) = value
+        slashed = type(name) is str and name.startswith("/")
+        room -= slashed
+        if not room:
+            raise _Refused
+    for name, item in value.items():
+        if type(name) is not str:
+            raise _Refused
+        if item is Undefined and not unified:
+            continue
+        members[name] = item
+        if type(item) is not str:
+            todo.append((item, members, name, unified, room - 1))
+    return {"/object": members} if slashed else members
 
 
-@dataclass(frozen=True, slots=True)
+def _wire_elements(
+    items: list[object], unified: bool, room: int, todo: "list[_Writing]"
+) -> list[object]:
+    elements: list[object] = []
+    for item in items:
+        if item is Hole or (item is Undefined and not unified):
+            if not unified:
+                elements.append(None)
+            elif room < 2:
+                raise _Refused
+            elif elements and isinstance(elements[-1], _Run):
+                elements[-1].holes += 1
+            else:
+                elements.append(_Run(1))
+        elif isinstance(item, Problematic) and item.tag == "hole" and _run(item.state):
+            raise InvalidValue((), "a Problematic run of holes would be read as holes here")
+        else:
+            elements.append(item)
+    for at, item in enumerate(elements):
+        if type(item) is _Run:
+            elements[at] = {"/hole": item.holes}
+        elif type(item) is not str:
+            todo.append((item, elements, at, unified, room - 1))
+    return elements
+
+
+def _wire_instance(value: Instance, unified: bool, room: int, todo: "list[_Writing]") -> object:
+    if not unified or type(value.tag) is not str or shape_problem(value):
+        raise _Refused
+    if isinstance(value, Problematic):
+        _still_malformed(value)
+        unified = False  # its state is not ours to escape
+    tagged: dict[str, object] = {}
+    todo.append((value.state, tagged, f"/{value.tag}", unified, room - 1))
+    return tagged
+
+
+def _wire_scalar(value: object, unified: bool, room: int) -> object:
+    kind = type(value)
+    if value is None or kind is str or kind is bool:
+        return value
+    if kind is int and not is_bigint(value):
+        return value
+    if isinstance(value, float) and kind is float:
+        if is_ordinary(value):
+            return value
+        if not isfinite(value):
+            raise _Refused
+        if -SAFE_INTEGER <= value <= SAFE_INTEGER and value.is_integer():
+            return int(value)
+        return msgspec.Raw(number_text(value).encode())
+    if not unified or not room:
+        raise _Refused
+    if isinstance(value, int) and (kind is int or kind is BigInt):
+        return {"/BigInt@1": base64url(integer_bytes(value))}
+    if value is Undefined:
+        return {"/Undefined@1": None}
+    if isinstance(value, bytes) and kind is bytes:
+        return {"/Bytes@1": base64url(value)}
+    if isinstance(value, MOMENTS) and type(value.value) in (int, BigInt):
+        return {f"/{value.tag}": base64url(integer_bytes(value.value))}
+    raise _Refused
+
+
+@dataclass(slots=True)
 class _Run:
     """So many holes in a row."""
 
     holes: int
 
 
-def _runs(items: list[object]) -> list[object]:
-    """The elements, with each row of holes as one `_Run`."""
-    elements: list[object] = []
-    for item in items:
-        if item is Hole:
-            before = elements.pop() if elements and isinstance(elements[-1], _Run) else _Run(0)
-            assert isinstance(before, _Run)
-            elements.append(_Run(before.holes + 1))
-        elif isinstance(item, Problematic) and item.tag == "hole" and _run(item.state):
-            raise InvalidValue((), "a Problematic run of holes would be read as holes here")
-        else:
-            elements.append(item)
-    return elements
-
-
 def _still_malformed(value: Problematic) -> None:
-    # Otherwise the peer would read a proper value where we hold a problem.
+    """Refuse a problem that is none: the peer would read a proper value where we hold a problem."""
+    try:
+        check(value, unified=True)
+    except InvalidValue:
+        raise _Refused from None
     if not isinstance(_rich({f"/{value.tag}": _wire(value.state, False)}), Problematic):
         raise InvalidValue((), f"a Problematic {value.tag} holds a proper state")
 
@@ -227,31 +281,6 @@ def _sound(value: object, room: int, path: tuple[str | int, ...]) -> object:
         for key, item in pairs:
             if type(item) is int or type(item) is list or type(item) is dict:
                 value[key] = _sound(item, room - 1, (*path, key))
-    return value
-
-
-def _base64(data: bytes) -> str:
-    return urlsafe_b64encode(data).decode().rstrip("=")
-
-
-def _unbase64(text: object) -> bytes:
-    """The bytes of unpadded base64url; ValueError unless they would be written just so."""
-    if not isinstance(text, str):
-        raise ValueError("expected base64url text")
-    try:
-        data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    except binascii.Error as error:
-        raise ValueError(str(error)) from None
-    if _base64(data) != text:
-        raise ValueError("not canonical base64url")
-    return data
-
-
-def _integer(state: object) -> int:
-    data = _unbase64(state)
-    value = int.from_bytes(data, "big", signed=True)
-    if integer_bytes(value) != data:
-        raise ValueError("not a minimal two's complement")
     return value
 
 
@@ -318,13 +347,13 @@ def _known(tag: str, state: object) -> tuple[Value, list[_Part]]:
                 raise ValueError("expected null")
             return Undefined, []
         case "BigInt@1":
-            return BigInt(_integer(state)), []
+            return BigInt(integer_of(state)), []
         case EpochNsec.tag:
-            return EpochNsec(_integer(state)), []
+            return EpochNsec(integer_of(state)), []
         case EpochDays.tag:
-            return EpochDays(_integer(state)), []
+            return EpochDays(integer_of(state)), []
         case "Bytes@1":
-            return _unbase64(state), []
+            return unbase64url(state), []
         case Map.tag:
             pairs = _items(state)
             if not all(len(_items(pair)) == 2 for pair in pairs):

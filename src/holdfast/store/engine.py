@@ -6,13 +6,14 @@ time. `Store` does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import branch as branching
-from holdfast.store import codec, hashing, replay
+from holdfast.store import codec, derive, hashing, replay, transfer
 from holdfast.store.batch import Batch, Request
 from holdfast.store.errors import (
     CommitTooLarge,
@@ -31,6 +32,17 @@ from holdfast.store.model import (
 )
 from holdfast.store.settings import Settings
 from holdfast.store.tables import CommitRow, Database, Tables
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """What a collection did."""
+
+    snapshots_before: int
+    snapshots_after: int
+    blobs_dropped: int
 
 
 class Engine:
@@ -73,13 +85,16 @@ class Engine:
         if not session or "\0" in session:
             raise TransactionError("a session id is a string of at least one character")
         commit = Commit.parse(message)
-        original = self.encode(message)
+        original, *texts = codec.encode_with_parts(
+            message, [op.data for op in commit.operations], self.settings.rich_values
+        )
         if len(original) > self.settings.commit_bytes_max:
             raise CommitTooLarge(len(original), self.settings.commit_bytes_max)
-        encoded = tuple(
-            [None if op.op == "delete" else self.encode(op.data) for op in commit.operations]
-        )
-        return Request(session, commit, original, encoded)
+        encoded = [
+            None if op.op == "delete" else text
+            for op, text in zip(commit.operations, texts, strict=True)
+        ]
+        return Request(session, commit, original, tuple(encoded))
 
     def transact(self, requests: Sequence[Request]) -> list[Applied | StoreError]:
         """Decide and write a batch. Each answer stands only because the whole batch is durable."""
@@ -93,7 +108,8 @@ class Engine:
                 self.encode,
                 self.decode,
                 self._same_commit,
-                self._clock(),
+                self._clock,
+                requests,
             )
             for request in requests:
                 try:
@@ -101,8 +117,9 @@ class Engine:
                 except StoreError as refusal:
                     answers.append(refusal)
             if batch:
-                batch.write()
-                self.writing.commit()
+                with self.writing.together():
+                    batch.write()
+                    self.writing.commit()
             else:
                 self.writing.rollback()
         except BaseException:
@@ -189,36 +206,25 @@ class Engine:
         by: CommitKey | None,
     ) -> Branch:
         tables = self._writes
-        self.writing.begin()
-        try:
+
+        def carry_out() -> Branch:
             done = self._recorded(tables, act, by)
-            if done is None:
-                planned = plan(tables)
-                now = self._clock()
-                seq = None
-                if by is not None and planned.change is not None:
-                    seq = Seq(tables.newest_seq() + 1)
-                    original = self.encode({"localSeq": by.local_seq, "branchLifecycle": act})
-                    resolution = self.encode({"seq": seq})
-                    tables.add_commits(
-                        [
-                            CommitRow(
-                                seq,
-                                planned.branch.name,
-                                by.session,
-                                by.local_seq,
-                                original,
-                                resolution,
-                                now,
-                            )
-                        ]
-                    )
-                done = branching.carry_out(tables, planned, seq, now)
-            self.writing.commit()
-        except BaseException:
-            self.writing.rollback()
-            raise
-        return done
+            if done is not None:
+                return done
+            planned, now, seq = plan(tables), self._clock(), None
+            if by is not None and planned.change is not None:
+                seq = Seq(tables.newest_seq() + 1)
+                original, resolution = self._lifecycle_text(act, by), self.encode({"seq": seq})
+                name = planned.branch.name
+                tables.add_commits(
+                    [CommitRow(seq, name, by.session, by.local_seq, original, resolution, now)]
+                )
+            return branching.carry_out(tables, planned, seq, now)
+
+        return self._in_transaction(carry_out)
+
+    def _lifecycle_text(self, act: Mapping[str, Any], by: CommitKey) -> str:
+        return self.encode({"localSeq": by.local_seq, "branchLifecycle": act})
 
     def _recorded(
         self, tables: Tables, act: Mapping[str, Any], by: CommitKey | None
@@ -227,7 +233,7 @@ class Engine:
         stored = None if by is None else tables.commit_by_key(by)
         if stored is None or by is None:
             return None
-        original = self.encode({"localSeq": by.local_seq, "branchLifecycle": act})
+        original = self._lifecycle_text(act, by)
         if not self._same_commit(stored.original, original):
             raise ReplayMismatch(by.session, by.local_seq)
         return replay.required_branch(tables, BranchName(act["name"]))
@@ -239,14 +245,44 @@ class Engine:
         hash = hashing.blob_hash(data)
         if expected is not None and expected != hash:
             raise InvalidBlob(f"blob hash mismatch: expected {expected}, the bytes hash to {hash}")
+        self._in_transaction(lambda: self._writes.add_blob(hash, data, content_type))
+        return hash
+
+    # keeping
+
+    def import_lines(self, lines: Iterable[str]) -> int:
+        """Fill an empty space from an export, all or nothing."""
+
+        def fill() -> int:
+            return transfer.read_in(
+                self._writes, lines, self.settings, self.encode, self.decode, hashing.blob_hash
+            )
+
+        return self._in_transaction(fill)
+
+    def collect_garbage(self, blobs: bool) -> Garbage:
+        """Rebuild heads and snapshots, drop unnamed blobs if asked, and compact the file."""
+
+        def collect() -> Garbage:
+            before = self._writes.snapshot_count()
+            _, kept = derive.rebuild(self._writes, self.settings, self.encode, self.decode)
+            unused = derive.unused_blobs(self._writes, self.decode) if blobs else []
+            self._writes.drop_blobs(unused)
+            return Garbage(before, kept, len(unused))
+
+        done = self._in_transaction(collect)
+        self.writing.compact()
+        return done
+
+    def _in_transaction(self, act: Callable[[], Made]) -> Made:
         self.writing.begin()
         try:
-            self._writes.add_blob(hash, data, content_type)
+            done = act()
             self.writing.commit()
         except BaseException:
             self.writing.rollback()
             raise
-        return hash
+        return done
 
     def table_names(self) -> list[str]:
         return self.reading.tables()

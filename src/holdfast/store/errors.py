@@ -9,8 +9,10 @@
     │   └── CommitTooLarge
     ├── ConflictError             a read the commit stands on no longer holds; has the `Conflict`s
     ├── OutOfRange                a read at a seq the branch does not have
+    ├── QueryError                a graph query that cannot be answered as asked
     ├── BranchError               a branch that cannot be made, removed or merged as asked
     │   └── MergeClash            a merge that needs resolutions; has the `Clash`es
+    ├── InvalidExport             an export that cannot be read in
     ├── InvalidBlob               bytes that are not what their hash says
     ├── AuthorizationError        the caller did not prove who it is
     ├── ProtocolError             the caller broke the protocol; the same thing again cannot help
@@ -31,30 +33,32 @@ from typing import TYPE_CHECKING, ClassVar
 from holdfast.errors import StoreError
 
 if TYPE_CHECKING:
+    from holdfast.ids import Seq
     from holdfast.store.admit import Conflict
+    from holdfast.store.merge import Clash
 
 Step = str | int
 """One step into a value: a member's name or an element's index."""
 
 
-class PatchError(StoreError):
+class Told(StoreError):
+    """An error that is one sentence and a hint, with no facts of its own."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class PatchError(Told):
     """Raised when a patch cannot be applied; the document stays as it was."""
 
     name = "TransactionError"
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
-
-class TransactionError(StoreError):
+class TransactionError(Told):
     """Raised when a commit can never land as it is."""
 
     name = "TransactionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class DamagedStore(StoreError):
@@ -105,14 +109,10 @@ class CommitTooLarge(TransactionError):
         self.size, self.most = size, most
 
 
-class ProtocolError(StoreError):
+class ProtocolError(Told):
     """Raised when a peer broke the protocol; sending the same thing again cannot help."""
 
     name = "ProtocolError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class ReplayMismatch(ProtocolError):
@@ -137,14 +137,16 @@ class OutOfRange(StoreError):
         self.hint = f"this branch can be read at seq {least} to {most}"
 
 
-class BranchError(StoreError):
+class QueryError(Told):
+    """Raised when a graph query cannot be answered as asked; nothing has changed."""
+
+    name = "QueryError"
+
+
+class BranchError(Told):
     """Raised when a branch cannot be made, removed or merged as asked."""
 
     name = "TransactionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class ConflictError(StoreError):
@@ -154,23 +156,29 @@ class ConflictError(StoreError):
 
     def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
         assert conflicts, "a conflict error says what conflicted"
-        super().__init__(str(conflicts[0]))
+        super().__init__(conflicts)
         self.conflicts = conflicts
-        newest = max((c.seq for c in conflicts if c.seq is not None), default=None)
-        self.retry_after_seq = newest
-        self.hint = conflicts[0].explanation()
-        if newest is not None:
-            self.hint += f"; read again at seq {newest} or later, then commit again"
+
+    def __str__(self) -> str:
+        return str(self.conflicts[0])
+
+    @property
+    def retry_after_seq(self) -> Seq | None:
+        """The newest write that broke a read; None if a commit that never landed did."""
+        return max((c.seq for c in self.conflicts if c.seq is not None), default=None)
+
+    @property
+    def hint(self) -> str:  # type: ignore[override]
+        said, newest = self.conflicts[0].explanation(), self.retry_after_seq
+        if newest is None:
+            return said
+        return f"{said}; read again at seq {newest} or later, then commit again"
 
 
-class InvalidBlob(StoreError):
+class InvalidBlob(Told):
     """Raised when bytes are not what their hash says, or nobody stored them."""
 
     name = "TransactionError"
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class StoreClosed(StoreError):
@@ -182,18 +190,16 @@ class StoreClosed(StoreError):
         super().__init__("the store is closed")
 
 
-class StoreUnreachable(StoreError):
+class StoreUnreachable(Told):
     """Raised when the database server cannot be reached; whether a commit landed is unknown."""
 
     name = "ConnectionError"
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
-
 
 class InvalidValue(StoreError):
     """Raised when a value cannot be stored or sent without changing it."""
+
+    name: ClassVar[str] = "TransactionError"
 
     def __init__(self, path: tuple[Step, ...], reason: str) -> None:
         super().__init__(path, reason)
@@ -261,3 +267,23 @@ class IdentityUnavailable(StoreError):
 
     def __str__(self) -> str:
         return "signatures cannot be checked: the package cryptography is not installed"
+
+
+class InvalidExport(Told):
+    """Raised when an export cannot be read in; the space stays as it was."""
+
+    name = "TransactionError"
+
+
+class MergeClash(BranchError):
+    """Raised when a merge needs resolutions; nothing was written."""
+
+    name = "ConflictError"
+
+    def __init__(self, source: str, target: str, clashes: list[Clash]) -> None:
+        places = len(clashes)
+        super().__init__(
+            f"merging {source!r} into {target!r} needs {places} resolution{'s' * (places != 1)}",
+            hint="settle each with --take source|target or a resolutions file",
+        )
+        self.source, self.target, self.clashes = source, target, clashes

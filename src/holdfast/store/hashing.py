@@ -17,12 +17,13 @@ A blob is hashed as its bytes, and its name is spelled as a merkle reference is.
 
 import struct
 from base64 import b32encode, urlsafe_b64encode
+from functools import cache
 from hashlib import sha256
 from math import isfinite
 from typing import Final
 
-from holdfast.store.codec import integer_bytes
 from holdfast.store.errors import InvalidValue
+from holdfast.store.spelling import integer_bytes
 from holdfast.store.values import (
     INSTANCES,
     NESTING_MAX,
@@ -184,6 +185,7 @@ def _leaf(kind: str, data: bytes) -> bytes:
     return sha256(_type(kind) + data).digest()
 
 
+@cache
 def _type(kind: str) -> bytes:
     return sha256(f"merkle-structure:{kind}".encode()).digest()
 

@@ -122,6 +122,14 @@ def candidates(tables: Tables, side: Branch, base: Point) -> set[EntityId]:
     return found
 
 
+def ids_seen(tables: Tables, branch: Branch) -> list[EntityId]:
+    """Every document that a branch, or one it descends from, ever wrote, by id."""
+    found: set[EntityId] = set()
+    for line in ancestry(tables, branch):
+        found.update(tables.ids_written(line.name))
+    return sorted(found)
+
+
 def differences(tables: Tables, decode: Decode, before: Point, after: Point) -> list[DocumentDiff]:
     """Every document that differs between two points, by id."""
     shared = common_ancestor(tables, before.branch, after.branch)

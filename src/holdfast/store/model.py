@@ -76,15 +76,15 @@ class Commit:
     @classmethod
     def parse(cls, message: Any) -> Commit:
         """The typed form of a client's commit object."""
-        if not isinstance(message, Mapping):
+        if not isinstance(message, dict):
             raise TransactionError("a commit is a JSON object")
         operations = message.get("operations")
-        if not isinstance(operations, Sequence) or isinstance(operations, str) or not operations:
+        if not isinstance(operations, list | tuple) or not operations:
             raise TransactionError("a commit requires at least one operation")
         reads = message.get("reads")
         if reads is None:
             reads = {}
-        elif not isinstance(reads, Mapping):
+        elif not isinstance(reads, dict):
             raise TransactionError("commit.reads is not an object")
         return cls(
             local_seq=LocalSeq(_whole(message.get("localSeq"), "commit.localSeq", least=1)),
@@ -195,7 +195,7 @@ class CommitKey:
 
 def _entries(reads: Mapping[str, Any], kind: str) -> Sequence[Any]:
     entries = reads.get(kind, ())
-    if not isinstance(entries, Sequence) or isinstance(entries, str):
+    if not isinstance(entries, list | tuple):
         raise TransactionError(f"commit.reads.{kind} is not a list")
     return entries
 
@@ -215,7 +215,7 @@ def _text(value: Any, what: str) -> str:
 
 
 def _id(entry: Any, what: str) -> EntityId:
-    if not isinstance(entry, Mapping):
+    if not isinstance(entry, dict):
         raise TransactionError(f"{what} is not an object")
     name = entry.get("id")
     if not isinstance(name, str) or not name or "\0" in name:
@@ -225,7 +225,7 @@ def _id(entry: Any, what: str) -> EntityId:
 
 def _path(entry: Mapping[str, Any], what: str) -> Path:
     path = entry.get("path", ())
-    if isinstance(path, str) or not isinstance(path, Sequence):
+    if not isinstance(path, list | tuple):
         raise TransactionError(f"{what}.path is not a list of strings")
     for token in path:
         if not isinstance(token, str):

@@ -23,11 +23,9 @@ from typing import Any
 from holdfast.store import pointer
 from holdfast.store.errors import PatchError
 from holdfast.store.pointer import Path
-from holdfast.store.values import same
+from holdfast.store.values import NESTING_MAX, SAFE_INTEGER, same
 
 Operation = Mapping[str, Any]
-
-SAFE_INTEGER = 2**53 - 1
 
 
 def apply(document: Any, operations: Iterable[Operation]) -> Any:
@@ -58,6 +56,11 @@ def apply_to_document(document: dict[str, Any] | None, operations: Any) -> dict[
 def has(document: Any, path: Path) -> bool:
     """Whether a document has something at this path."""
     return _Draft(document).exists(path)
+
+
+def get(document: Any, path: Path) -> Any:
+    """What a document has at this path."""
+    return _Draft(document).value(path)
 
 
 class _Draft:
@@ -128,6 +131,7 @@ class _Draft:
 
     def put(self, path: Path, value: Any) -> None:
         """Write at a path whose parent exists: what `replace` does."""
+        _check_depth(path, value)
         if not path:
             self.root = value
             return
@@ -139,6 +143,7 @@ class _Draft:
 
     def insert(self, path: Path, value: Any) -> None:
         """Write or insert, making missing parents: what `add` does."""
+        _check_depth(path, value)
         if not path:
             self.root = value
             return
@@ -176,6 +181,21 @@ class _Draft:
             raise PatchError(f"{kind} target is not an array at {pointer.encode(path)}")
         container: list[Any] = self.container(path, path)
         return container
+
+
+def _check_depth(path: Path, value: Any) -> None:
+    """Refuse what would nest a document deeper than its text may be."""
+    level, depth = [value], len(path)
+    while level:
+        if depth > NESTING_MAX:
+            raise PatchError(f"a document is not nested deeper than {NESTING_MAX}")
+        below: list[Any] = []
+        for node in level:
+            if isinstance(node, dict):
+                below.extend(node.values())
+            elif isinstance(node, list):
+                below.extend(node)
+        level, depth = below, depth + 1
 
 
 def _missing(path: Path) -> PatchError:

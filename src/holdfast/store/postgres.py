@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.store.errors import DamagedStore, StoreBusy, StoreUnreachable
@@ -102,6 +103,8 @@ def schema_name(space: str) -> str:
 class PostgresDatabase:
     """One connection to one space's schema. Usable from several threads, one at a time."""
 
+    distant = True
+
     def __init__(self, url: str, space: str, create: bool = True) -> None:
         self._url, self._space = url, space
         self._schema = schema_name(space)
@@ -109,7 +112,7 @@ class PostgresDatabase:
         self._connection = self._connect()
         if create:
             self._prepare_schema()
-        self.rows(f"SET search_path TO {self._schema}")
+        self.run(f"SET search_path TO {self._schema}")
 
     def _connect(self) -> psycopg.Connection[Row]:
         try:
@@ -136,7 +139,7 @@ class PostgresDatabase:
     def _prepare_schema(self) -> None:
         if self._version() == SCHEMA_VERSION:
             return
-        self.rows("BEGIN")
+        self.run("BEGIN")
         try:
             # Two processes may open a new space at once; the second waits and finds it made.
             self.rows(
@@ -145,15 +148,15 @@ class PostgresDatabase:
             )
             version = self._version()
             if version is None:
-                self.rows(f"CREATE SCHEMA {self._schema}")
-                self.rows(f"SET LOCAL search_path TO {self._schema}")
+                self.run(f"CREATE SCHEMA {self._schema}")
+                self.run(f"SET LOCAL search_path TO {self._schema}")
                 for statement in _SCHEMA.split(";\n"):
-                    self.rows(statement)
+                    self.run(statement)
                 quoted = f"holdfast {SCHEMA_VERSION} {self._space}".replace("'", "''")
-                self.rows(f"COMMENT ON SCHEMA {self._schema} IS '{quoted}'")
+                self.run(f"COMMENT ON SCHEMA {self._schema} IS '{quoted}'")
             elif version != SCHEMA_VERSION:
                 raise DamagedStore(f"the space {self._space} is stored in version {version}")
-            self.rows("COMMIT")
+            self.run("COMMIT")
         except BaseException:
             self.rollback()
             raise
@@ -177,36 +180,46 @@ class PostgresDatabase:
         return [row[0] for row in found]
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        with self._translated(), self._lock:
+            return self._connection.execute(sql, parameters or None).fetchall()
+
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
+        with self._translated(), self._lock:
+            self._connection.execute(sql, parameters or None)
+
+    def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
+        with self._translated(), self._lock, self._connection.cursor() as cursor:
+            cursor.executemany(sql, list(parameters))
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        with self._translated(), self._connection.pipeline():
+            yield
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Failures of the server as ours."""
         import psycopg
 
         try:
-            with self._lock:
-                cursor = self._connection.execute(sql, parameters or None)
-                return cursor.fetchall() if cursor.description is not None else []
+            yield
         except psycopg.errors.LockNotAvailable:
             raise StoreBusy(LOCK_MS) from None
         except psycopg.OperationalError as error:
             raise StoreUnreachable(f"PostgreSQL stopped answering: {error}") from error
 
-    def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
-        self.rows(sql, parameters)
-
-    def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        import psycopg
-
-        try:
-            with self._lock, self._connection.cursor() as cursor:
-                cursor.executemany(sql, list(parameters))
-        except psycopg.OperationalError as error:
-            raise StoreUnreachable(f"PostgreSQL stopped answering: {error}") from error
-
     def begin(self) -> None:
         self._reconnect_if_broken()
-        self.rows("BEGIN")
-        self.rows("SELECT name FROM branch WHERE name = '' FOR UPDATE")
+        with self.together():
+            self.run("BEGIN")
+            self.run("SELECT name FROM branch WHERE name = '' FOR UPDATE")
+
+    def begin_reading(self) -> None:
+        self._reconnect_if_broken()
+        self.run("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
     def commit(self) -> None:
-        self.rows("COMMIT")
+        self.run("COMMIT")
 
     def rollback(self) -> None:
         from psycopg.pq import TransactionStatus
@@ -215,18 +228,18 @@ class PostgresDatabase:
             TransactionStatus.IDLE,
             TransactionStatus.UNKNOWN,
         ):
-            self.rows("ROLLBACK")
+            self.run("ROLLBACK")
 
     def _reconnect_if_broken(self) -> None:
         """A server that was restarted is a new server: the next transaction starts there."""
         if self._connection.closed:
             self._connection = self._connect()
-            self.rows(f"SET search_path TO {self._schema}")
+            self.run(f"SET search_path TO {self._schema}")
 
     def compact(self) -> None:
         """Let the server reclaim what dead rows held."""
         for table in TABLES:
-            self.rows(f'VACUUM "{table}"')
+            self.run(f'VACUUM "{table}"')
 
     def close(self) -> None:
         self._connection.close()

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from holdfast.store.errors import DamagedStore, StoreBusy
+from holdfast.store.errors import DamagedStore, StoreBusy, StoreUnreachable
 from holdfast.store.tables import SCHEMA_VERSION, Row
 
 # Tables without rowids and pages of 4 KiB: one b-tree and few bytes per write. The indexes that
@@ -108,6 +109,8 @@ MEMORY = ":memory:"
 class SqliteDatabase:
     """One connection to one space's file."""
 
+    distant = False
+
     def __init__(self, path: Path | None) -> None:
         self.path = path
         if path is not None:
@@ -116,6 +119,9 @@ class SqliteDatabase:
                 # Made before SQLite does, so that no other user can ever read it.
                 os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         self._driver = _connect(MEMORY if path is None else str(path))
+        # Straight to the driver: every statement of every commit passes here.
+        self.rows: Callable[..., list[Row]] = self._driver.rows
+        self.run_many = self._driver.many
         for pragma in _PRAGMAS:
             self.rows(pragma)
         self._prepare_schema()
@@ -147,17 +153,17 @@ class SqliteDatabase:
         found = self.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
         return [row[0] for row in found]
 
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        return self._driver.rows(sql, parameters)
-
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         self._driver.rows(sql, parameters)
 
-    def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        self._driver.many(sql, parameters)
-
     def begin(self) -> None:
         self._driver.rows("BEGIN IMMEDIATE", ())
+
+    def together(self) -> AbstractContextManager[object]:
+        return nullcontext()
+
+    def begin_reading(self) -> None:
+        self._driver.rows("BEGIN", ())
 
     def commit(self) -> None:
         self._driver.rows("COMMIT", ())
@@ -182,19 +188,34 @@ class _Apsw:
         import apsw
 
         self._errors = apsw
-        self._connection = apsw.Connection(name)
+        try:
+            self._connection = apsw.Connection(name)
+        except apsw.Error as error:
+            raise self._told(error) from error
         self._connection.set_busy_timeout(BUSY_MS)
 
-    def rows(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
             return self._connection.execute(_numbered(sql), parameters).fetchall()
-        except self._errors.BusyError:
-            raise StoreBusy(BUSY_MS) from None
-        except (self._errors.CorruptError, self._errors.NotADBError) as error:
-            raise DamagedStore(f"the database file is damaged: {error}") from error
+        except self._errors.Error as error:
+            raise self._told(error) from error
 
     def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        self._connection.executemany(_numbered(sql), parameters)
+        try:
+            self._connection.executemany(_numbered(sql), parameters)
+        except self._errors.Error as error:
+            raise self._told(error) from error
+
+    def _told(self, error: Exception) -> Exception:
+        """What a failure of SQLite means to a caller; a mistake of ours stays as it is."""
+        if isinstance(error, self._errors.BusyError):
+            return StoreBusy(BUSY_MS)
+        if isinstance(error, self._errors.CorruptError | self._errors.NotADBError):
+            return DamagedStore(f"the database file is damaged: {error}")
+        outside = ("CantOpenError", "FullError", "IOError", "ReadOnlyError", "PermissionsError")
+        if isinstance(error, tuple(getattr(self._errors, name) for name in outside)):
+            return StoreUnreachable(f"the database file cannot be used: {error}")
+        return error
 
     def in_transaction(self) -> bool:
         return self._connection.in_transaction
@@ -220,7 +241,7 @@ class _Stdlib:
             name, isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000
         )
 
-    def rows(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
             return self._connection.execute(_numbered(sql), tuple(parameters)).fetchall()
         except self._errors.OperationalError as error:

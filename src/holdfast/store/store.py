@@ -7,21 +7,28 @@ one trip to the disk, and reads do not wait for them.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
 from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
-from holdfast.store import roots
+from holdfast.store import history, merging, replay, roots, transfer
 from holdfast.store.batch import Request
-from holdfast.store.engine import Engine
-from holdfast.store.errors import InvalidBlob
+from holdfast.store.engine import Engine, Garbage
+from holdfast.store.errors import InvalidBlob, MergeClash
+from holdfast.store.graph import DEFAULT_LIMITS, Limits, Loaded, point_of, query_graph
 from holdfast.store.group import GroupCommit
+from holdfast.store.history import LogEntry
+from holdfast.store.merging import DocumentDiff, Point, Proposal
 from holdfast.store.model import Applied, Branch, CommitKey, Document, State
 from holdfast.store.settings import Settings
 from holdfast.store.tables import Database
+from holdfast.store.verify import Report, Verifier
 
 Made = TypeVar("Made")
 
@@ -35,7 +42,9 @@ class Store:
         reading: Database | None = None,
         settings: Settings | None = None,
         clock: Callable[[], str] | None = None,
+        space: str = "",
     ) -> None:
+        self.space = space
         reading = writing if reading is None else reading
         self.engine = Engine(writing, reading, settings or Settings(), clock or utc_now)
         self._group: GroupCommit[Request, Applied | StoreError] = GroupCommit(self._write)
@@ -100,6 +109,43 @@ class Store:
         with self._reader:
             return self.engine.state(EntityId(id), BranchName(branch), at)
 
+    def documents(self, branch: str = MAIN, seq: int | None = None) -> list[State]:
+        """Every document that exists on a branch, now or as of `seq`, by id."""
+        with self._reader:
+            tables, point = self.engine.tables, self._point(branch, seq)
+            ids = merging.ids_seen(tables, point.branch)
+            states = (point.state(tables, self.engine.decode, id) for id in ids)
+            return [state for state in states if state is not None and state.document is not None]
+
+    def query(self, query: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
+        """Every document that a graph query reaches, all as of one moment.
+
+        Honours `branch` and `atSeq`; `serverSeq` is the newest seq even then.
+        """
+        branch, at = point_of(query)
+        with self._at_one_moment():
+            engine = self.engine
+            on = replay.required_branch(engine.tables, branch)
+            if at is not None:
+                replay.check_range(on, at)
+
+            def load(id: EntityId) -> Loaded | None:
+                state = engine.state(id, branch, at)
+                return None if state is None else Loaded(state.seq, state.document)
+
+            entities = query_graph(load, query, space=self.space, limits=limits)
+            return {"serverSeq": engine.tables.newest_seq(), "entities": entities}
+
+    @contextmanager
+    def _at_one_moment(self) -> Iterator[None]:
+        """All reads inside see one state of the space."""
+        with self._reader:
+            self.engine.reading.begin_reading()
+            try:
+                yield
+            finally:
+                self.engine.reading.rollback()
+
     def newest_seq(self) -> Seq:
         """The seq of the newest commit of the space."""
         with self._reader:
@@ -132,6 +178,97 @@ class Store:
     def delete_branch(self, name: str, by: CommitKey | None = None) -> Branch:
         """Close a branch to writes. With `by` the deletion is itself a commit."""
         return self._exclusively(lambda: self.engine.delete_branch(BranchName(name), by))
+
+    def diff(
+        self,
+        branch: str,
+        against: str | None = None,
+        seq: int | None = None,
+        against_seq: int | None = None,
+    ) -> list[DocumentDiff]:
+        """How a branch differs from where it was forked, or from another branch or seq."""
+        with self._reader:
+            tables, decode = self.engine.tables, self.engine.decode
+            after = self._point(branch, seq)
+            if against is None and against_seq is None:
+                before = merging.fork_point(tables, after.branch)
+            else:
+                before = self._point(branch if against is None else against, against_seq)
+            return merging.differences(tables, decode, before, after)
+
+    def _point(self, name: str, seq: int | None) -> Point:
+        point = merging.now(self.engine.tables, BranchName(name))
+        if seq is None:
+            return point
+        replay.check_range(point.branch, Seq(seq))
+        return Point(point.branch, Seq(seq))
+
+    def propose_merge(
+        self, source: str, target: str = MAIN, resolutions: Mapping[str, Any] | None = None
+    ) -> Proposal:
+        """What merging would do; nothing is written."""
+        with self._reader:
+            return merging.propose(
+                self.engine.tables,
+                self.engine.decode,
+                BranchName(source),
+                BranchName(target),
+                resolutions,
+            )
+
+    def merge(
+        self,
+        by: CommitKey,
+        source: str,
+        target: str = MAIN,
+        resolutions: Mapping[str, Any] | None = None,
+    ) -> Applied | None:
+        """Merge a branch into another, as one commit; None if there is nothing to merge.
+
+        Raises `MergeClash` if both sides changed the same place and `resolutions` does not say
+        what to do, and `ConflictError` if somebody wrote there meanwhile: then try again.
+        """
+        proposal = self.propose_merge(source, target, resolutions)
+        if proposal.clashes:
+            raise MergeClash(source, target, proposal.clashes)
+        if not proposal.operations:
+            return None
+        return self.transact(by.session, proposal.to_commit(by.local_seq))
+
+    # history
+
+    def log(
+        self,
+        id: str | None = None,
+        branch: str | None = None,
+        before: int | None = None,
+        limit: int = 50,
+    ) -> list[LogEntry]:
+        """Commits, newest first: of the space, of a branch, or of one document on a branch."""
+        with self._reader:
+            return history.log(self.engine.tables, self.engine.decode, id, branch, before, limit)
+
+    # keeping
+
+    def export(self, space: str | None = None) -> Iterator[str]:
+        """Every line of an export, as of one moment. Other reads of this store wait meanwhile."""
+        with self._at_one_moment():
+            name = self.space if space is None else space
+            yield from transfer.lines(self.engine.tables, name, self.engine.settings)
+
+    def import_lines(self, lines: Iterable[str]) -> int:
+        """Fill this empty space from an export; how many commits it has. All or nothing."""
+        return self._exclusively(lambda: self.engine.import_lines(lines))
+
+    def verify(self, progress: Callable[[int, int], None] = lambda done, total: None) -> Report:
+        """Check every invariant that can be checked at rest."""
+        with self._at_one_moment():
+            tables, engine = self.engine.tables, self.engine
+            return Verifier(tables, engine.encode, engine.decode, progress).run()
+
+    def collect_garbage(self, blobs: bool = False) -> Garbage:
+        """Rebuild what is derived, drop what nothing names, and give the room back."""
+        return self._exclusively(lambda: self.engine.collect_garbage(blobs))
 
     # blobs
 
@@ -196,17 +333,22 @@ def open_store(
             PostgresDatabase(text, space, create=False),
             settings,
             clock,
+            space,
         )
     from holdfast.store.sqlite import SqliteDatabase
 
     path = roots.resolve(text, space)
     if path is None:
-        return Store(SqliteDatabase(None), None, settings, clock)
-    return Store(SqliteDatabase(path), SqliteDatabase(path), settings, clock)
+        return Store(SqliteDatabase(None), None, settings, clock, space)
+    return Store(SqliteDatabase(path), SqliteDatabase(path), settings, clock, space)
 
 
 def utc_now() -> str:
     """The time as it is stored: UTC, ISO 8601, milliseconds."""
-    from datetime import UTC, datetime
+    milliseconds = time.time_ns() // 1_000_000
+    return f"{_second(milliseconds // 1_000)}.{milliseconds % 1_000:03d}Z"
 
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+@lru_cache(maxsize=2)
+def _second(epoch: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(epoch))

@@ -8,6 +8,7 @@ written `$1`, `$2`, ….
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -37,6 +38,9 @@ SCHEMA_VERSION = 3
 class Database(Protocol):
     """One connection. `rows` answers; `run` and `run_many` write."""
 
+    distant: bool
+    """Whether a question costs a trip to another process, so that few should be asked."""
+
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]: ...
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None: ...
     def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None: ...
@@ -47,6 +51,12 @@ class Database(Protocol):
         """Make it durable: when this returns, the transaction survives a crash."""
 
     def rollback(self) -> None: ...
+    def begin_reading(self) -> None:
+        """Start a transaction whose reads all see one state; end it with `rollback`."""
+
+    def together(self) -> AbstractContextManager[object]:
+        """Writes inside may be sent without waiting for each; failures show at the end."""
+
     def tables(self) -> list[str]: ...
     def compact(self) -> None: ...
     def close(self) -> None: ...
@@ -106,9 +116,26 @@ class Tables:
         )
         return CommitRow(*found[0]) if found else None
 
+    def foresee(self, keys: Iterable[CommitKey]) -> dict[CommitKey, CommitRow] | None:
+        """The stored commits among these keys; None where asking one by one is as good."""
+        asked = list(keys)
+        if not self._db.distant or len(asked) < 2:
+            return None
+        places = ", ".join(f"(${2 * n + 1}, ${2 * n + 2}::bigint)" for n in range(len(asked)))
+        found = self._db.rows(
+            f'SELECT {_COMMIT} FROM "commit" WHERE (session_id, local_seq) IN (VALUES {places})',
+            [part for key in asked for part in (key.session, key.local_seq)],
+        )
+        return {row.key: row for row in (CommitRow(*columns) for columns in found)}
+
     def commit_at(self, seq: Seq) -> CommitRow | None:
         found = self._db.rows(f'SELECT {_COMMIT} FROM "commit" WHERE seq = $1', (seq,))
         return CommitRow(*found[0]) if found else None
+
+    def key_at(self, seq: Seq) -> CommitKey | None:
+        """Whose commit landed at a seq."""
+        found = self._db.rows('SELECT session_id, local_seq FROM "commit" WHERE seq = $1', (seq,))
+        return CommitKey(*found[0]) if found else None
 
     def seq_of(self, key: CommitKey) -> Seq | None:
         found = self._db.rows(
@@ -197,33 +224,29 @@ class Tables:
             seq, op_index = found[-1][0], found[-1][1] - 1
 
     def writes_since(self, branch: BranchName, id: EntityId, after: Seq) -> Iterator[Row]:
-        """(seq, op, data, session, local_seq) of revisions above `after`, newest first."""
-        seq, op_index, page = 2**62, 2**30, 256
-        while True:
-            found = self._db.rows(
-                "SELECT r.seq, r.op, r.data, c.session_id, c.local_seq, r.op_index "
-                'FROM revision r JOIN "commit" c ON c.seq = r.commit_seq '
-                "WHERE r.branch = $1 AND r.id = $2 AND r.seq > $3 AND r.seq <= $4 "
-                "AND (r.seq, r.op_index) <= ($4, $5) "
-                "ORDER BY r.seq DESC, r.op_index DESC LIMIT $6",
-                (branch, id, after, seq, op_index, page),
-            )
-            yield from (row[:5] for row in found)
-            if len(found) < page:
-                return
-            seq, op_index = found[-1][0], found[-1][5] - 1
-
-    def history(
-        self, branch: BranchName, id: EntityId, before: Seq, limit: int
-    ) -> list[tuple[Seq, int, str, str | None, str, int, str]]:
-        """(seq, op_index, op, data, session, local_seq, created_at), newest first."""
-        return self._db.rows(
-            "SELECT r.seq, r.op_index, r.op, r.data, c.session_id, c.local_seq, c.created_at "
-            'FROM revision r JOIN "commit" c ON c.seq = r.commit_seq '
-            "WHERE r.branch = $1 AND r.id = $2 AND r.seq < $3 "
-            "ORDER BY r.seq DESC, r.op_index DESC LIMIT $4",
-            (branch, id, before, limit),
+        """(seq, op, data) of revisions above `after`, newest first."""
+        few = self._db.rows(
+            "SELECT seq, op, data FROM revision WHERE branch = $1 AND id = $2 AND seq > $3 "
+            "ORDER BY seq, op_index LIMIT 32",
+            (branch, id, after),
         )
+        if len(few) < 32:
+            # Mostly there are one or two, and walking a table forwards is the faster way.
+            yield from reversed(few)
+            return
+        newest = self.newest_revision(branch, id, Seq(2**62))
+        assert newest is not None
+        at = (newest.seq, newest.op_index)
+        for row in self.revisions_back(branch, id, at, after, page=256):
+            yield row.seq, row.op, row.data
+
+    def seqs_of(self, branch: BranchName, id: EntityId, before: Seq, limit: int) -> list[Seq]:
+        """The seqs at which a document was written on this branch, newest first."""
+        sql = (
+            "SELECT DISTINCT seq FROM revision WHERE branch = $1 AND id = $2 AND seq < $3 "
+            "ORDER BY seq DESC LIMIT $4"
+        )
+        return [Seq(row[0]) for row in self._db.rows(sql, (branch, id, before, limit))]
 
     def revisions_of(self, branch: BranchName, id: EntityId) -> list[RevisionRow]:
         """Every revision of a document on this branch, oldest first."""
@@ -240,11 +263,42 @@ class Tables:
             "ORDER BY branch, id, seq, op_index"
         )
 
+    def revisions_of_commit(
+        self, seq: Seq, ids: Iterable[EntityId], branch: BranchName
+    ) -> list[tuple[Any, ...]]:
+        """(branch, id, seq, op_index, op, data) of the named documents at one seq, in op order."""
+        found: list[Row] = []
+        for id in dict.fromkeys(ids):
+            found += self._db.rows(
+                "SELECT branch, id, seq, op_index, op, data FROM revision "
+                "WHERE branch = $1 AND id = $2 AND seq = $3",
+                (branch, id, seq),
+            )
+        return sorted(found, key=lambda row: int(row[3]))
+
+    def orphans(self) -> list[Row]:
+        """Revisions that belong to no commit, or whose commit wrote elsewhere."""
+        return self._db.rows(
+            "SELECT r.branch, r.id, r.seq, r.op_index FROM revision r "
+            'LEFT JOIN "commit" c ON c.seq = r.commit_seq '
+            "WHERE c.seq IS NULL OR c.branch <> r.branch OR r.seq <> r.commit_seq"
+        )
+
     # heads
 
     def head(self, branch: BranchName, id: EntityId) -> tuple[Seq, int] | None:
         found = self._db.rows(
             "SELECT seq, op_index FROM head WHERE branch = $1 AND id = $2", (branch, id)
+        )
+        return (Seq(found[0][0]), found[0][1]) if found else None
+
+    def head_kind(self, branch: BranchName, id: EntityId) -> tuple[Seq, str] | None:
+        """The seq of a document's head on this branch, and whether it set, patched or deleted."""
+        found = self._db.rows(
+            "SELECT h.seq, r.op FROM head h JOIN revision r "
+            "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
+            "WHERE h.branch = $1 AND h.id = $2",
+            (branch, id),
         )
         return (Seq(found[0][0]), found[0][1]) if found else None
 
@@ -280,6 +334,10 @@ class Tables:
         sql = "SELECT seq FROM snapshot WHERE branch = $1 AND id = $2 ORDER BY seq"
         return [Seq(row[0]) for row in self._db.rows(sql, (branch, id))]
 
+    def snapshots_of(self, branch: BranchName, id: EntityId) -> list[tuple[Seq, str]]:
+        sql = "SELECT seq, value FROM snapshot WHERE branch = $1 AND id = $2 ORDER BY seq"
+        return [(Seq(row[0]), row[1]) for row in self._db.rows(sql, (branch, id))]
+
     def newest_snapshots(
         self, branch: BranchName, id: EntityId, limit: int
     ) -> list[tuple[Seq, int]]:
@@ -302,8 +360,8 @@ class Tables:
         """Rows of (branch, id, seq)."""
         self._db.run_many("DELETE FROM snapshot WHERE branch = $1 AND id = $2 AND seq = $3", rows)
 
-    def all_snapshots(self) -> list[Row]:
-        return self._db.rows("SELECT branch, id, seq, value FROM snapshot ORDER BY branch, id, seq")
+    def snapshot_count(self) -> int:
+        return int(self._db.rows("SELECT count(*) FROM snapshot")[0][0])
 
     def weigh_patches(
         self, branch: BranchName, id: EntityId, after: Seq, upto: Seq
@@ -316,6 +374,16 @@ class Tables:
         )
         return int(found[0][0]), int(found[0][1])
 
+    def ids_written(self, branch: BranchName) -> list[EntityId]:
+        """Every document that has a revision on this branch."""
+        sql = "SELECT DISTINCT id FROM revision WHERE branch = $1 ORDER BY id"
+        return [EntityId(row[0]) for row in self._db.rows(sql, (branch,))]
+
+    def clear_derived(self) -> None:
+        """Forget every head and snapshot; only for rebuilding them in the same transaction."""
+        self._db.run("DELETE FROM head")
+        self._db.run("DELETE FROM snapshot")
+
     # branches
 
     def branch(self, name: BranchName) -> Branch | None:
@@ -327,9 +395,12 @@ class Tables:
             Branch(*row) for row in self._db.rows(f"SELECT {_BRANCH} FROM branch ORDER BY name")
         ]
 
-    def add_branch(self, branch: Branch) -> None:
+    def put_branch(self, branch: Branch) -> None:
+        """Write a branch row; one of that name is replaced."""
         self._db.run(
-            f"INSERT INTO branch ({_BRANCH}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            f"INSERT INTO branch ({_BRANCH}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) "
+            "ON CONFLICT (name) DO UPDATE SET head_seq = excluded.head_seq, "
+            "created_at = excluded.created_at, status = excluded.status",
             (
                 branch.name,
                 branch.parent,

@@ -87,6 +87,15 @@ def _player(case: dict[str, Any]) -> Callable[[], None]:
     return play
 
 
+def play_engine_case(case: dict[str, Any], url: str, space: str) -> None:
+    """Play a case of the engine's level on a store at this URL."""
+    player = EnginePlayer(case["status"], url, space)
+    try:
+        _play(case, player.step)
+    finally:
+        player.close()
+
+
 def _play(case: dict[str, Any], run: Callable[[Step], Any]) -> None:
     _, expected = RULED.get(case["name"], ("", case["expect"]))
     wanted: dict[int, list[dict[str, Any]]] = {}

@@ -15,7 +15,8 @@ Step = dict[str, Any]
 class EnginePlayer:
     """One store; each step is one call, answered in the wire's form."""
 
-    def __init__(self, status: str, url: str = "memory:") -> None:
+    def __init__(self, status: str, url: str = "memory:", space: str = "did:key:case") -> None:
+        self.space = space
         self.settings = Settings.original() if status == "seed" else Settings()
         self.url = url
         self.store: Store | None = None
@@ -59,7 +60,7 @@ class EnginePlayer:
         if "snapshotRetention" in step:
             settings = replace(settings, snapshot_retention=step["snapshotRetention"])
         unified = bool(step.get("unified", step.get("unifiedJsonEncoding", False)))
-        self.store = open_store(self.url, "did:key:case", replace(settings, rich_values=unified))
+        self.store = open_store(self.url, self.space, replace(settings, rich_values=unified))
         return None
 
     def _transact(self, step: Step) -> Any:

@@ -1,0 +1,297 @@
+"""`python -m bench.store`: the store against the bare driver, in one run.
+
+The baseline does the statements of a commit by hand, on the same tables with the same durability,
+one transaction each, and nothing else: no parsing, no admission, no encoding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import statistics
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bench.timing import Row, each, percentiles, rate, report, resident_mb
+from holdfast.store.errors import ConflictError
+from holdfast.store.sqlite import SqliteDatabase
+from holdfast.store.store import Store, open_store
+
+PAYLOAD = {"title": "a note", "tags": ["one", "two"], "n": 1, "body": "x" * 40}
+
+ELSEWHERE = [
+    ("set commit, one operation", "930-1,590 /s"),
+    ("patch commit, hot document at 5,000 patches", "190-265 /s"),
+    ("read, set head", "48-75 µs"),
+    ("point-in-time read in a 5,000-patch chain", "62-73 ms"),
+    ("conflict rejection", "15,000 /s"),
+]
+"""The reference's figures, measured elsewhere on a machine of this kind."""
+
+
+def set_commit(local_seq: int, id: str) -> dict[str, Any]:
+    operation = {"op": "set", "id": id, "value": {"value": PAYLOAD}}
+    reads: dict[str, Any] = {"confirmed": [], "pending": []}
+    return {"localSeq": local_seq, "reads": reads, "operations": [operation]}
+
+
+class Bare:
+    """The statements of a commit, by hand."""
+
+    def __init__(self, path: Path, store: Store) -> None:
+        self.database = SqliteDatabase(path)
+        self.seq = 0
+        self.original = store.engine.encode(set_commit(1, "doc:1"))
+        self.data = store.engine.encode({"value": PAYLOAD})
+
+    def commits(self, count: int) -> int:
+        import apsw
+
+        connection: apsw.Connection = self.database._driver._connection  # type: ignore[assignment]
+        run = connection.execute
+        for _ in range(count):
+            self.seq += 1
+            seq, id = self.seq, f"doc:{self.seq}"
+            run("BEGIN IMMEDIATE")
+            run('SELECT coalesce(max(seq), 0) FROM "commit"').fetchall()
+            run("SELECT * FROM branch WHERE name = ''").fetchall()
+            key = 'SELECT seq FROM "commit" WHERE session_id = ? AND local_seq = ?'
+            run(key, ("bench", seq)).fetchall()
+            run(
+                'INSERT INTO "commit" (seq, branch, session_id, local_seq, original, resolution, '
+                "created_at) VALUES (?, '', 'bench', ?, ?, ?, '2026-01-01T00:00:00.000Z')",
+                (seq, seq, self.original, f'{{"seq":{seq}}}'),
+            )
+            run(
+                "INSERT INTO revision (branch, id, seq, op_index, op, data, commit_seq) "
+                "VALUES ('', ?, ?, 0, 'set', ?, ?)",
+                (id, seq, self.data, seq),
+            )
+            run(
+                "INSERT INTO head (branch, id, seq, op_index) VALUES ('', ?, ?, 0) "
+                "ON CONFLICT (branch, id) DO UPDATE SET seq = excluded.seq",
+                (id, seq),
+            )
+            run("UPDATE branch SET head_seq = ? WHERE name = ''", (seq,))
+            run("COMMIT")
+        return count
+
+
+class Writing:
+    """Commits through the engine, numbered on."""
+
+    def __init__(self, store: Store, session: str = "bench") -> None:
+        self.store, self.session, self.local_seq = store, session, 0
+
+    def sets(self, count: int) -> int:
+        for _ in range(count):
+            self.local_seq += 1
+            self.store.transact(self.session, set_commit(self.local_seq, f"doc:{self.local_seq}"))
+        return count
+
+    def patches(self, count: int, id: str = "doc:hot") -> int:
+        for _ in range(count):
+            self.local_seq += 1
+            edit = {"op": "replace", "path": "/value/n", "value": self.local_seq}
+            operation = {"op": "patch", "id": id, "patches": [edit]}
+            self.store.transact(
+                self.session, {"localSeq": self.local_seq, "operations": [operation]}
+            )
+        return count
+
+
+def group_rate(store: Store, writers: int, seconds_worth: int) -> float:
+    """Commits acknowledged per second to so many tasks that each wait for their answer."""
+
+    async def main() -> float:
+        loop = asyncio.get_running_loop()
+        answered: list[asyncio.Future[None]] = []
+        woken = False
+
+        def wake() -> None:
+            nonlocal woken
+            woken = False
+            while answered:
+                answered.pop().set_result(None)
+
+        def answer(future: asyncio.Future[None]) -> None:
+            nonlocal woken
+            answered.append(future)
+            if not woken:
+                woken = True
+                loop.call_soon_threadsafe(wake)
+
+        def told(future: asyncio.Future[None], fate: object) -> None:
+            assert not isinstance(fate, Exception), fate
+            answer(future)
+
+        async def writer(name: str, count: int) -> None:
+            for n in range(1, count + 1):
+                future: asyncio.Future[None] = loop.create_future()
+                store.submit(name, set_commit(n, f"{name}:{n}"), partial(told, future))
+                await future
+
+        count = max(1, seconds_worth // writers)
+        start = time.perf_counter()
+        async with asyncio.TaskGroup() as group:
+            for w in range(writers):
+                group.create_task(writer(f"w{random.randrange(2**48):x}-{w}", count))
+        return writers * count / (time.perf_counter() - start)
+
+    return asyncio.run(main())
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a small share, for CI")
+    args = parser.parse_args(arguments)
+    scale = 0.05 if args.quick else 1.0
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as directory:
+        rows = measure(Path(directory), scale)
+    rows += [
+        Row(f"reference: {what}", 0, figure, note="measured elsewhere")
+        for what, figure in ELSEWHERE
+    ]
+    return report("store", rows)
+
+
+def measure(directory: Path, scale: float) -> list[Row]:
+    rows: list[Row] = []
+    store = open_store(directory / "spaces", "bench")
+    writing, bare = Writing(store), Bare(directory / "bare.sqlite", store)
+
+    # In turns, so that a slow minute of the machine falls on both.
+    count = max(50, int(1_000 * scale))
+    pairs = [
+        (rate(lambda: bare.commits(count)), rate(lambda: writing.sets(count))) for _ in range(7)
+    ]
+    bare_rate = statistics.median(pair[0] for pair in pairs)
+    single = statistics.median(pair[1] for pair in pairs)
+    share = statistics.median(ours / theirs for theirs, ours in pairs)
+    rows.append(Row("bare driver, one commit per transaction", bare_rate, "commits/s"))
+    rows.append(Row("engine, single-operation commits", single, "commits/s"))
+    rows.append(Row("engine / bare driver", share, "ratio", "≥ 0.6", share >= 0.6))
+
+    grouped = []
+    for _ in range(5):
+        alone = rate(lambda: writing.sets(max(50, int(500 * scale))))
+        grouped.append((alone, group_rate(store, 64, int(20_000 * scale) + 640)))
+    gain = statistics.median(many / alone for alone, many in grouped)
+    rows.append(
+        Row("group commit, 64 writers", statistics.median(m for _, m in grouped), "commits/s")
+    )
+    rows.append(Row("group commit / single", gain, "ratio", "≥ 8", gain >= 8))
+
+    reads = percentiles(each(lambda n: store.read(f"doc:{n % 500 + 1}"), 5_000))
+    rows.append(Row("current read, p50", reads["p50"], "µs", "≤ 40", reads["p50"] <= 40))
+    rows.append(Row("current read, p99", reads["p99"], "µs"))
+
+    rows += conflicts(store, writing, scale)
+    rows += hot_document(directory, scale)
+    rows += flat_memory(directory, scale)
+    store.close()
+    return rows
+
+
+def conflicts(store: Store, writing: Writing, scale: float) -> list[Row]:
+    writing.sets(2)
+    stale = {"id": f"doc:{writing.local_seq}", "path": ["value"], "seq": 0}
+    commit = set_commit(1, "doc:never")
+    commit["reads"] = {"confirmed": [stale], "pending": []}
+
+    def refuse(count: int) -> int:
+        for _ in range(count):
+            try:
+                store.transact("late", commit)
+            except ConflictError:
+                continue
+            raise AssertionError("a stale read was accepted")
+        return count
+
+    found = statistics.median(rate(lambda: refuse(max(100, int(4_000 * scale)))) for _ in range(5))
+    return [Row("conflict rejection", found, "/s", "≥ 20,000", found >= 20_000)]
+
+
+def hot_document(directory: Path, scale: float) -> list[Row]:
+    """One document, patched over and over: early rate, late rate, and reads far back."""
+    patches = int(100_000 * scale)
+    store = open_store(directory / "hot", "bench")
+    writing = Writing(store)
+    hot = {"op": "set", "id": "doc:hot", "value": {"value": PAYLOAD}}
+    store.transact("start", {"localSeq": 1, "operations": [hot]})
+    # A second document that is always young is the early side, measured in turns with the late one.
+    fresh = Writing(store, "fresh")
+    fill(store, writing, patches)
+    ratios, late_rates = [], []
+    for turn in range(9):
+        id = f"doc:fresh-{turn}"
+        store.transact(f"start-{turn}", {"localSeq": 1, "operations": [{**hot, "id": id}]})
+        fresh.patches(100, id)
+        early = rate(lambda id=id: fresh.patches(200, id))  # type: ignore[misc]
+        late = rate(lambda: writing.patches(200))
+        ratios.append(late / early)
+        late_rates.append(late)
+    ratio = statistics.median(ratios)
+    newest = store.newest_seq()
+    dice = random.Random(7)
+    first = 3
+    samples = each(lambda _: store.read("doc:hot", seq=dice.randrange(first, newest)), 2_000)
+    times = percentiles(samples)
+    store.close()
+    return [
+        Row(f"hot document, patches at {patches:,}", statistics.median(late_rates), "commits/s"),
+        Row(f"hot document, rate at {patches:,} / at 100", ratio, "ratio", "≥ 0.9", ratio >= 0.9),
+        Row(
+            "read at any seq of that history, p50",
+            times["p50"],
+            "µs",
+            "≤ 1,000",
+            times["p50"] <= 1_000,
+        ),
+        Row("read at any seq of that history, p99", times["p99"], "µs"),
+    ]
+
+
+def fill(store: Store, writing: Writing, patches: int) -> None:
+    """Land so many patches of one document quickly, many at a time through the group commit."""
+    import threading
+
+    done, left = threading.Event(), patches
+
+    def told(answer: object) -> None:
+        nonlocal left
+        assert not isinstance(answer, Exception), answer
+        left -= 1
+        if left == 0:
+            done.set()
+
+    for _ in range(patches):
+        writing.local_seq += 1
+        edit = {"op": "replace", "path": "/value/n", "value": writing.local_seq}
+        operation = {"op": "patch", "id": "doc:hot", "patches": [edit]}
+        commit = {"localSeq": writing.local_seq, "operations": [operation]}
+        store.submit(writing.session, commit, told)
+    done.wait()
+
+
+def flat_memory(directory: Path, scale: float) -> list[Row]:
+    """Memory after the first tenth of 200,000 commits against memory after all of them."""
+    store = open_store(directory / "flat", "bench")
+    total = int(200_000 * scale)
+    asyncio_tenth = total // 10
+    group_rate(store, 64, asyncio_tenth)
+    early = resident_mb()
+    for _ in range(9):
+        group_rate(store, 64, asyncio_tenth)
+    grown = resident_mb() - early
+    store.close()
+    what = f"memory grown over {total:,} commits"
+    return [Row(what, grown, "MB", "≤ 20", grown <= 20)]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,84 @@
+"""How commands speak: text for people, JSON for programs, progress only on a terminal."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TextIO
+
+BOLD, DIM, RED, GREEN, YELLOW, PLAIN = "1", "2", "31", "32", "33", "0"
+
+
+def styled(text: str, style: str, stream: TextIO | None = None) -> str:
+    """The text in a style, if whoever reads it is a terminal."""
+    out = sys.stdout if stream is None else stream
+    return f"\033[{style}m{text}\033[{PLAIN}m" if out.isatty() else text
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def short_json(value: Any, width: int = 60) -> str:
+    """A value on one line, cut to a width."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def print_table(heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Rows under a heading; the last column takes what is left of the terminal's width."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [
+        max(len(row[place]) for row in [list(heading), *cells]) for place in range(len(heading))
+    ]
+    room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
+    for place, row in enumerate([list(heading), *cells]):
+        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        line = line.rstrip()
+        line = line if len(line) <= room else line[: room - 1] + "…"
+        print(styled(line, DIM) if place == 0 else line)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: 1 document, 2 documents."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+class Progress:
+    """A bar with a rate and what is left, on a terminal; nothing anywhere else."""
+
+    def __init__(self, what: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._what, self._clock = what, clock
+        self._start = self._shown = clock()
+        self._on = sys.stderr.isatty()
+
+    def __call__(self, done: int, total: int) -> None:
+        now = self._clock()
+        if not self._on or (done < total and now - self._shown < 0.1):
+            return
+        self._shown = now
+        share = done / total if total else 1.0
+        spent = max(now - self._start, 1e-6)
+        left = spent / share - spent if share else 0.0
+        bar = "█" * round(share * 24) + "░" * (24 - round(share * 24))
+        rate = f"{done / spent:,.0f}/s"
+        print(
+            f"\r{self._what} {bar} {done:,}/{total:,} {rate} {left:.0f} s left\033[K",
+            end="",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def close(self) -> None:
+        if self._on:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()

@@ -1,0 +1,369 @@
+"""Schemas that say which links to follow.
+
+A selector's schema is a small part of JSON Schema. It never trims a document; it only decides which
+parts of it are walked for links. Three questions are asked of it, and each is answered once:
+
+    schema_of(raw)              the schema, checked and interned
+    combine(parent, link)       the schema for a link's target: from where it stands, what it says
+    alternatives(schema, node)  the shapes under which an object or array is walked
+
+It is tempting to expand a schema before following a link, so that the target is met with a plain
+shape. But then what one document leads to would depend on the content of another, and a change
+there would have to be noticed here. So `$ref`, anyOf, oneOf and allOf travel across the link whole
+and are opened at the target. What a place leads to is then a function of one document alone.
+
+A node is judged by its own type and its own keys, never by what lies below. That may walk a value
+which a full validator would reject further down: we may reach a document too many, never too few.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from holdfast.store.errors import QueryError
+from holdfast.store.graph.checked import DEPTH_MAX, checked
+from holdfast.store.graph.links import is_index
+
+PARTS_MAX = 4
+"""How many schemas may be joined at one place. Further links' schemas are ignored: the orders in
+which many could meet at a document are too many to visit."""
+
+KEPT_MAX = 8_192
+"""How many schemas are remembered between queries; forgetting one costs time, nothing else."""
+
+BLENDS_MAX = 256
+"""How many narrowings one shape remembers."""
+
+COMBINATORS = ("anyOf", "oneOf", "allOf")
+
+Node = dict[str, Any] | list[Any]
+Spend = Callable[[], None]
+
+
+def _text(raw: Mapping[str, Any]) -> bytes:
+    """Equal for equal JSON, whatever the order of members."""
+    try:
+        return msgspec.json.encode(raw, order="sorted")
+    except UnicodeEncodeError:  # half a surrogate pair is a key like any other
+        return json.dumps(raw, sort_keys=True).encode()
+
+
+class Scope:
+    """The `$defs` in force where a schema is written."""
+
+    __slots__ = ("definitions", "text")
+
+    def __init__(self, definitions: Mapping[str, Any]) -> None:
+        self.definitions = definitions
+        self.text = _text(definitions)
+
+    def extended(self, definitions: Mapping[str, Any]) -> Scope:
+        return Scope({**self.definitions, **definitions})
+
+    def target(self, ref: str) -> Any:
+        """What `ref` names; False when it names nothing here."""
+        if not ref.startswith("#/$defs/"):
+            return False
+        found: Any = self.definitions
+        for token in ref.removeprefix("#/$defs/").split("/"):
+            key = token.replace("~1", "/").replace("~0", "~")
+            if isinstance(found, dict) and key in found:
+                found = found[key]
+            elif isinstance(found, list) and is_index(key, len(found)):
+                found = found[int(key)]
+            else:
+                return False
+        return found if isinstance(found, dict | bool) else False
+
+
+class Schema:
+    """One schema, or several that a link joined, the nearest to the root first.
+
+    Equal when written equally, whatever the order of members. Everything worked out about it is
+    kept on it, so a schema met a thousand times is understood once.
+    """
+
+    __slots__ = ("_hash", "_opened", "_resolved", "_shape", "key", "parts", "raw", "scope")
+
+    def __init__(self, key: tuple[Any, ...], raw: dict[str, Any], scope: Scope) -> None:
+        self.key, self.raw, self.scope = key, raw, scope
+        self.parts: tuple[Schema, ...] = (self,)
+        self._hash = hash(key)
+        self._resolved: Schema | None = None
+        self._opened: tuple[str, tuple[Schema, ...]] | None = None
+        self._shape: Shape | None = None
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Schema) and self.key == other.key)
+
+    def __repr__(self) -> str:
+        return f"Schema({self.key!r})"
+
+    def resolved(self) -> Schema:
+        """This schema without a `$ref` at its top; FALSE when the reference leads nowhere."""
+        if self._resolved is None:
+            self._resolved = self if "$ref" not in self.raw else self._follow_refs()
+        return self._resolved
+
+    def _follow_refs(self) -> Schema:
+        raw, scope, followed = self.raw, self.scope, set()
+        while "$ref" in raw:
+            ref = raw["$ref"]
+            if ref in followed:
+                return FALSE
+            followed.add(ref)
+            target = scope.target(ref)
+            if target is False:
+                return FALSE
+            if target is True:
+                target = {}
+            if "$defs" in target:
+                scope = scope.extended(target["$defs"])
+            raw = {**target, **{key: value for key, value in raw.items() if key != "$ref"}}
+        return _intern(raw, scope)
+
+    def opened(self) -> tuple[str, tuple[Schema, ...]] | None:
+        """The combinator at the top and its options, each laid over what stands beside it."""
+        if self._opened is None:
+            for combinator in COMBINATORS:
+                if combinator in self.raw:
+                    outer = {key: value for key, value in self.raw.items() if key != combinator}
+                    options = [self._option(outer, option) for option in self.raw[combinator]]
+                    self._opened = (combinator, tuple(options))
+                    break
+        return self._opened
+
+    def _option(self, outer: dict[str, Any], raw: Any) -> Schema:
+        # A reference is followed first, so that what it names wins over what stands beside it.
+        option = _intern(raw, self.scope).resolved()
+        return option if option is FALSE else _intern({**outer, **option.raw}, option.scope)
+
+    def shape(self) -> Shape:
+        assert "$ref" not in self.raw, "a shape is read off a resolved schema"
+        if self._shape is None:
+            self._shape = Shape(self)
+        return self._shape
+
+
+TRUE = Schema((True,), {}, Scope({}))
+"""Walk everything, follow every link."""
+
+FALSE = Schema((False,), {}, Scope({}))
+"""Stop here."""
+
+TRUE.parts = FALSE.parts = ()
+
+_NO_SCOPE = Scope({})
+_kept: dict[tuple[Any, ...], Schema] = {}
+
+
+def schema_of(raw: object) -> Schema:
+    """The schema that `raw` writes down; a malformed one raises QueryError naming the place."""
+    return _intern(checked(raw), _NO_SCOPE)
+
+
+def _keep(schema: Schema) -> Schema:
+    if len(_kept) >= KEPT_MAX:
+        _kept.clear()
+    return _kept.setdefault(schema.key, schema)
+
+
+def _intern(raw: Any, scope: Scope) -> Schema:
+    if isinstance(raw, bool):
+        return TRUE if raw else FALSE
+    if "$defs" in raw:
+        scope = scope.extended(raw["$defs"])
+        raw = {key: value for key, value in raw.items() if key != "$defs"}
+    if not raw:
+        return TRUE
+    key = (_text(raw), scope.text)
+    return _kept.get(key) or _keep(Schema(key, raw, scope))
+
+
+def combine(*schemas: Schema) -> Schema:
+    """The schema under which a link's target is walked; earlier ones are nearer to the root.
+
+    One that accepts everything leaves the word to the next. One that stops, stops, unless an
+    earlier one has spoken. Each is kept once, which keeps chains of links from growing for ever.
+    """
+    parts: list[Schema] = []
+    for schema in schemas:
+        if schema is FALSE:
+            if not parts:
+                return FALSE
+            continue
+        parts.extend(part for part in schema.parts if part not in parts)
+    del parts[PARTS_MAX:]
+    if len(parts) < 2:
+        return parts[0] if parts else TRUE
+    key = ("&", *(part.key for part in parts))
+    found = _kept.get(key)
+    if found is None:
+        joined = Schema(key, {}, _NO_SCOPE)
+        joined.parts = tuple(parts)
+        found = _keep(joined)
+    return found
+
+
+class Shape:
+    """What a schema without references and combinators says about one object or array."""
+
+    __slots__ = (
+        "_blends", "_children", "_items", "_prefix", "_scope",
+        "default", "kind", "properties", "required", "types",
+    )  # fmt: skip
+
+    def __init__(self, schema: Schema) -> None:
+        raw, self._scope = schema.raw, schema.scope
+        self.types: frozenset[str] | None = frozenset(raw["type"]) if "type" in raw else None
+        self.required: frozenset[str] | None = (
+            frozenset(raw["required"]) if "required" in raw else None
+        )
+        self.properties: Mapping[str, Any] = raw.get("properties", {})
+        if "additionalProperties" in raw:
+            self.default = _intern(raw["additionalProperties"], self._scope)
+        else:
+            self.default = FALSE if "properties" in raw else TRUE
+        self._prefix: Sequence[Any] = raw.get("prefixItems", ())
+        self._items = _intern(raw["items"], self._scope) if "items" in raw else TRUE
+        self._children: dict[str, Schema] = {}
+        self._blends: dict[tuple[Schema, ...], Shape] = {}
+        self.kind = _kind(raw)
+
+    def child(self, key: str) -> Schema:
+        """The schema of an object's member; FALSE where it is kept but not walked."""
+        found = self._children.get(key)
+        if found is None:
+            if key not in self.properties:
+                return self.default
+            found = self._children[key] = self._declared(key)
+        return found
+
+    def _declared(self, key: str) -> Schema:
+        return _intern(self.properties[key], self._scope)
+
+    def item(self, index: int) -> Schema:
+        """The schema of an array's element."""
+        if index < len(self._prefix):
+            return _intern(self._prefix[index], self._scope)
+        return self._items
+
+    def admits(self, node: Node) -> bool:
+        """Whether the node's type and keys are as asked."""
+        kind = "object" if isinstance(node, dict) else "array"
+        if self.types is not None and kind not in self.types and "unknown" not in self.types:
+            return False
+        return self.required is None or kind == "array" or self.required <= node.keys()  # type: ignore[union-attr]
+
+    def descends(self, node: Node) -> bool:
+        """Whether an admitted node is walked further; one of type `unknown` is not."""
+        return self.types is None or ("object" if isinstance(node, dict) else "array") in self.types
+
+    def blended(self, rest: tuple[Schema, ...]) -> Shape:
+        """This shape narrowed by what links say, where they speak of the same kind of value."""
+        if not rest:
+            return self
+        found = self._blends.get(rest)
+        if found is None:
+            others = [part.resolved() for part in rest]
+            shapes = [other.shape() for other in others if other.opened() is None]
+            same = [shape for shape in shapes if shape.kind == self.kind and self.kind is not None]
+            if len(self._blends) >= BLENDS_MAX:
+                self._blends.clear()
+            found = self._blends[rest] = Blend(self, *same) if same else self
+        return found
+
+
+class Blend(Shape):
+    """Several shapes of one kind, joined by links: every child is joined in turn."""
+
+    __slots__ = ("_shapes",)
+
+    def __init__(self, *shapes: Shape) -> None:
+        self._shapes = shapes
+        first = shapes[0]
+        self.kind, self.types = first.kind, first.types
+        required = [shape.required for shape in shapes if shape.required is not None]
+        self.required = frozenset.intersection(*required) if required else None
+        self.properties = {key: None for shape in shapes for key in shape.properties}
+        self.default = combine(*(shape.default for shape in shapes))
+        self._children, self._blends = {}, {}
+
+    def _declared(self, key: str) -> Schema:
+        return combine(*(shape.child(key) for shape in self._shapes))
+
+    def item(self, index: int) -> Schema:
+        return combine(*(shape.item(index) for shape in self._shapes))
+
+
+def _kind(raw: Mapping[str, Any]) -> str | None:
+    """Whether a schema speaks of objects or of arrays; None when of neither or of both."""
+    if "type" in raw:
+        only = raw["type"][0] if len(raw["type"]) == 1 else None
+        return only if only in ("object", "array") else None
+    objects = "properties" in raw or "additionalProperties" in raw
+    arrays = "items" in raw or "prefixItems" in raw
+    return ("object" if objects else "array") if objects != arrays else None
+
+
+EVERYTHING = Shape(TRUE)
+"""The shape of anything: every child is walked, every link followed."""
+
+
+def alternatives(schema: Schema, node: Node, spend: Spend) -> list[Shape]:
+    """Every shape under which `schema` has `node` walked; none when the node does not fit."""
+    if len(schema.parts) == 1:  # the common case, without a frame per step
+        plain = schema.resolved()
+        if plain is not TRUE and plain is not FALSE and plain.opened() is None:
+            shape = plain.shape()
+            return [shape] if shape.admits(node) and shape.descends(node) else []
+    if schema is FALSE:
+        return []
+    found: list[Shape] = []
+    _open(schema.parts, node, found, set(), spend)
+    return found
+
+
+def _open(
+    parts: tuple[Schema, ...], node: Node, found: list[Shape], open_: set[Schema], spend: Spend
+) -> bool:
+    """Add the shapes of `parts` to `found`; True when the node fits."""
+    spend()
+    head = TRUE
+    while parts and head is TRUE:
+        head, parts = parts[0].resolved(), parts[1:]
+    if head is TRUE:
+        found.append(EVERYTHING)
+        return True
+    if head is FALSE or head in open_:
+        return False
+    opened = head.opened()
+    if opened is None:
+        shape = head.shape().blended(parts)
+        if not shape.admits(node):
+            return False
+        if shape.descends(node):
+            found.append(shape)
+        return True
+    if len(open_) >= DEPTH_MAX:
+        raise QueryError(f"a schema opens more than {DEPTH_MAX} combinators at one place")
+    open_.add(head)
+    try:
+        combinator, options = opened
+        fits = combinator == "allOf"
+        for option in options:
+            # An option that accepts everything is laid over nothing: the link has the word.
+            fit = option is not FALSE and _open((*option.parts, *parts), node, found, open_, spend)
+            if combinator == "allOf" and not fit:
+                return False
+            fits = fits or fit
+        return fits
+    finally:
+        open_.discard(head)

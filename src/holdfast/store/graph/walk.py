@@ -1,0 +1,212 @@
+"""What one place leads to, and the closure of that.
+
+`leads_to` looks at one document and answers with the places its links name. A traversal is the
+closure of `leads_to` over some roots, breadth first, each place once. Because the answer for a
+place depends on its own document and nothing else, the closure depends only on the documents and
+the roots: not on the order of roots, on what was visited before, or on what a cache holds.
+
+Breadth first also makes depth mean something: a place's depth is the fewest links from any root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from holdfast.ids import EntityId, Seq
+from holdfast.store.errors import QueryError
+from holdfast.store.graph.links import (
+    INLINE,
+    NOWHERE,
+    Link,
+    inline_document,
+    is_index,
+    link_in,
+    source_of,
+)
+from holdfast.store.graph.schemas import FALSE, TRUE, Schema, Spend, alternatives
+from holdfast.store.graph.selectors import SOURCE, Limits, Path, Place, narrowed, place_of
+
+
+class Loaded(NamedTuple):
+    """A document as of one branch and seq; `document` is None when that revision deleted it."""
+
+    seq: Seq
+    document: Mapping[str, Any] | None
+
+
+Load = Callable[[EntityId], Loaded | None]
+"""Reads documents as of one branch and seq; None where there never was one."""
+
+
+def exists(loaded: Loaded | None) -> bool:
+    return loaded is not None and loaded.document is not None
+
+
+class Documents:
+    """Every document of a traversal, read once: the ones it was given, then `load`."""
+
+    def __init__(self, load: Load, held: Mapping[EntityId, Loaded | None]) -> None:
+        self._load, self._held = load, held
+        self.read: dict[EntityId, Loaded | None] = {}
+
+    def get(self, entity: EntityId) -> Loaded | None:
+        if entity in self.read:
+            return self.read[entity]
+        if entity in self._held:
+            return self._held[entity]
+        if entity.startswith(INLINE):
+            document = inline_document(entity)
+            loaded = None if document is None else Loaded(Seq(0), document)
+        else:
+            loaded = self._load(entity)
+        self.read[entity] = loaded
+        return loaded
+
+
+Memo = dict[tuple[Place, Seq], tuple[Place, ...]]
+"""What places lead to, by place and revision; an entry can become useless but never wrong."""
+
+
+class Traversal:
+    """The closure of `leads_to`, staged: what it finds is in `steps` and nowhere else yet."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        known: Callable[[Place], bool],
+        memo: Mapping[tuple[Place, Seq], tuple[Place, ...]],
+        space: str,
+        limits: Limits,
+        tracked: Collection[EntityId] = (),
+    ) -> None:
+        self._documents, self._known, self._memo = documents, known, memo
+        self._space, self._limits = space, limits
+        self._tracked, self._met = tracked, set[EntityId]()
+        self._steps_left = limits.steps
+        self.steps: dict[Place, tuple[Place, ...]] = {}
+        self.new_memo: Memo = {}
+
+    def run(self, starts: Iterable[Place], depth_max: int | None) -> None:
+        """Visit everything from `starts` on, at most `depth_max` links away."""
+        level, depth = list(starts), 0
+        while level:
+            following: list[Place] = []
+            for place in level:
+                if place in self.steps or self._known(place):
+                    continue
+                if depth_max is not None and depth > depth_max:
+                    raise QueryError(
+                        f"the graph goes more than {depth_max} links deep at {place.id}",
+                        hint="ask for less with the schema, or raise the depth limit",
+                    )
+                to = self.steps[place] = self._visit(place)
+                following.extend(to)
+            level, depth = following, depth + 1
+
+    def _visit(self, place: Place) -> tuple[Place, ...]:
+        self._spend()
+        if place.id not in self._met and place.id not in self._tracked:
+            self._met.add(place.id)
+            self._check_entities()
+        loaded = self._documents.get(place.id)
+        if loaded is None or loaded.document is None:
+            return ()
+        key = (place, loaded.seq)
+        to = self._memo.get(key)
+        if to is None:
+            to = leads_to(place, loaded.document, self._space, self._limits.path, self._spend)
+            self.new_memo[key] = to
+        return to
+
+    def _check_entities(self) -> None:
+        if len(self._tracked) + len(self._met) > self._limits.entities:
+            raise QueryError(
+                f"the graph holds more than {self._limits.entities} documents",
+                hint="ask for less with the schema, or raise the entity limit",
+            )
+
+    def _spend(self) -> None:
+        self._steps_left -= 1
+        if self._steps_left < 0:
+            raise QueryError(
+                f"the query takes more than {self._limits.steps} steps",
+                hint="ask for less with the schema, or raise the step limit",
+            )
+
+
+def leads_to(
+    place: Place, document: Mapping[str, Any], space: str, path_max: int, spend: Spend
+) -> tuple[Place, ...]:
+    """The places that `document` names, walked as `place` asks, its source included."""
+    found: dict[Place, None] = {}
+
+    def follow(link: Link, beyond: Path, schema: Schema) -> None:
+        if link is NOWHERE or (link.space and link.space != space):
+            return
+        path = (*link.path, *beyond)
+        if len(path) < path_max:
+            found[place_of(link.id or place.id, path, schema)] = None
+
+    path, schema = place.selector
+    node: Any = document
+    for depth, token in enumerate(path):
+        if isinstance(node, dict):
+            link = link_in(node) if depth else None
+            if link is not None:
+                # The schema waits at the end of the path, so the link's own does not apply to it.
+                follow(link, path[depth:], schema)
+                node = None
+                break
+            node = node.get(token)
+        elif isinstance(node, list):
+            node = node[int(token)] if is_index(token, len(node)) else None
+        else:
+            node = None
+            break
+    if schema is not FALSE:
+        for link, at in _links_below(node, schema, spend):
+            follow(link, (), narrowed(link, at))
+    source = source_of(document)
+    if source is not None:
+        found[Place(source, SOURCE)] = None
+    return tuple(found)
+
+
+def _links_below(root: Any, schema: Schema, spend: Spend) -> list[tuple[Link, Schema]]:
+    """Every link at or under `root` that `schema` says to follow, with the schema where it stands.
+
+    `walked` is the guard against walking a node twice under one schema, as the options of an anyOf
+    would. Nodes are told apart by identity: their document holds them for as long as this runs.
+    """
+    links: list[tuple[Link, Schema]] = []
+    walked: set[tuple[int, Schema]] = set()
+    stack: list[tuple[Any, Schema]] = [(root, schema)]
+    while stack:
+        node, schema = stack.pop()
+        if isinstance(node, dict):
+            link = link_in(node)
+            if link is not None:
+                links.append((link, schema))
+                continue
+        elif not isinstance(node, list):
+            continue
+        seen = (id(node), schema)
+        if seen in walked:
+            continue
+        walked.add(seen)
+        spend()
+        if schema is TRUE:
+            children = node.values() if isinstance(node, dict) else node
+            stack.extend((child, TRUE) for child in children if isinstance(child, dict | list))
+            continue
+        for shape in alternatives(schema, node, spend):
+            if isinstance(node, dict):
+                keys: Iterable[str] = node
+                if shape.default is FALSE and len(shape.properties) < len(node):
+                    keys = [key for key in shape.properties if key in node]
+                pairs = [(node[key], shape.child(key)) for key in keys]
+            else:
+                pairs = [(child, shape.item(index)) for index, child in enumerate(node)]
+            stack.extend(pair for pair in pairs if pair[1] is not FALSE)
+    return links

@@ -1,0 +1,84 @@
+"""What happened, newest first, in words a person can follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.ids import MAIN, BranchName, EntityId, Seq
+from holdfast.store import replay
+from holdfast.store.tables import CommitRow, Tables
+
+_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One commit: when it landed, whose it was, what it did to which documents."""
+
+    seq: Seq
+    branch: BranchName
+    session: str
+    local_seq: int
+    created_at: str
+    kind: str
+    operations: tuple[tuple[str, str], ...]
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "seq": self.seq,
+            "branch": self.branch,
+            "sessionId": self.session,
+            "localSeq": self.local_seq,
+            "createdAt": self.created_at,
+            "kind": self.kind,
+            "operations": [{"op": op, "id": id} for op, id in self.operations],
+        }
+
+
+def log(
+    tables: Tables,
+    decode: Callable[[str], Any],
+    id: str | None,
+    branch: str | None,
+    before: int | None,
+    limit: int,
+) -> list[LogEntry]:
+    """Commits below `before`, newest first; of one branch, or of one document on a branch."""
+    at = Seq(2**62) if before is None else Seq(before)
+    if branch is not None:
+        replay.required_branch(tables, BranchName(branch))
+    if id is not None:
+        on = MAIN if branch is None else BranchName(branch)
+        seqs = tables.seqs_of(on, EntityId(id), at, limit)
+        rows = [row for seq in seqs if (row := tables.commit_at(seq)) is not None]
+        return [_entry(row, decode) for row in rows]
+    found: list[LogEntry] = []
+    while len(found) < limit:
+        page = tables.commits_before(at, _PAGE)
+        found += [_entry(row, decode) for row in page if branch is None or row.branch == branch]
+        if len(page) < _PAGE:
+            break
+        at = page[-1].seq
+    return found[:limit]
+
+
+def _entry(row: CommitRow, decode: Callable[[str], Any]) -> LogEntry:
+    message = decode(row.original)
+    lifecycle = message.get("branchLifecycle")
+    if lifecycle is not None:
+        kind, operations = f"branch {lifecycle['op']}", []
+    else:
+        merged = message.get("merge")
+        kind = f"merge {merged['sourceBranch']}" if isinstance(merged, dict) else "commit"
+        operations = [(op["op"], op["id"]) for op in message["operations"]]
+    return LogEntry(
+        row.seq,
+        row.branch,
+        row.session,
+        row.local_seq,
+        row.created_at,
+        kind,
+        tuple(operations),
+    )

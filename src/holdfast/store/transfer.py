@@ -1,0 +1,241 @@
+"""A space as lines of JSON: to move it, keep it, or read it with other tools.
+
+Only ground state is written: branches, commits as they were received, blobs. Revisions follow from
+the commits, heads and snapshots from the revisions. The last line counts the lines before it and
+has their SHA-256, so that a file cut short or edited is noticed before anything is written.
+
+EXPORT_FORMAT history:
+1  header, branches, commits, blobs, end
+"""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from holdfast.ids import BranchName, LocalSeq, Seq, SessionId
+from holdfast.store import derive
+from holdfast.store.branch import depth
+from holdfast.store.errors import DamagedStore, InvalidExport
+from holdfast.store.model import Branch, Commit
+from holdfast.store.settings import Settings
+from holdfast.store.tables import CommitRow, Tables
+
+EXPORT_FORMAT = 1
+
+_PAGE = 500
+_encode = msgspec.json.Encoder().encode
+
+
+class _Header(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    holdfast: str
+    format: int
+    space: str
+    rich_values: bool
+    newest_seq: int
+
+
+class _Commit(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    seq: int
+    branch: str
+    session_id: str
+    local_seq: int
+    created_at: str
+    resolution: msgspec.Raw
+    original: msgspec.Raw
+
+
+class _Branch(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    name: str
+    parent_branch: str | None
+    fork_seq: int | None
+    created_seq: int
+    head_seq: int
+    status: str
+    created_at: str
+    deleted_at: str | None
+
+
+class _Blob(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    hash: str
+    content_type: str
+    data: str
+
+
+class _End(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    lines: int
+    sha256: str
+
+
+class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    branch: _Branch | None = None
+    commit: _Commit | None = None
+    blob: _Blob | None = None
+    end: _End | None = None
+
+
+_header_of = msgspec.json.Decoder(_Header).decode
+_line_of = msgspec.json.Decoder(_Line).decode
+
+
+def lines(tables: Tables, space: str, settings: Settings) -> Iterator[str]:
+    """Every line of the export, without line ends."""
+    digest, count = hashlib.sha256(), 0
+    for line in _body(tables, space, settings):
+        digest.update(line + b"\n")
+        count += 1
+        yield line.decode()
+    yield _encode(_Line(end=_End(count, digest.hexdigest()))).decode()
+
+
+def _body(tables: Tables, space: str, settings: Settings) -> Iterator[bytes]:
+    newest = tables.newest_seq()
+    yield _encode(_Header("space", EXPORT_FORMAT, space, settings.rich_values, newest))
+    for b in _parents_first(tables):
+        row = (b.name, b.parent, b.fork_seq, b.created_seq, b.head_seq, b.status)
+        yield _encode(_Line(branch=_Branch(*row, b.created_at, b.deleted_at)))
+    after = Seq(0)
+    # Up to the newest when we began: a commit that lands meanwhile belongs to the next export.
+    while page := [row for row in tables.commits(after, _PAGE) if row.seq <= newest]:
+        for c in page:
+            texts = msgspec.Raw(c.resolution.encode()), msgspec.Raw(c.original.encode())
+            row_ = (c.seq, c.branch, c.session, c.local_seq, c.created_at)
+            yield _encode(_Line(commit=_Commit(*row_, *texts)))
+        after = page[-1].seq
+    for hash in tables.blob_hashes():
+        found = tables.blob(hash)
+        if found is not None:
+            data, content_type, _ = found
+            yield _encode(_Line(blob=_Blob(hash, content_type, b64encode(data).decode())))
+
+
+def read_in(
+    tables: Tables,
+    source: Iterable[str],
+    settings: Settings,
+    encode: Callable[[Any], str],
+    decode: Callable[[str], Any],
+    blob_hash: Callable[[bytes], str],
+) -> int:
+    """Fill an empty space from an export, inside the caller's transaction; how many commits.
+
+    Raises before the end if anything is amiss; the caller then rolls back.
+    """
+    if tables.newest_seq() or len(tables.branches()) > 1 or tables.blob_hashes():
+        raise InvalidExport("the space is not empty", hint="import into a new space")
+    digest, count, commits, ended = hashlib.sha256(), 0, 0, False
+    for number, text in enumerate(source, 1):
+        raw = text.rstrip("\n").encode()
+        if ended:
+            raise InvalidExport(f"line {number} follows the end of the export")
+        try:
+            if number == 1:
+                _check_header(_header_of(raw), settings)
+            else:
+                line = _line_of(raw)
+                if line.end is not None:
+                    _check_end(line.end, count, digest.hexdigest())
+                    ended = True
+                    continue
+                commits += _write_line(tables, line, commits, decode, encode, blob_hash)
+        except msgspec.MsgspecError as error:
+            raise InvalidExport(f"line {number} is not a line of an export: {error}") from None
+        digest.update(raw + b"\n")
+        count += 1
+    if not ended:
+        raise InvalidExport("the export has no end: it was cut short")
+    derive.rebuild(tables, settings, encode, decode)
+    return commits
+
+
+def _check_header(header: _Header, settings: Settings) -> None:
+    if header.holdfast != "space" or header.format != EXPORT_FORMAT:
+        raise InvalidExport(
+            f"this is format {header.format}, and only {EXPORT_FORMAT} is read here",
+            hint="import it with the holdfast that wrote it",
+        )
+    if header.rich_values != settings.rich_values:
+        raise InvalidExport(
+            f"the export was written with rich values {'on' if header.rich_values else 'off'}",
+            hint="open the space with the same setting",
+        )
+
+
+def _check_end(end: _End, count: int, digest: str) -> None:
+    if end.lines != count or end.sha256 != digest:
+        raise InvalidExport("the export was changed after it was written: its digest differs")
+
+
+def _write_line(
+    tables: Tables,
+    line: _Line,
+    before: int,
+    decode: Callable[[str], Any],
+    encode: Callable[[Any], str],
+    blob_hash: Callable[[bytes], str],
+) -> int:
+    if line.branch is not None:
+        _write_branch(tables, line.branch)
+    elif line.blob is not None:
+        data = b64decode(line.blob.data, validate=True)
+        if blob_hash(data) != line.blob.hash:
+            raise InvalidExport(f"the bytes of blob {line.blob.hash} hash to something else")
+        tables.add_blob(line.blob.hash, data, line.blob.content_type)
+    elif line.commit is not None:
+        c = line.commit
+        if c.seq != before + 1:
+            raise InvalidExport(f"commit {c.seq} stands where {before + 1} belongs")
+        original = bytes(c.original).decode()
+        row = CommitRow(
+            seq=Seq(c.seq),
+            branch=BranchName(c.branch),
+            session=SessionId(c.session_id),
+            local_seq=LocalSeq(c.local_seq),
+            original=original,
+            resolution=bytes(c.resolution).decode(),
+            created_at=c.created_at,
+        )
+        tables.add_commits([row])
+        tables.add_revisions(revisions_of(row, decode, encode))
+        return 1
+    return 0
+
+
+def _parents_first(tables: Tables) -> list[Branch]:
+    return sorted(tables.branches(), key=lambda branch: (depth(tables, branch), branch.name))
+
+
+def _write_branch(tables: Tables, b: _Branch) -> None:
+    tables.put_branch(
+        Branch(
+            name=BranchName(b.name),
+            parent=None if b.parent_branch is None else BranchName(b.parent_branch),
+            fork_seq=None if b.fork_seq is None else Seq(b.fork_seq),
+            created_seq=Seq(b.created_seq),
+            head_seq=Seq(b.head_seq),
+            status=b.status,
+            created_at=b.created_at,
+            deleted_at=b.deleted_at,
+        )
+    )
+
+
+def revisions_of(
+    row: CommitRow, decode: Callable[[str], Any], encode: Callable[[Any], str]
+) -> list[tuple[Any, ...]]:
+    """The revisions a stored commit must have: (branch, id, seq, op_index, op, data)."""
+    message = decode(row.original)
+    if isinstance(message, dict) and "branchLifecycle" in message:
+        return []
+    try:
+        operations = Commit.parse(message).operations
+    except Exception as error:
+        raise DamagedStore(f"the commit at seq {row.seq} cannot be understood: {error}") from error
+    return [
+        (row.branch, op.id, row.seq, i, op.op, None if op.op == "delete" else encode(op.data))
+        for i, op in enumerate(operations)
+    ]

@@ -1,0 +1,284 @@
+"""Does the database say what it must? Every invariant that can be checked at rest.
+
+The numbers are those of the catalogue in docs/store.md. The check reads everything and changes
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.errors import StoreError
+from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
+from holdfast.store import admit, derive, hashing, patch, replay
+from holdfast.store.admit import Reach, Write
+from holdfast.store.model import Branch, Commit, CommitKey
+from holdfast.store.pointer import Path
+from holdfast.store.tables import CommitRow, Tables
+from holdfast.store.transfer import revisions_of
+from holdfast.store.values import same
+
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One invariant that does not hold, and where."""
+
+    invariant: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.invariant}: {self.sentence}"
+
+
+@dataclass(slots=True)
+class Report:
+    """What was checked, and what was found."""
+
+    commits: int = 0
+    revisions: int = 0
+    documents: int = 0
+    branches: int = 0
+    snapshots: int = 0
+    blobs: int = 0
+    legacy_reads: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def sound(self) -> bool:
+        return not self.findings
+
+    def to_wire(self) -> dict[str, Any]:
+        counts = ("commits", "revisions", "documents", "branches", "snapshots", "blobs")
+        return {
+            "sound": self.sound,
+            **{name: getattr(self, name) for name in counts},
+            "legacyReads": self.legacy_reads,
+            "findings": [{"invariant": f.invariant, "sentence": f.sentence} for f in self.findings],
+        }
+
+
+class Verifier:
+    """Walks one space."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        encode: Callable[[Any], str],
+        decode: Callable[[str], Any],
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> None:
+        self._tables, self._encode, self._decode = tables, encode, decode
+        self._progress = progress
+        self.report = Report()
+        self._operations = 0
+
+    def run(self) -> Report:
+        """Check everything; every finding is in the report."""
+        self._branches_hold()
+        self._commits_hold()
+        self._documents_hold()
+        self._blobs_hold()
+        if self._tables.reserved_rows():
+            self._found("INV-24", "the tables kept for signed writes are not empty")
+        return self.report
+
+    def _found(self, invariant: str, sentence: str) -> None:
+        self.report.findings.append(Finding(invariant, sentence))
+
+    # branches
+
+    def _branches_hold(self) -> None:
+        branches = {branch.name: branch for branch in self._tables.branches()}
+        self.report.branches = len(branches)
+        if MAIN not in branches:
+            self._found("INV-22", "the default branch is missing")
+        newest = self._newest_by_branch()
+        for branch in branches.values():
+            self._branch_holds(branch, branches, newest.get(branch.name, Seq(0)))
+
+    def _branch_holds(
+        self, branch: Branch, branches: dict[BranchName, Branch], newest: Seq
+    ) -> None:
+        if branch.parent is None:
+            if branch.name != MAIN:
+                self._found("INV-22", f"branch {branch.name!r} has no parent")
+            start = Seq(0)
+        else:
+            start = branch.created_seq
+            above = branches.get(branch.parent)
+            if above is None:
+                self._found("INV-22", f"the parent of {branch.name!r} does not exist")
+            elif branch.fork_seq is None or branch.fork_seq > above.head_seq:
+                self._found("INV-22", f"{branch.name!r} was forked beyond its parent's head")
+        if branch.head_seq != max(newest, start):
+            self._found(
+                "INV-22",
+                f"branch {branch.name!r} says its head is {branch.head_seq}, "
+                f"but its newest change is at {max(newest, start)}",
+            )
+
+    def _newest_by_branch(self) -> dict[BranchName, Seq]:
+        newest: dict[BranchName, Seq] = {}
+        for row in self._commits():
+            if not self._is_lifecycle(row):
+                newest[row.branch] = row.seq
+        return newest
+
+    def _is_lifecycle(self, row: CommitRow) -> bool:
+        return '"branchLifecycle":' in row.original and "branchLifecycle" in self._decode(
+            row.original
+        )
+
+    # commits
+
+    def _commits(self) -> Iterator[CommitRow]:
+        after = Seq(0)
+        while page := self._tables.commits(after, _PAGE):
+            yield from page
+            after = page[-1].seq
+
+    def _commits_hold(self) -> None:
+        expected = Seq(0)
+        last_of: dict[SessionId, tuple[LocalSeq, Seq]] = {}
+        total = self._tables.newest_seq()
+        for row in self._commits():
+            self.report.commits += 1
+            expected = Seq(expected + 1)
+            if row.seq != expected:
+                self._found("INV-22", f"seq {expected} is missing: the next commit is {row.seq}")
+                expected = row.seq
+            self._order_holds(row, last_of)
+            self._row_holds(row)
+            self._progress(row.seq, total)
+
+    def _order_holds(self, row: CommitRow, last_of: dict[SessionId, tuple[LocalSeq, Seq]]) -> None:
+        before = last_of.get(row.session)
+        if before is not None and before[0] >= row.local_seq:
+            self._found(
+                "INV-5",
+                f"session {row.session} landed its commit {row.local_seq} at seq {row.seq}, "
+                f"after its commit {before[0]} at seq {before[1]}",
+            )
+        last_of[row.session] = (row.local_seq, row.seq)
+
+    def _row_holds(self, row: CommitRow) -> None:
+        if row.invocation_ref is not None or row.authorization_ref is not None:
+            self._found("INV-24", f"the commit at seq {row.seq} names a signature")
+        try:
+            message = self._decode(row.original)
+            resolution = self._decode(row.resolution)
+            expected = revisions_of(row, self._decode, self._encode)
+        except StoreError as error:
+            self._found("INV-8", f"the commit at seq {row.seq} cannot be read: {error}")
+            return
+        if not isinstance(resolution, dict) or resolution.get("seq") != row.seq:
+            self._found("INV-11", f"the resolution at seq {row.seq} says another seq")
+        self._operations += len(expected)
+        stored = self._tables.revisions_of_commit(row.seq, [r[1] for r in expected], row.branch)
+        if [tuple(r) for r in stored] != expected:
+            self._found("INV-8", f"the revisions at seq {row.seq} are not the commit's operations")
+        if "branchLifecycle" not in message:
+            self._reads_hold(row, Commit.parse(message), resolution)
+
+    def _reads_hold(self, row: CommitRow, commit: Commit, resolution: dict[str, Any]) -> None:
+        """INV-1: what the commit read was still so when it landed."""
+        for read in commit.confirmed:
+            on = commit.branch if read.branch is None else read.branch
+            self._read_holds(row, on, read.id, read.path, read.shape, read.seq, frozenset())
+        landed = {
+            entry["localSeq"]: entry["seq"] for entry in resolution.get("resolvedPendingReads", ())
+        }
+        for pending in commit.pending:
+            for layer in pending.layers:
+                at = self._tables.seq_of(CommitKey(row.session, layer))
+                if at is None or landed.get(layer) != at or at >= row.seq:
+                    self._found("INV-11", f"seq {row.seq} resolves layer {layer} wrongly")
+            if pending.basis is None:
+                self.report.legacy_reads += 1
+                continue
+            own = frozenset(landed.get(layer, 0) for layer in pending.layers)
+            self._read_holds(
+                row, commit.branch, pending.id, pending.path, pending.shape, pending.basis, own
+            )
+
+    def _read_holds(
+        self,
+        row: CommitRow,
+        branch: BranchName,
+        id: EntityId,
+        path: Path,
+        shape: bool,
+        basis: Seq,
+        own: frozenset[int],
+    ) -> None:
+        def had(place: Path) -> bool:
+            on = replay.required_branch(self._tables, branch)
+            state = replay.state_at(self._tables, self._decode, on, id, basis)
+            return state is not None and patch.has(state.document, place)
+
+        writes = (
+            Write(Seq(seq), op, self._decode(data) if op == "patch" else None)
+            for seq, op, data in self._tables.writes_since(branch, id, basis)
+            if seq < row.seq and seq not in own
+        )
+        found = admit.first_overlap(path, shape, writes, Reach.LEAF, had)
+        if found is not None:
+            self._found(
+                "INV-1",
+                f"the commit at seq {row.seq} read {id} as of {basis}, "
+                f"but seq {found.write.seq} had written there",
+            )
+
+    # documents
+
+    def _documents_hold(self) -> None:
+        for branch in self._tables.branches():
+            heads = {id: (seq, index) for id, seq, index in self._tables.heads(branch.name)}
+            for id in self._tables.ids_written(branch.name):
+                self.report.documents += 1
+                self._document_holds(branch, id, heads.pop(id, None))
+            for id in heads:
+                self._found("INV-21", f"{id} has a head on {branch.name!r} but no revision")
+        if self.report.revisions != self._operations:
+            self._found(
+                "INV-8",
+                f"there are {self.report.revisions} revisions, "
+                f"but the commits have {self._operations} operations",
+            )
+        for row in self._tables.orphans():
+            self._found("INV-20", f"a revision of {row[1]} at seq {row[2]} has no commit")
+
+    def _document_holds(self, branch: Branch, id: EntityId, head: tuple[Seq, int] | None) -> None:
+        rows = self._tables.revisions_of(branch.name, id)
+        self.report.revisions += len(rows)
+        newest = (rows[-1].seq, rows[-1].op_index)
+        if head != newest:
+            self._found("INV-21", f"the head of {id} on {branch.name!r} is {head}, not {newest}")
+        kept = dict(self._tables.snapshots_of(branch.name, id))
+        self.report.snapshots += len(kept)
+        try:
+            document = None
+            at_seq: dict[Seq, Any] = {}
+            for row, document in derive.walk(self._tables, self._decode, branch, id, rows):
+                at_seq[row.seq] = document
+            for seq, text in kept.items():
+                if seq not in at_seq:
+                    self._found("INV-9", f"{id} has a snapshot at seq {seq}, but no write there")
+                elif not same(self._decode(text), at_seq[seq]):
+                    self._found("INV-9", f"the snapshot of {id} at seq {seq} is not its history")
+            now = replay.newest_state(self._tables, self._decode, branch, id)
+            if not same(None if now is None else now.document, document):
+                self._found("INV-23", f"reading {id} gives something other than its history")
+        except StoreError as error:
+            self._found("INV-9", f"the history of {id} on {branch.name!r} cannot be read: {error}")
+
+    def _blobs_hold(self) -> None:
+        for hash in self._tables.blob_hashes():
+            self.report.blobs += 1
+            found = self._tables.blob(hash)
+            if found is None or hashing.blob_hash(found[0]) != hash or found[2] != len(found[0]):
+                self._found("INV-25", f"the bytes of blob {hash} are not what its hash says")

@@ -1,0 +1,172 @@
+"""`holdfast memory` as a person and as a script would use it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.cli.main import main
+
+
+class Terminal:
+    """Runs commands and keeps what they printed."""
+
+    def __init__(self, capture: pytest.CaptureFixture[str]) -> None:
+        self._capture = capture
+        self.errors = ""
+
+    def __call__(self, *words: str, code: int = 0) -> str:
+        try:
+            ended = main(words)
+        except SystemExit as stop:
+            ended = int(stop.code or 0)
+        printed = self._capture.readouterr()
+        self.errors = printed.err
+        assert ended == code, f"{words}: exit code {ended}\n{printed.out}\n{printed.err}"
+        return printed.out
+
+    def json(self, *words: str, code: int = 0) -> Any:
+        return json.loads(self(*words, "--json", code=code))
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Terminal:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("HOLDFAST_DATABASE_URL", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return Terminal(capsys)
+
+
+@pytest.mark.shows("CLI-MEMORY")
+def test_every_verb_answers_in_json(run: Terminal) -> None:
+    assert run.json("memory", "set", "doc:a", '{"n": 1}')["seq"] == 1
+    assert run.json("memory", "get", "doc:a")["document"] == {"value": {"n": 1}}
+    assert run.json("memory", "list")[0]["id"] == "doc:a"
+    edit = '[{"op": "increment", "path": "/value/n", "by": 1}]'
+    assert run.json("memory", "patch", "doc:a", edit)["seq"] == 2
+    assert run.json("memory", "at", "1", "doc:a")["document"] == {"value": {"n": 1}}
+    assert [s["seq"] for s in run.json("memory", "at", "1")] == [1]
+    assert [e["seq"] for e in run.json("memory", "log")] == [2, 1]
+    assert run.json("memory", "branch", "create", "draft")["forkSeq"] == 2
+    assert [b["name"] for b in run.json("memory", "branch", "list")] == ["", "draft"]
+    run.json("memory", "set", "doc:b", "1", "--branch", "draft")
+    assert run.json("memory", "diff", "draft")[0]["kind"] == "added"
+    assert run.json("memory", "merge", "draft", "--dry-run")["operations"][0]["id"] == "doc:b"
+    assert run.json("memory", "merge", "draft")["seq"] == 5
+    assert run.json("memory", "merge", "draft") is None
+    assert run.json("memory", "delete", "doc:b")["seq"] == 6
+    assert run.json("memory", "branch", "delete", "draft")["status"] == "deleted"
+    assert run.json("memory", "export", "x.jsonl")["lines"] == 11
+    assert run.json("memory", "import", "x.jsonl", "--space", "copy")["commits"] == 7
+    assert run.json("memory", "verify", "--space", "copy")["sound"] is True
+    assert run.json("memory", "gc")["blobsDropped"] == 0
+
+
+@pytest.mark.shows("CLI-MEMORY")
+def test_a_merge_that_clashes_says_so_in_json_and_by_its_exit_code(run: Terminal) -> None:
+    run("memory", "set", "doc:a", '{"x": 0}')
+    run("memory", "branch", "create", "draft")
+    run("memory", "set", "doc:a", '{"x": 1}', "--branch", "draft")
+    run("memory", "set", "doc:a", '{"x": 2}')
+    answer = run.json("memory", "merge", "draft", code=1)
+    assert answer["conflicts"] == [
+        {
+            "id": "doc:a",
+            "path": "/value/x",
+            "sourceValue": 1,
+            "targetValue": 2,
+            "ancestorValue": 0,
+        }
+    ]
+    assert run.json("memory", "get", "doc:a")["document"] == {"value": {"x": 2}}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("memory", "get", "nope"), 1, "there is no nope"),
+        (("memory", "set", "doc:a", "{not json"), 2, "the argument is not JSON"),
+        (("memory", "set", "doc:a", "@missing.json"), 2, "cannot read missing.json"),
+        (("memory", "set", "doc:a", "1", "--branch", "nowhere"), 1, "unknown branch: nowhere"),
+        (("memory", "set", "doc:a", "1", "--document"), 1, "explicit document objects"),
+        (("memory", "patch", "doc:a", '{"op": "bogus"}'), 1, "unknown patch operation: bogus"),
+        (("memory", "branch", "create"), 2, "which branch to create?"),
+        (("memory", "branch", "delete", "nowhere"), 1, "unknown branch: nowhere"),
+        (("memory", "merge", "nowhere"), 1, "unknown branch: nowhere"),
+        (("memory", "at", "7"), 1, "seq 7 is out of range"),
+        (("memory", "get", "doc:a", "--space", "../evil"), 1, "Invalid memory space identifier"),
+        (("memory", "import", "missing.jsonl"), 2, "cannot read missing.jsonl"),
+        (("memory", "nonsense"), 2, "invalid choice"),
+        (("nonsense",), 2, "there is no command 'nonsense'"),
+    ],
+)
+@pytest.mark.shows("CLI-ERRORS")
+def test_a_mistake_gets_one_sentence_and_an_exit_code(
+    run: Terminal, words: tuple[str, ...], code: int, said: str
+) -> None:
+    run(*words, code=code)
+    assert said in run.errors
+    assert "Traceback" not in run.errors
+
+
+def test_a_value_may_come_from_a_file(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "v.json").write_text('{"big": true}')
+    run("memory", "set", "doc:a", "@v.json")
+    assert run.json("memory", "get", "doc:a")["document"] == {"value": {"big": True}}
+
+
+def test_the_home_is_the_owners_alone(run: Terminal, tmp_path: Path) -> None:
+    run("memory", "set", "doc:a", "1")
+    home = tmp_path / "home"
+    assert home.stat().st_mode & 0o777 == 0o700
+    database = home / "spaces" / "engine-v3" / "local.sqlite"
+    assert database.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_cut_export_is_refused_and_the_space_stays_empty(run: Terminal, tmp_path: Path) -> None:
+    run("memory", "set", "doc:a", "1")
+    run("memory", "export", "x.jsonl")
+    lines = (tmp_path / "x.jsonl").read_text().splitlines()
+    (tmp_path / "cut.jsonl").write_text("\n".join(lines[:-1]))
+    run("memory", "import", "cut.jsonl", "--space", "copy", code=1)
+    assert "cut short" in run.errors
+    assert run.json("memory", "list", "--space", "copy") == []
+
+
+@pytest.mark.shows("TRY")
+def test_the_tour_runs_to_its_end(run: Terminal) -> None:
+    said = run("try")
+    assert "every invariant holds" in said
+    assert "That was the tour" in said
+    assert not Path("home").exists(), "the tour keeps to a directory of its own"
+
+
+@pytest.mark.shows("CLI-ERRORS")
+def test_a_damaged_file_is_named_and_left_alone(run: Terminal, tmp_path: Path) -> None:
+    run("memory", "set", "doc:a", "1")
+    database = tmp_path / "home" / "spaces" / "engine-v3" / "broken.sqlite"
+    database.write_bytes(b"this is no database, it is a letter" * 200)
+    before = database.read_bytes()
+    run("memory", "get", "doc:a", "--space", "broken", code=1)
+    assert "the database file is damaged" in run.errors
+    assert database.read_bytes() == before
+
+
+@pytest.mark.shows("CLI-ERRORS")
+def test_a_home_that_cannot_be_made_is_named(
+    run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file" / "home"))
+    run("memory", "list", code=1)
+    assert "Not a directory" in run.errors
+    assert "Traceback" not in run.errors
+
+
+def test_an_export_that_is_not_text_is_refused(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "x.bin").write_bytes(b"\xff\xfe\x00")
+    run("memory", "import", "x.bin", code=2)
+    assert "is not text" in run.errors

@@ -1,0 +1,292 @@
+"""A commit may land only if what it read is still so.
+
+The twin knows nothing of paths overlapping. It keeps every version of every document, looks up
+what the reader saw and what is there now, and compares the two values. Whatever the engine accepts,
+the twin must accept.
+"""
+
+import copy
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, note, settings
+
+from holdfast.store import patch, pointer
+from holdfast.store.admit import Reach, reshapes, touched
+from holdfast.store.errors import ConflictError, PatchError, ProtocolError
+from holdfast.store.settings import Settings
+from holdfast.store.store import Store, open_store
+from tests.scale import examples
+from tests.store.harness import Writer, commit, delete_, patch_, replace_, set_
+
+IDS = ["doc:a", "doc:b"]
+SESSIONS = ["one", "two", "three"]
+NOTHING = object()
+
+members = st.sampled_from(["x", "y", "0", "1", "list"])
+leaves = st.one_of(st.integers(0, 3), st.sampled_from(["p", "q"]))
+payloads = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        st.dictionaries(members, inner, max_size=3), st.lists(inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+paths = st.lists(members, max_size=3).map(lambda tokens: ["value", *tokens])
+pointers = paths.map(pointer.encode)
+edits = st.one_of(
+    st.builds(lambda p, v: {"op": "replace", "path": p, "value": v}, pointers, payloads),
+    st.builds(lambda p, v: {"op": "add", "path": p, "value": v}, pointers, payloads),
+    st.builds(lambda p: {"op": "add", "path": f"{p}/-", "value": 9}, pointers),
+    st.builds(lambda p: {"op": "remove", "path": p}, pointers),
+    st.builds(lambda f, p: {"op": "move", "from": f, "path": p}, pointers, pointers),
+    st.builds(
+        lambda p, i, r: {"op": "splice", "path": p, "index": i, "remove": r, "add": ["s"]},
+        pointers,
+        st.integers(0, 2),
+        st.integers(0, 2),
+    ),
+    st.builds(lambda p: {"op": "append", "path": p, "values": ["t"]}, pointers),
+    st.builds(lambda p: {"op": "add-unique", "path": p, "values": ["u"]}, pointers),
+    st.builds(lambda p, v: {"op": "remove-by-value", "path": p, "value": v}, pointers, leaves),
+    st.builds(lambda p: {"op": "increment", "path": p, "by": 1}, pointers),
+)
+
+
+def operations(ids: list[str]) -> st.SearchStrategy[dict[str, Any]]:
+    id = st.sampled_from(ids)
+    return st.one_of(
+        st.builds(lambda i, v: {"op": "set", "id": i, "value": {"value": v}}, id, payloads),
+        st.builds(
+            lambda i, e: {"op": "patch", "id": i, "patches": e}, id, st.lists(edits, max_size=2)
+        ),
+        st.builds(lambda i: {"op": "delete", "id": i}, id),
+    )
+
+
+def look(document: Any, path: list[str], shape: bool = False) -> Any:
+    """What a reader of this path sees: the value, its shape, or that there is nothing."""
+    node = document
+    for token in path:
+        if isinstance(node, dict) and token in node:
+            node = node[token]
+        elif isinstance(node, list) and token.isdigit() and int(token) < len(node):
+            node = node[int(token)]
+        else:
+            return NOTHING
+    if not shape:
+        return copy.deepcopy(node)
+    if isinstance(node, dict):
+        return ("members", sorted(node))
+    if isinstance(node, list):
+        return ("length", len(node))
+    return node
+
+
+class Twin:
+    """Every version of every document, by seq."""
+
+    def __init__(self) -> None:
+        self.worlds: list[dict[str, Any]] = [{}]
+
+    def after(self, world: dict[str, Any], ops: list[dict[str, Any]]) -> dict[str, Any]:
+        world = dict(world)
+        for op in ops:
+            if op["op"] == "set":
+                world[op["id"]] = op["value"]
+            elif op["op"] == "delete":
+                world.pop(op["id"], None)
+            else:
+                world[op["id"]] = patch.apply(world.get(op["id"], {}), op["patches"])
+        return world
+
+    def land(self, ops: list[dict[str, Any]]) -> None:
+        self.worlds.append(self.after(self.worlds[-1], ops))
+
+
+@pytest.mark.shows("INV-1", "INV-2", "STORE-NAIVE-MODEL")
+@pytest.mark.parametrize("reach", list(Reach))
+@given(data=st.data())
+@settings(max_examples=examples(300), deadline=None)
+def test_what_the_engine_accepts_the_naive_model_accepts(reach: Reach, data: st.DataObject) -> None:
+    store = open_store("memory:", "did:key:twin", Settings(reach=reach, snapshot_interval=3))
+    twin = Twin()
+    counters = dict.fromkeys(SESSIONS, 0)
+    for _ in range(data.draw(st.integers(2, 10), label="steps")):
+        session = data.draw(st.sampled_from(SESSIONS), label="session")
+        ops = data.draw(st.lists(operations(IDS), min_size=1, max_size=2), label="operations")
+        reads: list[dict[str, Any]] = []
+        for _ in range(data.draw(st.integers(0, 2), label="reads")):
+            shape = data.draw(st.booleans(), label="shape")
+            reads.append(
+                {
+                    "id": data.draw(st.sampled_from(IDS)),
+                    "path": data.draw(st.one_of(paths, st.just([]), st.just(["source"]))),
+                    "seq": data.draw(st.integers(0, len(twin.worlds) - 1), label="read at"),
+                    **({"nonRecursive": True} if shape else {}),
+                }
+            )
+        counters[session] += 1
+        try:
+            applied = store.transact(session, commit(counters[session], *ops, reads=reads))
+        except (ConflictError, PatchError):
+            continue
+        assert applied.seq == len(twin.worlds)
+        for read in reads:
+            shape = read.get("nonRecursive", False) and reach is Reach.LEAF
+            then = look(twin.worlds[read["seq"]].get(read["id"]), read["path"], shape)
+            now = look(twin.worlds[-1].get(read["id"]), read["path"], shape)
+            note(f"read {read} saw {then!r}, now {now!r}")
+            assert then == now or (then is NOTHING and now is NOTHING)
+        twin.land(ops)
+    assert store.verify().findings == []
+    store.close()
+
+
+@pytest.mark.shows("INV-1", "INV-3", "STORE-PENDING-LAYERS")
+@given(data=st.data())
+@settings(max_examples=examples(300), deadline=None)
+def test_a_read_through_own_layers_saw_what_is_there(data: st.DataObject) -> None:
+    """One session stacks commits on what it last saw; others write in between."""
+    store = open_store("memory:", "did:key:layers")
+    twin = Twin()
+    mine, theirs = 0, 0
+    seeded = [set_("doc:a", {"x": 0, "y": 0}), set_("doc:b", {"x": 0})]
+    store.transact("seed", commit(1, *seeded))
+    twin.land(seeded)
+    basis = 1
+    stack: list[tuple[int, list[dict[str, Any]]]] = []
+    dead: set[int] = set()
+    for _ in range(data.draw(st.integers(2, 8), label="steps")):
+        if data.draw(st.booleans(), label="foreign"):
+            ops = data.draw(st.lists(operations(IDS), min_size=1, max_size=1))
+            theirs += 1
+            try:
+                store.transact("them", commit(theirs, *ops))
+            except PatchError:
+                continue
+            twin.land(ops)
+            continue
+        # What I see: the world at my basis with my stacked commits on top, landed or not.
+        seen = twin.worlds[basis]
+        contributing: list[int] = []
+        for local_seq, ops in stack:
+            try:
+                seen = twin.after(seen, ops)
+            except PatchError:
+                continue
+            contributing.append(local_seq)
+        id, path = data.draw(st.sampled_from(IDS)), data.draw(paths)
+        ops = data.draw(st.lists(operations(IDS), min_size=1, max_size=1))
+        layers = [n for n, written in stack if any(op["id"] == id for op in written)]
+        mine += 1
+        reads: dict[str, Any] = (
+            {"pending": [{"id": id, "path": path, "localSeq": layers, "basisSeq": basis}]}
+            if layers
+            else {"reads": [{"id": id, "path": path, "seq": basis}]}
+        )
+        stack.append((mine, ops))
+        try:
+            store.transact("me", commit(mine, *ops, **reads))
+        except (ConflictError, PatchError):
+            dead.add(mine)
+            continue
+        assert not set(layers) & dead, "a commit that read through a refused one was accepted"
+        was, now = look(seen.get(id), path), look(twin.worlds[-1].get(id), path)
+        note(f"saw {was!r} through {layers} on {basis}, now {now!r}")
+        assert was == now or (was is NOTHING and now is NOTHING)
+        twin.land(ops)
+    store.close()
+
+
+TOUCHED = [
+    ({"op": "replace", "path": "/a/b"}, {"/a/b"}, {"/a/b"}),
+    ({"op": "add", "path": "/a/b"}, {"/a/b", "/a"}, {"/a/b"}),
+    ({"op": "add", "path": "/a/0"}, {"/a/0", "/a"}, {"/a/0", "/a"}),
+    ({"op": "add", "path": "/a/-"}, {"/a/-", "/a"}, {"/a/-", "/a"}),
+    ({"op": "remove", "path": "/a/b"}, {"/a/b", "/a"}, {"/a/b"}),
+    (
+        {"op": "move", "from": "/a/b", "path": "/c/d"},
+        {"/a/b", "/c/d", "/a", "/c"},
+        {"/a/b", "/c/d"},
+    ),
+    ({"op": "splice", "path": "/a"}, {"/a"}, {"/a"}),
+    ({"op": "append", "path": "/a"}, {"/a"}, {"/a"}),
+    ({"op": "increment", "path": "/a"}, {"/a"}, {"/a"}),
+]
+
+
+@pytest.mark.shows("STORE-TOUCHED")
+@pytest.mark.parametrize(("operation", "parents", "leaf"), TOUCHED)
+def test_an_operation_touches_these_paths(
+    operation: dict[str, Any], parents: set[str], leaf: set[str]
+) -> None:
+    assert {pointer.encode(path) for path in touched(operation, Reach.PARENTS)} == parents
+    assert {pointer.encode(path) for path in touched(operation, Reach.LEAF)} == leaf
+
+
+@pytest.mark.shows("STORE-SHAPE-READS")
+@pytest.mark.parametrize(
+    ("operation", "existed", "reshaped"),
+    [
+        ({"op": "replace", "path": "/value/votes/bob"}, True, False),
+        ({"op": "replace", "path": "/value/votes/bob"}, False, True),
+        ({"op": "replace", "path": "/value/votes/bob/age"}, True, False),
+        ({"op": "add", "path": "/value/votes/carol"}, False, True),
+        ({"op": "remove", "path": "/value/votes/bob"}, True, True),
+        ({"op": "replace", "path": "/value"}, True, True),
+        ({"op": "append", "path": "/value/votes"}, True, True),
+        ({"op": "move", "from": "/value/votes/bob", "path": "/value/x"}, True, True),
+        ({"op": "add", "path": "/other"}, False, False),
+    ],
+)
+def test_a_shape_read_notices_members_not_values(
+    operation: dict[str, Any], existed: bool, reshaped: bool
+) -> None:
+    hit = reshapes(operation, ("value", "votes"), lambda path: existed)
+    assert (hit is not None) == reshaped
+
+
+@pytest.mark.shows("STORE-CONFLICT-DETAIL")
+def test_a_conflict_says_which_read_which_path_which_commit_and_who(store: Store) -> None:
+    write = Writer(store)
+    write(set_("doc:a", {"title": "old", "body": ""}))
+    store.transact("bob", commit(7, patch_("doc:a", replace_("/value/title", "new"))))
+    read = {"id": "doc:a", "path": ["value", "title"], "seq": 1}
+    with pytest.raises(ConflictError) as refused:
+        write(set_("doc:b", 1), reads=[read])
+    assert str(refused.value) == "stale confirmed read: doc:a at seq 1 conflicted with seq 2"
+    (conflict,) = refused.value.conflicts
+    assert conflict.to_wire() == {
+        "id": "doc:a",
+        "branch": "",
+        "path": ["value", "title"],
+        "expected": {"seq": 1, "localSeq": []},
+        "actual": {"seq": 2, "sessionId": "bob", "localSeq": 7, "path": ["value", "title"]},
+    }
+    assert refused.value.retry_after_seq == 2
+    assert refused.value.hint == (
+        "/value/title of doc:a was read, and session bob wrote /value/title "
+        "in its commit 7 at seq 2; read again at seq 2 or later, then commit again"
+    )
+
+
+def test_every_broken_read_is_reported(store: Store) -> None:
+    write = Writer(store)
+    write(set_("doc:a", 1), set_("doc:b", 1))
+    write(set_("doc:a", 2), delete_("doc:b"))
+    reads: list[dict[str, Any]] = [{"id": id, "path": [], "seq": 1} for id in ("doc:a", "doc:b")]
+    with pytest.raises(ConflictError) as refused:
+        write(set_("doc:c", 1), reads=reads)
+    assert [(c.id, c.seq) for c in refused.value.conflicts] == [("doc:a", 2), ("doc:b", 2)]
+
+
+def test_a_read_of_the_future_is_refused(store: Store) -> None:
+    write = Writer(store)
+    write(set_("doc:a", 1))
+    with pytest.raises(ProtocolError, match="names seq 5, but the newest is 1"):
+        write(set_("doc:b", 1), reads=[{"id": "doc:a", "path": [], "seq": 5}])
+    pending = {"id": "doc:a", "path": [], "localSeq": [1], "basisSeq": 9}
+    with pytest.raises(ProtocolError, match="names basisSeq 9"):
+        write(set_("doc:b", 1), pending=[pending])

@@ -1,0 +1,109 @@
+"""Where the database of a space lies."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.errors import UsageError
+from holdfast.store.errors import ProtocolError, UnsafeSubject
+from holdfast.store.roots import guard, resolve, resolve_root
+
+DID = "did:key:z6MkehRgf7yJbgaGfYsdoAsKdBPE3dj2CYhowQdcjqSJgvVd"
+UNSAFE = ["", ".", "..", "/abs", "nested/space", "../up", "a\\b", "\\", "a\x00b", "\x00"]
+
+
+@pytest.mark.shows("ROOT-GUARD")
+@pytest.mark.parametrize("subject", UNSAFE, ids=repr)
+@pytest.mark.parametrize("store", ["file:///srv/spaces/", "file:///srv/m.db", "memory://"])
+def test_an_unsafe_subject_is_refused_before_any_path_is_built(store: str, subject: str) -> None:
+    with pytest.raises(UnsafeSubject) as caught:
+        resolve(store, subject)
+    assert str(caught.value) == f"Invalid memory space identifier for store path: {subject}"
+    assert isinstance(caught.value, ProtocolError)
+    assert caught.value.name == "ProtocolError"
+
+
+@pytest.mark.shows("ROOT-GUARD")
+@given(st.text())
+def test_a_guarded_subject_stays_in_its_directory(subject: str) -> None:
+    try:
+        guard(subject)
+    except UnsafeSubject:
+        assert subject in ("", ".", "..") or set(subject) & set("/\\\x00")
+        return
+    path = resolve("file:///srv/spaces", subject)
+    assert path is not None
+    assert path.parent == Path("/srv/spaces/engine-v3")
+    assert path.name == f"{subject}.sqlite"
+
+
+@pytest.mark.shows("ROOT-DIRECTORY", "ROOT-FILE")
+@pytest.mark.parametrize(
+    ("store", "root"),
+    [
+        ("file:///srv/spaces", "/srv/spaces/engine-v3"),
+        ("file:///srv/spaces/", "/srv/spaces/engine-v3"),
+        ("file://localhost/srv/spaces", "/srv/spaces/engine-v3"),
+        ("FILE:///srv/spaces", "/srv/spaces/engine-v3"),
+        ("file:///srv/my%20spaces", "/srv/my spaces/engine-v3"),
+        ("file:///srv/.holdfast", "/srv/.holdfast/engine-v3"),
+        ("file:///srv.d/spaces", "/srv.d/spaces/engine-v3"),
+        ("file:///", "/engine-v3"),
+        ("/srv/spaces", "/srv/spaces/engine-v3"),
+        ("spaces", "spaces/engine-v3"),
+        ("file:///srv/memory.db", "/srv/memory.engine-v3"),
+        ("file:///srv/memory.v1.sqlite", "/srv/memory.v1.engine-v3"),
+        ("/srv/memory.db", "/srv/memory.engine-v3"),
+    ],
+)
+def test_the_root_of_a_store(store: str, root: str) -> None:
+    assert resolve_root(store) == Path(root)
+    assert resolve(store, DID) == Path(root) / f"{DID}.sqlite"
+
+
+@pytest.mark.shows("ROOT-DIRECTORY")
+def test_a_store_may_be_given_as_a_path(tmp_path: Path) -> None:
+    assert resolve(tmp_path / "spaces", "s") == tmp_path / "spaces" / "engine-v3" / "s.sqlite"
+    assert not (tmp_path / "spaces").exists(), "naming a path creates nothing"
+
+
+@pytest.mark.shows("ROOT-FLAG")
+@pytest.mark.parametrize(
+    ("store", "single_file", "root"),
+    [
+        ("file:///srv/memory", True, "/srv/memory.engine-v3"),
+        ("file:///srv/memory.db", True, "/srv/memory.engine-v3"),
+        ("file:///srv/spaces.d", False, "/srv/spaces.d/engine-v3"),
+        ("file:///srv/spaces", False, "/srv/spaces/engine-v3"),
+    ],
+)
+def test_an_explicit_flag_wins_over_the_extension(store: str, single_file: bool, root: str) -> None:
+    assert resolve_root(store, single_file) == Path(root)
+    assert resolve(store, "s", single_file) == Path(root) / "s.sqlite"
+
+
+@pytest.mark.shows("ROOT-MEMORY")
+@pytest.mark.parametrize("store", ["memory:", "memory://spaces", "https://example.com/x.db"])
+def test_a_url_that_is_no_file_is_in_memory(store: str) -> None:
+    assert resolve_root(store) is None
+    assert resolve(store, DID) is None
+
+
+@pytest.mark.shows("ROOT-AS-IS")
+@pytest.mark.parametrize("subject", [DID, "%2e%2e", "%2F", "a b", "é", "...", "..a", "a:b?c#d"])
+def test_a_subject_is_used_as_it_stands(subject: str) -> None:
+    path = resolve("file:///srv/spaces", subject)
+    assert path == Path("/srv/spaces/engine-v3") / f"{subject}.sqlite"
+
+
+@pytest.mark.parametrize("store", ["file://elsewhere/srv", "file:", "file:///a%00b"])
+def test_a_url_that_names_no_path_here_is_refused(store: str) -> None:
+    with pytest.raises(UsageError):
+        resolve(store, "s")
+
+
+def test_the_top_directory_is_no_single_file() -> None:
+    with pytest.raises(UsageError):
+        resolve_root("file:///", single_file=True)
