@@ -43,7 +43,7 @@ def test_iss_index_stability_a_no_read_reconciles_prunes_or_recovers(
     for name in ("reconcile_nondestructive", "prune", "recover", "recover_all", "begin"):
         monkeypatch.setattr(lifecycle, name, lambda *_, name=name: calls.append(name))
     NoWrites.guard(world.index, world.registry_path)
-    world.backend.roots = lambda: calls.append("roots") or []  # type: ignore[assignment,func-returns-value]
+    world.backend.roots = lambda: calls.append("roots") or []  # type: ignore[method-assign,func-returns-value]
     ask_every_read(world)
     assert calls == []
 

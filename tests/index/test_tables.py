@@ -257,7 +257,7 @@ def test_iss_index_stability_s14_a_build_that_began_meanwhile_makes_the_answer_n
         world.put_record(Indexing("run_other", 1.0, "scanning"))
         return looked(*args)
 
-    world.index.freshness.look = look_while_a_build_begins  # type: ignore[method-assign]
+    world.index.freshness.look = look_while_a_build_begins  # type: ignore[method-assign,assignment]
     answer = search(world.index, world.root)
     assert (answer["status"], answer["reason"]) == ("not_ready", "indexing")
     assert answer["freshnessDecision"] == {"mode": "skipped_indexing"}
