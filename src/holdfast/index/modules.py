@@ -13,6 +13,8 @@ from holdfast.index.program import Program, Thing, View
 
 _SCRIPT = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _PYTHON = (".py", ".pyi", ".ipynb")
+CRATE = "<crate>"
+"""The name of a crate whose root file is not in the program."""
 _SOURCE_ROOTS = ("", "src", "lib", "python")
 
 
@@ -207,11 +209,13 @@ def _rust(program: Program, view: View, module: str) -> Thing | None:
     """The file at the head of a path; `holdfast.index.names` walks the rest of it."""
     crate, parts = crate_of(view.path)
     if module == "crate":
-        return rust_file(program, crate, [])
+        return rust_file(program, crate, []) or Thing("package", path=crate, name=CRATE)
     if module == "self":
         return Thing("file", view.path)
     if module == "super":
-        return rust_file(program, crate, parts[:-1]) if parts else None
+        if len(parts) < 2:
+            return _rust(program, view, "crate") if parts else None
+        return rust_file(program, crate, parts[:-1])
     child = rust_file(program, crate, [*parts, module])
     if child and child.path != view.path:
         return child

@@ -174,7 +174,9 @@ class Names:
         """What the language makes visible without an import of that name."""
         program, family = self.program, view.family
         if family in SHARED:
-            full = view.full(scope) if scope != MODULE else view.facts.module
+            full = view.facts.module  # some languages see only their own package, not those above
+            if scope != MODULE and family not in ("go", "jvm", "php"):
+                full = view.full(scope)
             while True:
                 found = program.exact(family, f"{full}.{name}" if full else name)
                 found = [t for t in found if self._visible(view, t)]
@@ -182,11 +184,9 @@ class Names:
                     same = all(t.path == view.path for t in found)
                     confidence, reason = (0.98, "same file") if same else (0.94, "same package")
                     return [Found(t, confidence, reason) for t in self._best(view, found)]
-                if not full:
+                if not full or family in ("go", "jvm", "php"):
                     break
                 full = full.rpartition(".")[0]
-                if family in ("go", "jvm", "php"):  # no view into the packages above
-                    break
         for item in view.wildcards:
             found_there = self._wildcard(view, item, name)
             if found_there:
@@ -360,6 +360,9 @@ class Names:
 
     def _member_of_package(self, thing: Thing, name: str) -> list[Found]:
         program = self.program
+        if thing.name == modules.CRATE:
+            child = modules.rust_file(program, thing.path, [name])
+            return [Found(child, 0.97, "module path")] if child else []
         if thing.path:  # a folder: of Python modules or of a Go package
             for suffix in (".py", "/__init__.py", ".pyi"):
                 if f"{thing.path}/{name}{suffix}" in program.files:
