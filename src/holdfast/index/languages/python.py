@@ -39,11 +39,13 @@ def _function(walk: Walk, node: Node) -> None:
         wrapper = walk.wrapper
         if wrapper and b"property" in walk.source[wrapper[0] : node.start_byte]:
             kind = "property"
+    # Not up to the body: a comment may stand between the colon and it.
+    end = node.child_by_field_name("return_type") or node.child_by_field_name("parameters")
     walk.define(
         node,
         name,
         kind,
-        signature_end=block.start_byte if block else None,
+        signature_end=end.end_byte if end else None,
         doc=docstring(walk, block),
         exported=not name.startswith("_") or name.startswith("__"),
     )
@@ -51,15 +53,16 @@ def _function(walk: Walk, node: Node) -> None:
 
 def _class(walk: Walk, node: Node) -> None:
     name, block = walk.field(node, "name", 120), node.child_by_field_name("body")
+    bases = node.child_by_field_name("superclasses")
+    end = bases or node.child_by_field_name("name")
     index = walk.define(
         node,
         name,
         "class",
-        signature_end=block.start_byte if block else None,
+        signature_end=end.end_byte if end else None,
         doc=docstring(walk, block),
         exported=not name.startswith("_"),
     )
-    bases = node.child_by_field_name("superclasses")
     if bases is None or index == MODULE:
         return
     for base in bases.named_children:
