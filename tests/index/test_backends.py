@@ -100,13 +100,7 @@ def check(backend: Backend, files: dict[str, PreparedFile], queries: list[str]) 
             assert [(c.start_line, c.text, c.symbol_id) for c in stored] == [
                 (c.start_line, c.text, c.symbol_id) for c in file.chunks
             ]
-        for name in {n for f in files.values() for n in (*f.defines, *f.calls)} | {"nobody"}:
-            assert reader.files_defining(name) == sorted(
-                p for p, f in files.items() if name in f.defines
-            )
-            assert reader.files_calling(name) == sorted(
-                p for p, f in files.items() if name in f.calls
-            )
+        assert dict(reader.all_facts()) == {p: f.facts for p, f in files.items()}
         for query in queries:
             ranked = reader.rank_lexical(query_words(query), 1000)
             assert [w for _, w in ranked] == sorted((w for _, w in ranked), reverse=True)

@@ -25,6 +25,7 @@ from holdfast.index.freshness import FreshnessChecks
 from holdfast.index.gate import Gate, effective_record, pass_gate
 from holdfast.index.generation import Backend
 from holdfast.index.leases import Lease, Leases
+from holdfast.index.links import ProgramCache
 from holdfast.index.prepare import Extract, extract_facts
 from holdfast.index.probe import Prober
 from holdfast.index.proof import Proof
@@ -67,6 +68,7 @@ class CodeIndex:
     watches: bool = False
     prober: Prober = field(init=False)
     freshness: FreshnessChecks = field(init=False)
+    programs: ProgramCache = field(default_factory=ProgramCache)
     watchers: dict[str, Watcher] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -39,8 +39,6 @@ class _Kept(msgspec.Struct, array_like=True, gc=False):
     language: str
     problem: str | None
     facts: bytes
-    defines: tuple[str, ...]
-    calls: tuple[str, ...]
     chunks: tuple[tuple[int, int, str, str | None, str | None, str, str, str], ...]
     vectors: bytes
 
@@ -57,8 +55,6 @@ def pack(file: PreparedFile) -> bytes:
                 file.language,
                 file.problem,
                 file.facts,
-                file.defines,
-                file.calls,
                 tuple(
                     (
                         c.start_line,
@@ -91,8 +87,6 @@ def unpack(data: bytes, path: str, entry: Entry) -> PreparedFile | None:
         kept.language,
         kept.problem,
         kept.facts,
-        kept.defines,
-        kept.calls,
         tuple(PreparedChunk(*chunk) for chunk in kept.chunks),
         kept.vectors,
     )

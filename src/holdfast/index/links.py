@@ -1,164 +1,221 @@
 """Following calls from a symbol to what it calls, and back to what calls it.
 
-Links are not stored. A call site is resolved when somebody asks, from the facts of the files that
-can have a say: the file it is in, and the files that define what it names. So an edit to one file
-never leaves another file's links out of date.
+Links are not stored. What a call means can depend on any file of the tree, so a stored link goes
+out of date when another file changes. The facts of a generation are read once and kept, changed
+files are laid over them, and a call is resolved when somebody asks. Only files that mention a name
+can call it, so looking for callers does not mean resolving the whole tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import threading
+from collections import OrderedDict, defaultdict, deque
+from dataclasses import dataclass, field
 
 from holdfast.index import facts as facts_of
-from holdfast.index.facts import MODULE, Call, FileFacts, Symbol, file_id
-from holdfast.index.generation import Reader
+from holdfast.index.facts import FileFacts, Symbol, file_id
+from holdfast.index.freshness import Overlay
+from holdfast.index.generation import Identity, Reader
+from holdfast.index.resolve import Edge, Open, Resolution, Resolver
 
-CANDIDATES_MAX = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A symbol in its file; index MODULE is the file itself."""
-
-    path: str
-    index: int
+PROGRAMS_MAX = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """One call from one place to another. Several links with one site are an ambiguous call."""
+class Walked:
+    """What a walk found. `more` says that the limit left edges out."""
 
-    source: Place
-    target: Place
-    site_path: str
-    site_line: int
-    kind: str
-    confidence: float
-    reason: str
-    ambiguous: bool = False
+    edges: list[Edge]
+    open: list[Open]
+    more: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Unresolved:
-    """A call whose target is not in the tree, or cannot be told."""
+@dataclass
+class LinkedProgram:
+    """The facts of one tree, ready to resolve calls."""
 
-    source: Place
-    name: str
-    line: int
+    identity: Identity
+    resolver: Resolver
+    laid_over: dict[str, str | None] = field(default_factory=dict)
+    """Path -> digest of the changed file laid over the generation; None for one that is gone."""
 
+    def __post_init__(self) -> None:
+        self._known: dict[str, Resolution] = {}
+        self._places: dict[str, tuple[str, int]] = {}
+        self._mentions: dict[str, set[str]] = defaultdict(set)
+        for path, view in self.resolver.program.files.items():
+            self._note(path, view.facts)
 
-class Library:
-    """The facts of the files somebody asked about, read once each, as they are on disk now."""
+    def _note(self, path: str, facts: FileFacts) -> None:
+        for call in facts.calls:
+            self._mentions[call.name].add(path)
+        for taken in facts.imports:
+            for name in (taken.name, taken.alias):
+                if name:
+                    self._mentions[name].add(path)
+        self._places[file_id(path)] = (path, -1)
+        for index, symbol in enumerate(facts.symbols):
+            self._places[symbol.id] = (path, index)
 
-    def __init__(self, reader: Reader, fresh: dict[str, FileFacts], gone: frozenset[str]) -> None:
-        self._reader, self._gone = reader, gone
-        self._known: dict[str, FileFacts | None] = dict(fresh)
-        self._fresh = fresh
+    def replace(self, facts: FileFacts) -> None:
+        self.resolver.replace(facts)
+        # A name that is no longer mentioned stays noted: that costs a look, never an answer.
+        self._note(facts.path, facts)
+        self._known.clear()
+
+    def remove(self, path: str) -> None:
+        if path in self.resolver.program.files:
+            self.resolver.remove(path)
+            self._known.clear()
 
     def facts(self, path: str) -> FileFacts | None:
-        if path not in self._known:
-            found = None if path in self._gone else self._reader.facts([path]).get(path)
-            self._known[path] = None if found is None else facts_of.decode(found)
-        return self._known[path]
+        view = self.resolver.program.files.get(path)
+        return None if view is None else view.facts
 
-    def files_defining(self, name: str) -> list[str]:
-        return self._files(
-            self._reader.files_defining(name), lambda f: any(s.name == name for s in f.symbols)
+    def place(self, identity: str) -> tuple[FileFacts, Symbol | None] | None:
+        """The file and symbol of an id; no symbol when it is the file's own id."""
+        found = self._places.get(identity)
+        facts = self.facts(found[0]) if found is not None else None
+        if found is None or facts is None:
+            return None
+        index = found[1]
+        if index < 0:
+            return facts, None
+        # The file may have changed since the id was noted.
+        symbol = facts.symbols[index] if index < len(facts.symbols) else None
+        return (facts, symbol) if symbol is not None and symbol.id == identity else None
+
+    def resolution(self, path: str) -> Resolution:
+        known = self._known.get(path)
+        if known is None:
+            known = self._known[path] = self.resolver.file(path)
+        return known
+
+    def outgoing(self, identity: str) -> tuple[list[Edge], list[Open]]:
+        found = self.place(identity)
+        if found is None:
+            return [], []
+        resolution = self.resolution(found[0].path)
+        return (
+            [edge for edge in resolution.edges if edge.caller == identity],
+            [one for one in resolution.open if one.caller == identity],
         )
 
-    def files_calling(self, name: str) -> list[str]:
-        return self._files(
-            self._reader.files_calling(name), lambda f: any(c.name == name for c in f.calls)
-        )
+    def incoming(self, identity: str) -> list[Edge]:
+        found = self.place(identity)
+        if found is None or found[1] is None:
+            return []
+        edges = []
+        for path in sorted(self._may_call(found[0], found[1])):
+            if path in self.resolver.program.files:
+                edges += [e for e in self.resolution(path).edges if e.callee == identity]
+        return edges
 
-    def _files(self, stored: Iterable[str], has: Callable[[FileFacts], bool]) -> list[str]:
-        found = {p for p in stored if p not in self._fresh and p not in self._gone}
-        found |= {path for path, facts in self._fresh.items() if has(facts)}
-        return sorted(found)
+    def _may_call(self, facts: FileFacts, symbol: Symbol) -> set[str]:
+        """Files that mention a name by which a symbol can be called, or an alias of one."""
+        names = {symbol.name}
+        if symbol.parent >= 0:
+            # A class is called by its own name, and that reaches its constructor.
+            names.add(facts.symbols[symbol.parent].name)
+        paths: set[str] = {facts.path}
+        queue = deque(names)
+        while queue:
+            name = queue.popleft()
+            for path in self._mentions.get(name, ()):
+                paths.add(path)
+                mentioning = self.facts(path)
+                for taken in mentioning.imports if mentioning is not None else ():
+                    alias = taken.alias
+                    if taken.name == name and alias and alias not in names:
+                        names.add(alias)
+                        queue.append(alias)
+        return paths
 
-    def symbol(self, place: Place) -> Symbol | None:
-        facts = self.facts(place.path)
-        return None if facts is None or place.index == MODULE else facts.symbols[place.index]
+    def walk(self, start: str, direction: str, depth: int, limit: int) -> Walked:
+        """The calls within `depth` steps, nearest first, at most `limit`."""
+        callees: list[Edge] = []
+        callers: list[Edge] = []
+        left: list[Open] = []
+        more = False
+        if direction in ("callees", "both"):
+            callees, left, more = self._walk_one_way(start, depth, limit, outbound=True)
+        if direction in ("callers", "both"):
+            callers, _, cut = self._walk_one_way(start, depth, limit, outbound=False)
+            more = more or cut
+        if len(callees) + len(callers) > limit:
+            # Each way gets half, or what the other leaves.
+            kept = max(limit // 2, limit - len(callees))
+            callers, more = callers[:kept], True
+            callees = callees[: limit - len(callers)]
+        return Walked(list(dict.fromkeys([*callees, *callers])), left, more)
 
-    def identity(self, place: Place) -> str:
-        symbol = self.symbol(place)
-        return file_id(place.path) if symbol is None else symbol.id
-
-
-def outgoing(library: Library, place: Place) -> tuple[list[Link], list[Unresolved]]:
-    """What a symbol calls, nested functions without a name of their own included."""
-    facts = library.facts(place.path)
-    if facts is None:
-        return [], []
-    links: list[Link] = []
-    unresolved: list[Unresolved] = []
-    for call in facts.calls:
-        if call.caller != place.index:
-            continue
-        found = _targets(library, facts, call)
-        if found:
-            links += [_link(facts, call, place, *one) for one in found]
-        else:
-            unresolved.append(Unresolved(place, call.name, call.line))
-    return links, unresolved
-
-
-def incoming(library: Library, place: Place) -> list[Link]:
-    """What calls a symbol, as far as calls by its name can be resolved to it."""
-    symbol = library.symbol(place)
-    if symbol is None:
-        return []
-    links = []
-    for path in library.files_calling(symbol.name):
-        facts = library.facts(path)
-        if facts is None:
-            continue
-        for call in facts.calls:
-            if call.name == symbol.name:
-                links += [
-                    _link(facts, call, Place(path, call.caller), *one)
-                    for one in _targets(library, facts, call)
-                    if one[0] == place
-                ]
-    return links
-
-
-Target = tuple[Place, float, str, bool]
-
-
-def _link(facts: FileFacts, call: Call, source: Place, target: Place, confidence: float,
-          reason: str, ambiguous: bool) -> Link:  # fmt: skip
-    return Link(source, target, facts.path, call.line, call.kind, confidence, reason, ambiguous)
-
-
-def _targets(library: Library, facts: FileFacts, call: Call) -> list[Target]:
-    """Where a call can lead: one target when it can be told, several when it cannot."""
-    here = [Place(facts.path, i) for i, s in enumerate(facts.symbols) if s.name == call.name]
-    if here:
-        return _weighed(here, 0.92, "defined in the same file")
-    elsewhere = [
-        Place(path, i)
-        for path in library.files_defining(call.name)[:CANDIDATES_MAX]
-        if (other := library.facts(path)) is not None
-        for i, symbol in enumerate(other.symbols)
-        if symbol.name == call.name
-    ]
-    imported = [i.module for i in facts.imports if call.name in (i.alias, i.name)]
-    if imported:
-        named = [
-            p
-            for p in elsewhere
-            if (other := library.facts(p.path)) is not None
-            and any(other.module.endswith(m.lstrip(".")) for m in imported if m.lstrip("."))
-        ]
-        if named:
-            return _weighed(named, 0.85, "imported by name")
-    return _weighed(elsewhere, 0.6, "the only definition of this name")
+    def _walk_one_way(
+        self, start: str, depth: int, limit: int, *, outbound: bool
+    ) -> tuple[list[Edge], list[Open], bool]:
+        edges: dict[Edge, None] = {}
+        left: list[Open] = []
+        seen, queue = {start}, deque([(start, 0)])
+        while queue:
+            at, far = queue.popleft()
+            if far >= depth:
+                continue
+            if outbound:
+                found, missing = self.outgoing(at)
+                left += missing
+            else:
+                found = self.incoming(at)
+            for edge in found:
+                if len(edges) >= limit and edge not in edges:
+                    return list(edges), left, True
+                edges[edge] = None
+                following = edge.callee if outbound else edge.caller
+                if following not in seen:
+                    seen.add(following)
+                    queue.append((following, far + 1))
+        return list(edges), left, False
 
 
-def _weighed(places: list[Place], confidence: float, reason: str) -> list[Target]:
-    if len(places) == 1:
-        return [(places[0], confidence, reason, False)]
-    why = f"one of {len(places)} definitions of this name"
-    return [(place, confidence / len(places), why, True) for place in places]
+class ProgramCache:
+    """The linked programs of the roots asked about last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._programs: OrderedDict[str, LinkedProgram] = OrderedDict()
+
+    @property
+    def lock(self) -> threading.Lock:
+        """Held while a program is used: laying changes over it is not for two at once."""
+        return self._lock
+
+    def program(self, root: str, reader: Reader, overlay: Overlay) -> LinkedProgram:
+        """The program of the generation a reader sees, with what changed since laid over it."""
+        wanted: dict[str, str | None] = {p: f.entry.digest for p, f in overlay.changed.items()}
+        wanted |= dict.fromkeys(overlay.gone, None)
+        program = self._programs.get(root)
+        if program is None or program.identity != reader.identity:
+            resolver = Resolver(facts_of.decode(data) for _, data in reader.all_facts())
+            program = self._programs[root] = LinkedProgram(reader.identity, resolver)
+        self._programs.move_to_end(root)
+        while len(self._programs) > PROGRAMS_MAX:
+            self._programs.popitem(last=False)
+        if wanted != program.laid_over:
+            self._lay_over(program, reader, overlay, wanted)
+        return program
+
+    @staticmethod
+    def _lay_over(
+        program: LinkedProgram, reader: Reader, overlay: Overlay, wanted: dict[str, str | None]
+    ) -> None:
+        back = [path for path in program.laid_over if path not in wanted]
+        stored = reader.facts(back)
+        for path in back:
+            if path in stored:
+                program.replace(facts_of.decode(stored[path]))
+            else:
+                program.remove(path)
+        for path, digest in wanted.items():
+            if digest is None:
+                program.remove(path)
+            elif program.laid_over.get(path) != digest:
+                program.replace(facts_of.decode(overlay.changed[path].facts))
+        program.laid_over = wanted

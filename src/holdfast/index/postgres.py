@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 """The tables' version, in the schema's comment.
 
-- 1: root, file, chunk, posting, defines, calls.
+- 1: root, file, chunk, posting.
 """
 
 _TABLES = """
@@ -80,21 +80,7 @@ CREATE TABLE posting (
   frequency real NOT NULL,
   PRIMARY KEY (root_id, word, chunk_id)
 );
-CREATE INDEX posting_chunk ON posting (chunk_id);
-CREATE TABLE defines (
-  root_id bigint NOT NULL,
-  name text COLLATE "C" NOT NULL,
-  file_id bigint NOT NULL REFERENCES file (id) ON DELETE CASCADE,
-  PRIMARY KEY (root_id, name, file_id)
-);
-CREATE INDEX defines_file ON defines (file_id);
-CREATE TABLE calls (
-  root_id bigint NOT NULL,
-  name text COLLATE "C" NOT NULL,
-  file_id bigint NOT NULL REFERENCES file (id) ON DELETE CASCADE,
-  PRIMARY KEY (root_id, name, file_id)
-);
-CREATE INDEX calls_file ON calls (file_id)
+CREATE INDEX posting_chunk ON posting (chunk_id)
 """
 
 CONNECT_S = 5
@@ -364,19 +350,11 @@ class PostgresReader:
         )
         return {row[0]: bytes(row[1]) for row in found}
 
-    def files_defining(self, name: str) -> list[str]:
-        return self._files("defines", name)
-
-    def files_calling(self, name: str) -> list[str]:
-        return self._files("calls", name)
-
-    def _files(self, table: str, name: str) -> list[str]:
+    def all_facts(self) -> Iterable[tuple[str, bytes]]:
         found = self._connection.execute(
-            f"SELECT path FROM {table} JOIN file ON file.id = file_id "
-            f"WHERE {table}.root_id = $1 AND name = $2 ORDER BY path",
-            (self._root, name),
+            "SELECT path, facts FROM file WHERE root_id = $1 ORDER BY path", (self._root,)
         )
-        return [row[0] for row in found]
+        return [(row[0], bytes(row[1])) for row in found]
 
     def problems(self) -> Mapping[str, str]:
         found = self._connection.execute(
@@ -462,9 +440,6 @@ class PostgresWriter:
         ).fetchone()  # fmt: skip
         assert row is not None
         number = row[0]
-        for table, names in (("defines", file.defines), ("calls", file.calls)):
-            rows_of_names = [(self._root, _clean(name), number) for name in sorted(set(names))]
-            self._copy(f"{table} (root_id, name, file_id)", rows_of_names)
         if not file.chunks:
             return
         ids = [

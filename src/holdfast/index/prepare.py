@@ -68,8 +68,6 @@ def replace_vectors(file: PreparedFile, vectors: bytes) -> PreparedFile:
         file.language,
         file.problem,
         file.facts,
-        file.defines,
-        file.calls,
         file.chunks,
         vectors,
     )
@@ -105,8 +103,6 @@ def _file(
         facts.language or language_of(job.path),
         problem,
         facts_of.encode(facts),
-        tuple({symbol.name for symbol in facts.symbols}),
-        tuple({call.name for call in facts.calls}),
         chunks,
         b"",
     )

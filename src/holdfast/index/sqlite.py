@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
-import msgspec
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 """The tables' version, in `user_version`.
 
-- 1: meta, file, chunk, posting, defines, calls.
+- 1: meta, file, facts, vector, chunk, posting.
 """
 
 _TABLES = """
@@ -53,7 +52,7 @@ CREATE TABLE file (
   chunk_count INTEGER NOT NULL,
   words INTEGER NOT NULL
 );
-CREATE TABLE facts (file_id INTEGER PRIMARY KEY, facts BLOB NOT NULL, names BLOB NOT NULL);
+CREATE TABLE facts (file_id INTEGER PRIMARY KEY, facts BLOB NOT NULL);
 CREATE TABLE vector (file_id INTEGER PRIMARY KEY, rows BLOB NOT NULL);
 CREATE TABLE chunk (
   id INTEGER PRIMARY KEY,
@@ -65,21 +64,16 @@ CREATE TABLE chunk (
   kind TEXT NOT NULL,
   text TEXT NOT NULL
 );
-CREATE TABLE defines (name TEXT, file_id INTEGER, PRIMARY KEY (name, file_id)) WITHOUT ROWID;
-CREATE TABLE calls (name TEXT, file_id INTEGER, PRIMARY KEY (name, file_id)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE posting USING fts5(
   header, body, content='', contentless_delete=1,
   tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
 );
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(posting, row);
 """
-_DROPS = ("vocabulary", "posting", "defines", "calls", "chunk", "vector", "facts", "file")
+_DROPS = ("vocabulary", "posting", "chunk", "vector", "facts", "file")
 
 BUSY_MS = 5_000
 MATRICES_MAX = 4
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode_names = msgspec.msgpack.Decoder(tuple[list[str], list[str]]).decode
 
 
 @dataclass(slots=True)
@@ -407,18 +401,11 @@ class SqliteReader:
                 found[path] = row[0]
         return found
 
-    def files_defining(self, name: str) -> list[str]:
-        return self._files("defines", name)
-
-    def files_calling(self, name: str) -> list[str]:
-        return self._files("calls", name)
-
-    def _files(self, table: str, name: str) -> list[str]:
-        found = self._connection.execute(
-            f"SELECT path FROM {table} JOIN file ON id = file_id WHERE name = ? ORDER BY path",
-            (name,),
+    def all_facts(self) -> Iterable[tuple[str, bytes]]:
+        return _rows(
+            self._connection,
+            "SELECT path, facts FROM file JOIN facts ON file_id = id ORDER BY path",
         )
-        return [row[0] for row in found]
 
     def problems(self) -> Mapping[str, str]:
         return dict(
@@ -493,14 +480,8 @@ class SqliteWriter:
             (number, file.path, file.entry.digest, stat.size_bytes, stat.mtime_ns, stat.ctime_ns,
              file.language, file.problem, first, len(file.chunks), length),
         )  # fmt: skip
-        defines, calls = sorted(set(file.defines)), sorted(set(file.calls))
-        run(
-            "INSERT INTO facts VALUES (?,?,?)",
-            (number, file.facts, _encode((defines, calls))),
-        )
+        run("INSERT INTO facts VALUES (?,?)", (number, file.facts))
         many = self._connection.executemany
-        many("INSERT INTO defines VALUES (?,?)", [(name, number) for name in defines])
-        many("INSERT INTO calls VALUES (?,?)", [(name, number) for name in calls])
         if not file.chunks:
             return
         run("INSERT INTO vector VALUES (?,?)", (number, file.vectors))
@@ -520,17 +501,13 @@ class SqliteWriter:
         run = self._connection.execute
         row = _row(
             self._connection,
-            "SELECT id, first_chunk, chunk_count, names FROM file JOIN facts ON file_id = id "
-            "WHERE path = ?",
+            "SELECT id, first_chunk, chunk_count FROM file WHERE path = ?",
             (path,),
         )
         if row is None:
             return
-        number, first, count, names = row
-        defines, calls = _decode_names(names)
+        number, first, count = row
         many = self._connection.executemany
-        many("DELETE FROM defines WHERE name=? AND file_id=?", [(n, number) for n in defines])
-        many("DELETE FROM calls WHERE name=? AND file_id=?", [(n, number) for n in calls])
         ids = [(identity,) for identity in range(first, first + count)]
         many("DELETE FROM posting WHERE rowid=?", ids)
         many("DELETE FROM chunk WHERE id=?", ids)

@@ -6,20 +6,20 @@ A read. Inbound links are leads to verify: a call through a value of unknown typ
 from __future__ import annotations
 
 import os
-from collections import deque
 from typing import Literal, NotRequired, TypedDict
 
 from holdfast.errors import UsageError
 from holdfast.index import answers
-from holdfast.index import facts as facts_of
 from holdfast.index.answers import Wire, hints
 from holdfast.index.code_index import CodeIndex, policy_of
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.facts import MODULE, FileFacts, file_id
+from holdfast.index.facts import FileFacts, file_id
 from holdfast.index.gate import Gate, Open
 from holdfast.index.generation import Reader
-from holdfast.index.links import Library, Link, Place, Unresolved, incoming, outgoing
+from holdfast.index.links import LinkedProgram
 from holdfast.index.refusals import refusal
+from holdfast.index.resolve import Edge
+from holdfast.index.resolve import Open as OpenCall
 from holdfast.index.tools.outline import file_key
 
 Direction = Literal["callers", "callees", "both"]
@@ -117,46 +117,6 @@ def call_graph(
 
 def _walk(index: CodeIndex, gate: Open, reader: Reader, key: str, answer: GraphAnswer) -> None:
     root = gate.record.root
-    library = _library(index, gate, reader)
-    facts = library.facts(key)
-    if facts is None:
-        exists = os.path.isfile(os.path.join(root, key))
-        answer["status"] = "unsupported" if exists else "not_found"
-        answer["reason"] = "unsupported_language" if exists else "missing_symbol"
-        answer["message"] = (
-            f"'{key}' has no symbols that are known" if exists else f"there is no file '{key}'"
-        )
-        return
-    start = _place(facts, answer["symbolRef"])
-    if isinstance(start, list):
-        answer["status"] = "ambiguous" if start else "not_found"
-        answer["reason"] = "ambiguous_symbol" if start else "missing_symbol"
-        answer["message"] = (
-            "several symbols are called that; pass a symbolId"
-            if start
-            else f"no symbol of '{key}' is called that; ask file_outline for its symbols"
-        )
-        answer["nodes"] = [_node(library, place) for place in start]
-        return
-    answer["supported"] = True
-    links, unresolved = _breadth_first(library, start, answer)
-    places = dict.fromkeys([start, *(p for link in links for p in (link.source, link.target))])
-    answer["nodes"] = [_node(library, place) for place in places]
-    answer["edges"] = [_edge(library, link) for link in links]
-    notes = sorted(
-        (_note(library, one) for one in unresolved),
-        key=lambda n: (str(n["file"]), str(n["type"]), str(n["symbolId"]), str(n["startLine"])),
-    )
-    answer["notes"] = notes[:NOTES_MAX]
-    answer["notesTruncated"] = len(notes) > NOTES_MAX
-    answer["totalNoteCount"], answer["returnedNoteCount"] = len(notes), len(answer["notes"])
-    if len(notes) > NOTES_MAX:
-        answer["warnings"] = ["CALL_GRAPH_NOTES_TRUNCATED"]
-
-
-def _library(index: CodeIndex, gate: Open, reader: Reader) -> Library:
-    """The stored facts, with those of files that changed since laid over them."""
-    root = gate.record.root
     overlay = index.freshness.recent(root, reader.identity) or index.freshness.look(
         root,
         reader,
@@ -164,95 +124,104 @@ def _library(index: CodeIndex, gate: Open, reader: Reader) -> Library:
         index.extract,
         index.provider if index.provider.local else None,
     )
-    fresh = {path: facts_of.decode(file.facts) for path, file in overlay.changed.items()}
-    return Library(reader, fresh, overlay.gone)
+    with index.programs.lock:
+        program = index.programs.program(root, reader, overlay)
+        facts = program.facts(key)
+        if facts is None:
+            exists = os.path.isfile(os.path.join(root, key))
+            answer["status"] = "unsupported" if exists else "not_found"
+            answer["reason"] = "unsupported_language" if exists else "missing_symbol"
+            answer["message"] = (
+                f"'{key}' has no symbols that are known" if exists else f"there is no file '{key}'"
+            )
+            return
+        named = _named(facts, answer["symbolRef"])
+        if len(named) != 1:
+            answer["status"] = "ambiguous" if named else "not_found"
+            answer["reason"] = "ambiguous_symbol" if named else "missing_symbol"
+            answer["message"] = (
+                "several symbols are called that; pass a symbolId"
+                if named
+                else f"no symbol of '{key}' is called that; ask file_outline for its symbols"
+            )
+            answer["nodes"] = [_node(program, identity) for identity in named]
+            return
+        answer["supported"] = True
+        walked = program.walk(named[0], answer["direction"], answer["depth"], answer["limit"])
+        ids = dict.fromkeys([named[0], *(i for e in walked.edges for i in (e.caller, e.callee))])
+        answer["nodes"] = [_node(program, identity) for identity in ids]
+    answer["edges"] = [_edge(edge) for edge in walked.edges]
+    notes = sorted((_note(one) for one in walked.open), key=_note_order)
+    answer["notes"] = notes[:NOTES_MAX]
+    answer["notesTruncated"] = len(notes) > NOTES_MAX
+    answer["totalNoteCount"], answer["returnedNoteCount"] = len(notes), len(answer["notes"])
+    warnings = []
+    if walked.more:
+        warnings.append("CALL_GRAPH_EDGES_TRUNCATED")
+    if len(notes) > NOTES_MAX:
+        warnings.append("CALL_GRAPH_NOTES_TRUNCATED")
+    if warnings:
+        answer["warnings"] = warnings
 
 
-def _place(facts: FileFacts, ref: SymbolRef) -> Place | list[Place]:
-    """The symbol a reference names; else all it could name."""
+def _named(facts: FileFacts, ref: SymbolRef) -> list[str]:
+    """The ids a reference can stand for; one when it is exact."""
     wanted, label = ref.get("symbolId"), ref.get("symbolLabel")
     if wanted is not None:
-        if wanted == file_id(facts.path):
-            return Place(facts.path, MODULE)
-        found = [i for i, symbol in enumerate(facts.symbols) if symbol.id == wanted]
-    else:
-        found = [i for i, symbol in enumerate(facts.symbols) if symbol.qualified == label]
-        found = found or [i for i, symbol in enumerate(facts.symbols) if symbol.name == label]
-    places = [Place(facts.path, i) for i in found]
-    return places[0] if len(places) == 1 else places
+        known = {file_id(facts.path), *(symbol.id for symbol in facts.symbols)}
+        return [wanted] if wanted in known else []
+    full = [s.id for s in facts.symbols if label in (s.qualified, f"{facts.module}.{s.qualified}")]
+    return full or [symbol.id for symbol in facts.symbols if symbol.name == label]
 
 
-def _breadth_first(
-    library: Library, start: Place, answer: GraphAnswer
-) -> tuple[list[Link], list[Unresolved]]:
-    direction, limit = answer["direction"], answer["limit"]
-    links: dict[tuple[Place, Place, str, int], Link] = {}
-    unresolved: list[Unresolved] = []
-    for way in ("callees", "callers"):
-        if direction not in (way, "both"):
-            continue
-        seen = {start}
-        queue = deque([(start, 0)])
-        while queue:
-            place, far = queue.popleft()
-            if far >= answer["depth"]:
-                continue
-            if way == "callees":
-                found, missing = outgoing(library, place)
-                unresolved += missing
-            else:
-                found = incoming(library, place)
-            for link in found:
-                if len(links) >= limit:
-                    answer["warnings"] = ["CALL_GRAPH_EDGES_TRUNCATED"]
-                    return list(links.values()), unresolved
-                links[link.source, link.target, link.site_path, link.site_line] = link
-                after = link.target if way == "callees" else link.source
-                if after not in seen:
-                    seen.add(after)
-                    queue.append((after, far + 1))
-    return list(links.values()), unresolved
-
-
-def _node(library: Library, place: Place) -> Wire:
-    facts, symbol = library.facts(place.path), library.symbol(place)
-    assert facts is not None
+def _node(program: LinkedProgram, identity: str) -> Wire:
+    found = program.place(identity)
+    assert found is not None, "an edge leads to a symbol of the program"
+    facts, symbol = found
     if symbol is None:
         span: Wire = {"startLine": 1, "endLine": facts.lines}
-        label, kind = facts.module or place.path, "module"
+        label, kind = facts.module or facts.path, "module"
     else:
         span = {"startLine": symbol.span.first_line, "endLine": symbol.span.last_line}
         label, kind = symbol.qualified, symbol.kind
     return {
-        "symbolId": library.identity(place),
+        "symbolId": identity,
         "symbolLabel": label,
         "kind": kind,
-        "file": place.path,
+        "file": facts.path,
         "language": facts.language,
         "span": span,
     }
 
 
-def _edge(library: Library, link: Link) -> Wire:
+def _edge(edge: Edge) -> Wire:
     return {
-        "srcSymbolId": library.identity(link.source),
-        "dstSymbolId": library.identity(link.target),
-        "kind": link.kind,
-        "site": {"file": link.site_path, "startLine": link.site_line},
-        "confidence": round(link.confidence, 3),
-        "reason": link.reason,
-        "ambiguous": link.ambiguous,
+        "srcSymbolId": edge.caller,
+        "dstSymbolId": edge.callee,
+        "kind": edge.kind,
+        "site": {"file": edge.path, "startLine": edge.line},
+        "confidence": edge.confidence,
+        "reason": edge.reason,
     }
 
 
-def _note(library: Library, one: Unresolved) -> Wire:
+def _note(one: OpenCall) -> Wire:
     return {
         "type": "unresolved_edge",
-        "file": one.source.path,
+        "why": one.why,
+        "file": one.path,
         "startLine": one.line,
-        "symbolId": library.identity(one.source),
-        "detail": f"a call of {one.name} leads out of the tree, or to something not known",
+        "symbolId": one.caller,
+        "call": one.text,
+        "detail": one.detail,
+        "candidates": list(one.candidates),
     }
+
+
+def _note_order(note: Wire) -> tuple[str, str, str, int]:
+    line = note["startLine"]
+    assert isinstance(line, int)
+    return str(note["file"]), str(note["why"]), str(note["symbolId"]), line
 
 
 def _refused(index: CodeIndex, answer: GraphAnswer, gate: Gate) -> GraphAnswer:
