@@ -520,6 +520,7 @@ def test_iss_index_stability_k2_a_live_writer_is_never_taken_for_dead(world: Wor
     set_local(world, "IX_STALE")
     lease = world.index.leases.acquire(world.root, "run_other", "create")
     assert lease is not None
+    lease.announce()
     answer: Any = manage_index(world.index, "create", world.root)
     assert (answer["status"], answer["reason"]) == ("not_ready", "indexing")
     lease.release()

@@ -36,16 +36,35 @@ class Writer:
 
 
 class Lease:
-    """The right to write one root, until released or until this process ends."""
+    """The right to write one root, until released or until this process ends.
 
-    def __init__(self, descriptor: int, root: str, run_id: str) -> None:
-        self.descriptor, self.root, self.run_id = descriptor, root, run_id
+    Whoever holds it knows that no other writer is left. It is announced only when writing really
+    begins: until then the file may still say which run died here.
+    """
+
+    def __init__(self, descriptor: int, root: str, run_id: str, action: str) -> None:
+        self.descriptor, self.root, self.run_id, self.action = descriptor, root, run_id, action
         self._held = True
+        self._announced = False
+
+    def announce(self) -> None:
+        """Let readers know who writes."""
+        facts = {
+            "pid": os.getpid(),
+            "started": process_start(os.getpid()),
+            "runId": self.run_id,
+            "action": self.action,
+            "root": self.root,
+        }
+        os.ftruncate(self.descriptor, 0)
+        os.pwrite(self.descriptor, json.dumps(facts).encode(), 0)
+        self._announced = True
 
     def release(self) -> None:
         if self._held:
             self._held = False
-            os.ftruncate(self.descriptor, 0)
+            if self._announced:
+                os.ftruncate(self.descriptor, 0)
             os.close(self.descriptor)
 
 
@@ -69,16 +88,7 @@ class Leases:
                     return None
                 self._sleep(min(0.02, wait_s))
                 wait_s -= 0.02
-        facts = {
-            "pid": os.getpid(),
-            "started": process_start(os.getpid()),
-            "runId": run_id,
-            "action": action,
-            "root": root,
-        }
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, json.dumps(facts).encode(), 0)
-        return Lease(descriptor, root, run_id)
+        return Lease(descriptor, root, run_id, action)
 
     def live_writer(self, root: str) -> Writer | None:
         """The process writing this root now, if there is one. Takes no lock, writes nothing."""

@@ -79,12 +79,16 @@ def recover(index: CodeIndex, record: Record) -> Record | None:
     if lease is None:
         return record
     try:
-        return _settle_interrupted(index, record)
+        return settle_interrupted(index, record)
     finally:
         lease.release()
 
 
-def _settle_interrupted(index: CodeIndex, record: Record) -> Record | None:
+def settle_interrupted(index: CodeIndex, record: Record) -> Record | None:
+    """End a run by what can be proven. Only for the holder of the root's lease.
+
+    Its run held the lease for as long as it lived, so whoever holds it now knows it to be dead.
+    """
     proof = index.prove(record.root)
     if proof.outcome is Outcome.PROBE_FAILED:
         return record

@@ -222,7 +222,7 @@ def _create(index: CodeIndex, request: _Request, *, whole: bool) -> ManageAnswer
     handed_over = False
     try:
         # What we decided on may have changed before we got the lease; decide on what is there now.
-        now = index.registry.find(root)
+        now = _settled(index, root)
         if now != record:
             decided = _decide_create(index, request, now, whole)
             if not isinstance(decided, _Go):
@@ -230,6 +230,7 @@ def _create(index: CodeIndex, request: _Request, *, whole: bool) -> ManageAnswer
             record = now
         index.backend.check(root)
         options = _options(request, record)
+        lease.announce()
         if not lifecycle.begin(index, root, run_id, options, record):
             return _someone_writes(index, request)
         handed_over = True
@@ -238,6 +239,14 @@ def _create(index: CodeIndex, request: _Request, *, whole: bool) -> ManageAnswer
             lease.release()
     index.start(lambda: _run(index, request, options, lease))
     return _started(request, root, decided)
+
+
+def _settled(index: CodeIndex, root: str) -> Record | None:
+    """The record as it is now that we hold the lease; a run it still speaks of is dead."""
+    record = index.registry.find(root)
+    if record is not None and isinstance(record.state, Indexing):
+        return lifecycle.settle_interrupted(index, record)
+    return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,9 +414,10 @@ def _sync(index: CodeIndex, request: _Request) -> ManageAnswer:
         return _someone_writes(index, request)
     try:
         # We may have waited for another run; what it left is what we go on from.
-        refusal = _refuse_sync(index, request, index.gate(index.registry.find(root)))
+        refusal = _refuse_sync(index, request, index.gate(_settled(index, root)))
         if not isinstance(refusal, Open):
             return refusal
+        lease.announce()
         try:
             built, _ = lifecycle.run_sync(index, refusal.record, lease, request.report)
         except EmptyTree as error:
@@ -633,9 +643,10 @@ def _clear(index: CodeIndex, request: _Request) -> ManageAnswer:
     if lease is None:
         return _someone_writes(index, request)
     try:
-        now = index.registry.find(root)
+        now = _settled(index, root)
         if now is not None and isinstance(now.state, Indexing):
             return _busy(index, request, Building(now, now.state))
+        lease.announce()
         watcher = index.watchers.pop(root, None)
         if watcher is not None:
             watcher.stop()
