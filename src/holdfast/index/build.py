@@ -15,7 +15,7 @@ from holdfast.files import disk
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Changes, Entry, Snapshot, compare, compressed, unchanged
 from holdfast.index import marker as markers
-from holdfast.index.content import ContentStore, prepared_key, unpack, vector_key
+from holdfast.index.content import ContentStore, pack, prepared_key, unpack, vector_key
 from holdfast.index.embedding.provider import EmbeddingProvider, embed_all
 from holdfast.index.errors import RootMissing
 from holdfast.index.fingerprint import Fingerprint
@@ -205,7 +205,7 @@ class _Run:
                     continue
                 key = keys[path] = prepared_key(path, job.entry.digest, tools.maker)
                 packed = content.prepared(key)
-                kept = unpack(packed, path, job.entry) if packed is not None else None
+                kept = unpack(packed, job, tools.provider.dimension) if packed else None
                 if kept is not None:
                     ready[path] = kept
                 else:
@@ -216,10 +216,10 @@ class _Run:
             missing(), Recipe(tools.extract, local), total_bytes, tools.processes, tools.inherited
         )
         fresh: list[tuple[bytes, bytes]] = []
-        for file, packed in made:
+        for file in made:
             for path in list(ready):
                 yield ready.pop(path)
-            fresh.append((keys[file.path], packed))
+            fresh.append((keys.pop(file.path), pack(file)))
             if len(fresh) >= KEEP_EVERY_FILES:
                 content.keep_prepared(fresh)
                 fresh.clear()

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import apsw
 import msgspec
 
-from holdfast.files.snapshot import Entry
+from holdfast.index import facts as facts_of
 from holdfast.index.facts import FACTS_VERSION
-from holdfast.index.generation import PreparedChunk, PreparedFile
-from holdfast.index.prepare import PREPARED_VERSION
+from holdfast.index.generation import PreparedFile
+from holdfast.index.prepare import PREPARED_VERSION, Job, chunks_of
 
 CONTENT_VERSION = 1
 """The tables' version; another version's file is emptied.
@@ -39,7 +38,6 @@ class _Kept(msgspec.Struct, array_like=True, gc=False):
     language: str
     problem: str | None
     facts: bytes
-    chunks: tuple[tuple[int, int, str, str | None, str | None, str, str, str], ...]
     vectors: bytes
 
 
@@ -48,47 +46,26 @@ _decoder = msgspec.msgpack.Decoder(_Kept)
 
 
 def pack(file: PreparedFile) -> bytes:
-    """A prepared file as bytes, without the stat of the copy it came from."""
-    return zlib.compress(
-        _encoder.encode(
-            _Kept(
-                file.language,
-                file.problem,
-                file.facts,
-                tuple(
-                    (
-                        c.start_line,
-                        c.end_line,
-                        c.text,
-                        c.symbol_id,
-                        c.label,
-                        c.kind,
-                        c.header,
-                        c.body,
-                    )
-                    for c in file.chunks
-                ),
-                file.vectors,
-            )
-        ),
-        1,
-    )
+    """What cost something to make of a file: its facts and its vectors."""
+    return _encoder.encode(_Kept(file.language, file.problem, file.facts, file.vectors))
 
 
-def unpack(data: bytes, path: str, entry: Entry) -> PreparedFile | None:
-    """What `pack` packed, for a file with this path and entry; None if it is damaged."""
+def unpack(data: bytes, job: Job, dimension: int) -> PreparedFile | None:
+    """The prepared file again, from what was kept and its bytes; None if they do not belong."""
     try:
-        kept = _decoder.decode(zlib.decompress(data))
-    except (zlib.error, msgspec.DecodeError):
+        kept = _decoder.decode(data)
+        facts = facts_of.decode(kept.facts)
+    except msgspec.DecodeError:
+        return None
+    chunks = (
+        ()
+        if kept.problem == "binary" or kept.problem == "minified"
+        else chunks_of(job.path, job.source, facts)
+    )
+    if kept.vectors and len(kept.vectors) != len(chunks) * dimension * 4:
         return None
     return PreparedFile(
-        path,
-        entry,
-        kept.language,
-        kept.problem,
-        kept.facts,
-        tuple(PreparedChunk(*chunk) for chunk in kept.chunks),
-        kept.vectors,
+        job.path, job.entry, kept.language, kept.problem, kept.facts, chunks, kept.vectors
     )
 
 

@@ -11,7 +11,7 @@ from holdfast.index import facts as facts_of
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.facts import MODULE, Chunk, FileFacts, Problem, Span
 from holdfast.index.generation import PreparedChunk, PreparedFile
-from holdfast.index.search.lexical import words
+from holdfast.index.search.lexical import spaced_words
 
 Extract = Callable[[str, bytes], FileFacts]
 
@@ -46,7 +46,7 @@ def prepare(job: Job, extract: Extract) -> PreparedFile:
         facts = FileFacts(job.path, language_of(job.path), "", 0, len(job.source))
         return _file(job, facts, problem, ())
     facts = extract(job.path, job.source)
-    return _file(job, facts, None, tuple(_chunks(job.path, job.source, facts)))
+    return _file(job, facts, None, chunks_of(job.path, job.source, facts))
 
 
 def prepare_with_vectors(job: Job, extract: Extract, provider: EmbeddingProvider) -> PreparedFile:
@@ -86,7 +86,7 @@ def without_parser(job: Job, why: str) -> PreparedFile:
         chunks=(Chunk(MODULE, whole),) if job.source else (),
         problems=(Problem("too_hard", 1, why),),
     )
-    return _file(job, facts, why, tuple(_chunks(job.path, job.source, facts)))
+    return _file(job, facts, why, chunks_of(job.path, job.source, facts))
 
 
 def embedded_text(path: str, chunk: PreparedChunk) -> str:
@@ -108,20 +108,21 @@ def _file(
     )
 
 
-def _chunks(path: str, source: bytes, facts: FileFacts) -> list[PreparedChunk]:
+def chunks_of(path: str, source: bytes, facts: FileFacts) -> tuple[PreparedChunk, ...]:
+    """The chunks of a file, in words. Facts and bytes say it all, so it is made anew each time."""
     prepared = []
-    path_words = words(path)
+    path_words = spaced_words(path)
     for chunk in facts.chunks:
         span = chunk.span
         text = source[span.start : span.end].decode("utf-8", "replace")
-        body = words(text)
+        body = spaced_words(text)
         if not body:
             continue
         symbol = facts.symbols[chunk.owner] if chunk.owner != MODULE else None
-        header = list(path_words)
+        header = path_words
         if symbol is not None:
-            header += words(symbol.qualified)
-            header += words(symbol.signature[:SIGNATURE_CHARACTERS_MAX])
+            about = f"{symbol.qualified} {symbol.signature[:SIGNATURE_CHARACTERS_MAX]}"
+            header = f"{path_words} {spaced_words(about)}"
         prepared.append(
             PreparedChunk(
                 span.first_line,
@@ -130,8 +131,8 @@ def _chunks(path: str, source: bytes, facts: FileFacts) -> list[PreparedChunk]:
                 symbol.id if symbol else None,
                 symbol.qualified if symbol else None,
                 symbol.kind if symbol else "module",
-                " ".join(header),
-                " ".join(body),
+                header,
+                body,
             )
         )
-    return prepared
+    return tuple(prepared)

@@ -473,7 +473,7 @@ class SqliteWriter:
         self._next_chunk += len(file.chunks)
         length = sum(
             c.header.count(" ") + c.body.count(" ") + bool(c.header) + bool(c.body)
-            for c in file.chunks
+            for c in file.chunks  # Words are apart by single spaces.
         )
         run(
             "INSERT INTO file VALUES (?,?,?,?,?,?,?,?,?,?,?)",

@@ -18,7 +18,6 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain, repeat
 
-from holdfast.index.content import pack
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generation import PreparedFile
 from holdfast.index.prepare import (
@@ -43,9 +42,6 @@ class Recipe:
     provider: EmbeddingProvider | None
 
 
-Made = tuple[PreparedFile, bytes]
-"""A prepared file, and the same packed for keeping."""
-
 _recipe: Recipe | None = None
 
 
@@ -66,17 +62,15 @@ def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
     os._exit(1)
 
 
-def _prepare_batch(jobs: list[Job]) -> list[Made]:
+def _prepare_batch(jobs: list[Job]) -> list[PreparedFile]:
     assert _recipe is not None
     return [_make(job, _recipe) for job in jobs]
 
 
-def _make(job: Job, recipe: Recipe) -> Made:
+def _make(job: Job, recipe: Recipe) -> PreparedFile:
     if recipe.provider is None:
-        file = prepare(job, recipe.extract)
-    else:
-        file = prepare_with_vectors(job, recipe.extract, recipe.provider)
-    return file, pack(file)
+        return prepare(job, recipe.extract)
+    return prepare_with_vectors(job, recipe.extract, recipe.provider)
 
 
 def prepare_all(
@@ -85,7 +79,7 @@ def prepare_all(
     total_bytes: int,
     processes: int | None = None,
     inherited: Sequence[int] = (),
-) -> Iterator[Made]:
+) -> Iterator[PreparedFile]:
     """Prepare every job, in order; lazily, so that sources are read as they are needed."""
     processes = processes or os.cpu_count() or 1
     if total_bytes < POOL_BYTES_MIN or processes < 2:
@@ -93,7 +87,7 @@ def prepare_all(
             yield _make(job, recipe)
         return
     pool = _pool(recipe, processes, inherited)
-    under_way: deque[tuple[list[Job], Future[list[Made]]]] = deque()
+    under_way: deque[tuple[list[Job], Future[list[PreparedFile]]]] = deque()
     try:
         for batch in chain(_batches(jobs), repeat(None)):
             if batch is not None:
@@ -116,18 +110,18 @@ def prepare_all(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _submit(pool: ProcessPoolExecutor, batch: list[Job]) -> Future[list[Made]]:
+def _submit(pool: ProcessPoolExecutor, batch: list[Job]) -> Future[list[PreparedFile]]:
     try:
         return pool.submit(_prepare_batch, batch)
     except BrokenProcessPool as error:
-        broken: Future[list[Made]] = Future()
+        broken: Future[list[PreparedFile]] = Future()
         broken.set_exception(error)
         return broken
 
 
-def _one_by_one(jobs: list[Job], recipe: Recipe, inherited: Sequence[int]) -> list[Made]:
+def _one_by_one(jobs: list[Job], recipe: Recipe, inherited: Sequence[int]) -> list[PreparedFile]:
     """Prepare a batch of which one file ends its process."""
-    made: list[Made] = []
+    made: list[PreparedFile] = []
     pool = _pool(recipe, 1, inherited)
     try:
         for job in jobs:
@@ -138,7 +132,7 @@ def _one_by_one(jobs: list[Job], recipe: Recipe, inherited: Sequence[int]) -> li
                 file = without_parser(job, "the parser ended abnormally on this file")
                 if recipe.provider is not None:
                     file = with_vectors(file, recipe.provider)
-                made.append((file, pack(file)))
+                made.append(file)
                 pool = _pool(recipe, 1, inherited)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

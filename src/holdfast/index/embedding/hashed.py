@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 DIMENSION = 256
-_SPIKES = 6
-_WORDS_MAX = 20_000
+_SIGN_SEED = 0x9E3779B9
+_COMMON_WEIGHT = 0.15
+_WORDS_MAX = 50_000
 _TRIGRAM_SHARE = 0.6
 
 _COMMON = frozenset(
@@ -60,22 +61,16 @@ class HashedEmbedding:
     def embed(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
 
+        counted = [Counter(words(text)) for text in texts]
+        self._learn({word for counts in counted for word in counts})
         out = np.zeros((len(texts), DIMENSION), dtype=np.float32)
-        for i, text in enumerate(texts):
-            counts = Counter(words(text))
-            if not counts:
-                continue
-            ids = self._ids(counts)
-            weights = np.fromiter(
-                (
-                    (1 + math.log(n)) * (0.15 if word in _COMMON else 1.0)
-                    for word, n in counts.items()
-                ),
-                dtype=np.float32,
-                count=len(counts),
-            )
-            assert self._rows is not None
-            out[i] = weights @ self._rows[ids]
+        row_of, rows = self._row_of, self._rows
+        for i, counts in enumerate(counted):
+            if counts:
+                assert rows is not None
+                ids = np.fromiter(map(row_of.__getitem__, counts), np.intp, len(counts))
+                n = np.fromiter(counts.values(), np.float32, len(counts))
+                out[i] = (1 + np.log(n)) @ rows[ids]
         lengths = np.linalg.norm(out, axis=1, keepdims=True)
         lengths[lengths == 0] = 1.0
         normal: Vectors = out / lengths
@@ -84,40 +79,53 @@ class HashedEmbedding:
     def embed_query(self, text: str) -> Vectors:
         return self.embed([text])
 
-    def _ids(self, counts: Counter[str]) -> NDArray[np.intp]:
-        """Which rows hold these words' vectors, making those that are missing."""
+    def _learn(self, met: set[str]) -> None:
+        """Have a row for each of these words."""
         import numpy as np
 
-        if self._rows is None:
-            self._rows = np.zeros((1024, DIMENSION), dtype=np.float32)
-        if len(self._row_of) + len(counts) > _WORDS_MAX:
-            self._row_of.clear()
-        for word in counts:
-            if word not in self._row_of:
-                row = len(self._row_of)
-                if row == len(self._rows):
-                    self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
-                self._rows[row] = _word_vector(word)
-                self._row_of[word] = row
-        row_of = self._row_of
-        return np.fromiter((row_of[word] for word in counts), dtype=np.intp, count=len(counts))
+        new = sorted(word for word in met if word not in self._row_of)
+        if not new:
+            return
+        if len(self._row_of) + len(new) > _WORDS_MAX:
+            self._row_of, self._rows, new = {}, None, sorted(met)
+        first = len(self._row_of)
+        last = first + len(new)
+        if self._rows is None or last > len(self._rows):
+            # Twice the room each time: rows are copied a few times in all, not once per text.
+            grown = np.zeros((max(1024, 2 * last), DIMENSION), dtype=np.float32)
+            if self._rows is not None:
+                grown[:first] = self._rows[:first]
+            self._rows = grown
+        self._rows[first:last] = _word_vectors(new)
+        self._row_of.update((word, first + i) for i, word in enumerate(new))
 
 
-def _word_vector(word: str) -> NDArray[np.float32]:
+def _word_vectors(new: list[str]) -> NDArray[np.float32]:
+    """One row for each word: four signed spikes for the word, and four for each of its trigrams."""
     import numpy as np
 
-    vector = np.zeros(DIMENSION, dtype=np.float32)
-    _spike(vector, word, 1.0)
-    padded = f"<{word}>"
-    trigrams = [padded[i : i + 3] for i in range(len(padded) - 2)] if len(word) > 3 else []
-    for trigram in trigrams:
-        _spike(vector, f"#{trigram}", _TRIGRAM_SHARE / math.sqrt(len(trigrams)))
-    length = float(np.linalg.norm(vector)) or 1.0
-    return vector / np.float32(length)
-
-
-def _spike(vector: NDArray[np.float32], feature: str, weight: float) -> None:
-    seed = zlib.crc32(feature.encode("utf-8", "surrogatepass"))
-    for _ in range(_SPIKES):
-        seed = (seed * 1_664_525 + 1_013_904_223) & 0xFFFFFFFF
-        vector[(seed >> 8) % DIMENSION] += weight if seed >> 31 else -weight
+    features: list[bytes] = []
+    owners: list[int] = []
+    weights: list[float] = []
+    for i, word in enumerate(new):
+        features.append(word.encode("utf-8", "surrogatepass"))
+        owners.append(i)
+        weights.append(1.0)
+        if len(word) > 3:
+            padded = f"<{word}>"
+            trigrams = [padded[at : at + 3] for at in range(len(padded) - 2)]
+            features += [f"#{t}".encode("utf-8", "surrogatepass") for t in trigrams]
+            owners += [i] * len(trigrams)
+            weights += [_TRIGRAM_SHARE / math.sqrt(len(trigrams))] * len(trigrams)
+    n = len(features)
+    places = np.fromiter(map(zlib.crc32, features), "<u4", n).view(np.uint8).reshape(n, 4)
+    bits = np.fromiter((zlib.crc32(f, _SIGN_SEED) for f in features), "<u4", n)
+    signs = ((bits[:, None] >> np.arange(4, dtype=np.uint32)) & 1).astype(np.float64) * 2 - 1
+    flat = np.asarray(owners)[:, None] * DIMENSION + places
+    values = signs * np.asarray(weights)[:, None]
+    rows = np.bincount(flat.ravel(), values.ravel(), len(new) * DIMENSION)
+    rows = rows.reshape(len(new), DIMENSION)
+    scale = np.fromiter((_COMMON_WEIGHT if word in _COMMON else 1.0 for word in new), np.float64)
+    lengths = np.linalg.norm(rows, axis=1)
+    lengths[lengths == 0] = 1.0
+    return np.asarray(rows * (scale / lengths)[:, None], dtype=np.float32)

@@ -22,22 +22,37 @@ WORD_CHARACTERS_MAX = 64
 _WORD = re.compile(r"\w+")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]|\d+|[^\W\dA-Za-z_]+")
 
-_memo: dict[str, tuple[str, ...]] = {}
 _MEMO_MAX = 200_000
 
 
+class _Memo(dict[str, str]):
+    """Each word as met in text -> the words it counts as, apart by spaces."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) > _MEMO_MAX:
+            self.clear()
+        split = self[word] = " ".join(_split(word))
+        return split
+
+
+_memo = _Memo()
+
+
+def spaced_words(text: str) -> str:
+    """The words of a text in order, apart by single spaces.
+
+    Each identifier counts, then its parts if it has several. All in C, because every byte of a
+    tree passes through here.
+    """
+    joined = " ".join(map(_memo.__getitem__, _WORD.findall(text)))
+    if "  " in joined or joined[:1] == " " or joined[-1:] == " ":
+        return " ".join(joined.split())
+    return joined
+
+
 def words(text: str) -> list[str]:
-    """The words of a text in order: each identifier, then its parts if it has several."""
-    found: list[str] = []
-    memo = _memo
-    for word in _WORD.findall(text):
-        split = memo.get(word)
-        if split is None:
-            if len(memo) > _MEMO_MAX:
-                memo.clear()
-            split = memo[word] = _split(word)
-        found += split
-    return found
+    """The words of a text in order, as a list."""
+    return spaced_words(text).split()
 
 
 def _split(word: str) -> tuple[str, ...]:
