@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from holdfast.files.paths import canonical_root
 from holdfast.files.policy import Policy
 from holdfast.files.watcher import Watcher
 from holdfast.index import facts
-from holdfast.index.build import Tools
 from holdfast.index.content import ContentStore
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.fingerprint import SCHEMA_VERSION, Fingerprint
@@ -25,15 +25,22 @@ from holdfast.index.freshness import FreshnessChecks
 from holdfast.index.gate import Gate, effective_record, pass_gate
 from holdfast.index.generation import Backend
 from holdfast.index.leases import Lease, Leases
-from holdfast.index.links import ProgramCache
 from holdfast.index.prepare import Extract, extract_facts
 from holdfast.index.probe import Prober
 from holdfast.index.proof import Proof
 from holdfast.index.record import Options, Record
 from holdfast.index.registry import Registry
 
+if TYPE_CHECKING:
+    # A search needs neither, and both take long to import.
+    from holdfast.index.build import Tools
+    from holdfast.index.links import ProgramCache
+
 RETRY_AFTER_MS = 2_000
 STALE_INDEXING_S = 120.0
+
+
+_making = threading.Lock()
 
 
 def run_here(job: Callable[[], None]) -> None:
@@ -68,7 +75,7 @@ class CodeIndex:
     watches: bool = False
     prober: Prober = field(init=False)
     freshness: FreshnessChecks = field(init=False)
-    programs: ProgramCache = field(default_factory=ProgramCache)
+    _programs: ProgramCache | None = None
     watchers: dict[str, Watcher] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -103,7 +110,20 @@ class CodeIndex:
     def now_ns(self) -> int:
         return int(self.now().timestamp() * 1_000_000) * 1_000
 
+    @property
+    def programs(self) -> ProgramCache:
+        """The linked programs of roots whose calls were asked for."""
+        from holdfast.index.links import ProgramCache
+
+        with _making:
+            if self._programs is None:
+                self._programs = ProgramCache()
+            return self._programs
+
     def tools(self, lease: Lease) -> Tools:
+        """What a build under a lease works with."""
+        from holdfast.index.build import Tools
+
         return Tools(
             self.backend,
             self.provider,

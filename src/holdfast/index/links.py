@@ -16,7 +16,7 @@ from holdfast.index import facts as facts_of
 from holdfast.index.facts import FileFacts, Symbol, file_id
 from holdfast.index.freshness import Overlay
 from holdfast.index.generation import Identity, Reader
-from holdfast.index.resolve import Edge, Open, Resolution, Resolver
+from holdfast.index.resolve import Edge, Open, Resolver
 
 PROGRAMS_MAX = 2
 
@@ -40,7 +40,7 @@ class LinkedProgram:
     """Path -> digest of the changed file laid over the generation; None for one that is gone."""
 
     def __post_init__(self) -> None:
-        self._known: dict[str, Resolution] = {}
+        self._known: dict[tuple[str, int], Edge | Open] = {}
         self._places: dict[str, tuple[str, int]] = {}
         self._mentions: dict[str, set[str]] = defaultdict(set)
         for path, view in self.resolver.program.files.items():
@@ -53,6 +53,8 @@ class LinkedProgram:
             for name in (taken.name, taken.alias):
                 if name:
                     self._mentions[name].add(path)
+        for binding in facts.bindings:
+            self._mentions[_tail(binding.value)].add(path)
         self._places[file_id(path)] = (path, -1)
         for index, symbol in enumerate(facts.symbols):
             self._places[symbol.id] = (path, index)
@@ -85,34 +87,45 @@ class LinkedProgram:
         symbol = facts.symbols[index] if index < len(facts.symbols) else None
         return (facts, symbol) if symbol is not None and symbol.id == identity else None
 
-    def resolution(self, path: str) -> Resolution:
-        known = self._known.get(path)
+    def _resolved(self, path: str, number: int) -> Edge | Open:
+        """What one call of a file means."""
+        known = self._known.get((path, number))
         if known is None:
-            known = self._known[path] = self.resolver.file(path)
+            view = self.resolver.program.files[path]
+            known = self._known[path, number] = self.resolver.call(view, view.facts.calls[number])
         return known
 
     def outgoing(self, identity: str) -> tuple[list[Edge], list[Open]]:
         found = self.place(identity)
         if found is None:
             return [], []
-        resolution = self.resolution(found[0].path)
-        return (
-            [edge for edge in resolution.edges if edge.caller == identity],
-            [one for one in resolution.open if one.caller == identity],
-        )
+        facts = found[0]
+        caller = self._places[identity][1]
+        answers = [
+            self._resolved(facts.path, number)
+            for number, call in enumerate(facts.calls)
+            if call.caller == caller
+        ]
+        edges = [answer for answer in answers if isinstance(answer, Edge)]
+        return edges, [answer for answer in answers if isinstance(answer, Open)]
 
     def incoming(self, identity: str) -> list[Edge]:
         found = self.place(identity)
         if found is None or found[1] is None:
             return []
+        names, paths = self._may_call(found[0], found[1])
         edges = []
-        for path in sorted(self._may_call(found[0], found[1])):
-            if path in self.resolver.program.files:
-                edges += [e for e in self.resolution(path).edges if e.callee == identity]
+        for path in sorted(paths):
+            facts = self.facts(path)
+            for number, call in enumerate(facts.calls if facts is not None else ()):
+                if call.name in names:
+                    answer = self._resolved(path, number)
+                    if isinstance(answer, Edge) and answer.callee == identity:
+                        edges.append(answer)
         return edges
 
-    def _may_call(self, facts: FileFacts, symbol: Symbol) -> set[str]:
-        """Files that mention a name by which a symbol can be called, or an alias of one."""
+    def _may_call(self, facts: FileFacts, symbol: Symbol) -> tuple[set[str], set[str]]:
+        """The names by which a symbol can be called, aliases included, and who mentions them."""
         names = {symbol.name}
         if symbol.parent >= 0:
             # A class is called by its own name, and that reaches its constructor.
@@ -124,12 +137,15 @@ class LinkedProgram:
             for path in self._mentions.get(name, ()):
                 paths.add(path)
                 mentioning = self.facts(path)
-                for taken in mentioning.imports if mentioning is not None else ():
-                    alias = taken.alias
-                    if taken.name == name and alias and alias not in names:
+                if mentioning is None:
+                    continue
+                aliases = [i.alias for i in mentioning.imports if i.name == name]
+                aliases += [b.name for b in mentioning.bindings if _tail(b.value) == name]
+                for alias in aliases:
+                    if alias and alias not in names:
                         names.add(alias)
                         queue.append(alias)
-        return paths
+        return names, paths
 
     def walk(self, start: str, direction: str, depth: int, limit: int) -> Walked:
         """The calls within `depth` steps, nearest first, at most `limit`."""
@@ -173,6 +189,11 @@ class LinkedProgram:
                     seen.add(following)
                     queue.append((following, far + 1))
         return list(edges), left, False
+
+
+def _tail(value: str) -> str:
+    """The name a value is another name for: the last of a chain; "" for a call's result."""
+    return "" if value.endswith(")") else value.rsplit(".", 1)[-1]
 
 
 class ProgramCache:

@@ -322,6 +322,14 @@ class PostgresReader:
         containing = dict.fromkeys(words, 0) | dict(found.fetchall())
         return TermStats(chunks, length / chunks if chunks else 0.0, containing)
 
+    def paths(self, ids: Iterable[int]) -> dict[int, str]:
+        found = self._connection.execute(
+            "SELECT chunk.id, path FROM chunk JOIN file ON file.id = file_id "
+            "WHERE chunk.root_id = $1 AND chunk.id = ANY($2)",
+            (self._root, list(ids)),
+        )
+        return dict(found.fetchall())
+
     def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         found = self._connection.execute(
             f"{_CHUNK} WHERE chunk.root_id = $1 AND chunk.id = ANY($2)", (self._root, list(ids))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -83,6 +84,9 @@ class _Matrix:
     identity: Identity
     ids: NDArray[np.int64]
     rows: NDArray[np.float32]
+    firsts: list[int]
+    """The first chunk of each file that has chunks, in order."""
+    paths: list[str]
 
 
 class SqliteBackend:
@@ -183,18 +187,24 @@ class SqliteBackend:
                 return known
         found = _rows(
             connection,
-            "SELECT first_chunk, chunk_count, rows FROM file JOIN vector ON file_id = id "
+            "SELECT first_chunk, chunk_count, rows, path FROM file JOIN vector ON file_id = id "
             "WHERE chunk_count > 0 ORDER BY first_chunk",
         )
         rows = np.frombuffer(b"".join(row[2] for row in found), dtype=np.float32)
         ids = (
-            np.concatenate([np.arange(first, first + n) for first, n, _ in found])
+            np.concatenate([np.arange(first, first + n) for first, n, *_ in found])
             if found
             else np.empty(0, dtype=np.int64)
         )
         if rows.size != ids.size * self._dimension:
             raise DamagedBackend(f"the vectors of {root} do not belong to its chunks")
-        matrix = _Matrix(identity, ids.astype(np.int64), rows.reshape(len(ids), self._dimension))
+        matrix = _Matrix(
+            identity,
+            ids.astype(np.int64),
+            rows.reshape(len(ids), self._dimension),
+            [row[0] for row in found],
+            [row[3] for row in found],
+        )
         with self._lock:
             self._matrices[root] = matrix
             while len(self._matrices) > MATRICES_MAX:
@@ -345,7 +355,7 @@ class SqliteReader:
     def rank_dense(self, vector: NDArray[np.float32], limit: int) -> Ranked:
         import numpy as np
 
-        matrix: _Matrix = self._load(self._root, self._connection, self.identity)
+        matrix = self._matrix()
         scores = matrix.rows @ vector
         if limit < len(scores):
             best = np.argpartition(-scores, limit)[:limit]
@@ -354,6 +364,14 @@ class SqliteReader:
         ids = matrix.ids[best]
         order = np.lexsort((ids, -scores[best]))
         return [(int(ids[i]), float(scores[best[i]])) for i in order]
+
+    def _matrix(self) -> _Matrix:
+        matrix: _Matrix = self._load(self._root, self._connection, self.identity)
+        return matrix
+
+    def paths(self, ids: Iterable[int]) -> dict[int, str]:
+        matrix = self._matrix()
+        return {i: matrix.paths[bisect_right(matrix.firsts, i) - 1] for i in ids}
 
     def term_stats(self, words: Sequence[str]) -> TermStats:
         chunks, total = _row(self._connection, "SELECT sum(chunk_count), sum(words) FROM file")

@@ -41,9 +41,9 @@ def find(
     overlay: Overlay,
     provider: EmbeddingProvider,
     wanted: int,
-    keep: Callable[[StoredChunk], bool],
+    keep: Callable[[str], bool],
 ) -> Found:
-    """At least `wanted` chunks that `keep` keeps, if there are so many.
+    """The best `wanted` chunks of files that `keep` keeps, if there are so many.
 
     The lexical lane must answer; a dense lane that does not is named and left out.
     """
@@ -60,9 +60,9 @@ def find(
     while True:
         lexical = reader.rank_lexical(words, limit)
         dense = reader.rank_dense(vector, limit) if vector is not None else []
-        stored = reader.chunks({identity for identity, _ in (*lexical, *dense)})
-        stored = {i: chunk for i, chunk in stored.items() if not overlay.replaces(chunk.path)}
-        kept = {i: c for i, c in {**stored, **fresh.chunks}.items() if keep(c)}
+        stored = reader.paths({identity for identity, _ in (*lexical, *dense)})
+        kept = {i for i, path in stored.items() if keep(path) and not overlay.replaces(path)}
+        kept |= {i for i, chunk in fresh.chunks.items() if keep(chunk.path)}
         lanes = [
             (LEXICAL_WEIGHT, _merged(lexical, fresh.lexical, kept)),
             (dense_weight, _merged(dense, fresh.dense[:limit], kept)),
@@ -70,12 +70,13 @@ def find(
         scores = fuse(lanes)
         exhausted = len(lexical) < limit and len(dense) < limit
         if len(scores) >= wanted or exhausted or limit >= CANDIDATES_MAX:
-            ranked = [(kept[i], scores[i]) for i in best_first(scores)]
-            return Found(ranked, failures, limit)
+            best = best_first(scores)[:wanted]
+            chunks = {**reader.chunks(i for i in best if i > 0), **fresh.chunks}
+            return Found([(chunks[i], scores[i]) for i in best], failures, limit)
         limit = min(CANDIDATES_MAX, limit * 4)
 
 
-def _merged(stored: Ranked, fresh: Ranked, kept: dict[int, StoredChunk]) -> list[int]:
+def _merged(stored: Ranked, fresh: Ranked, kept: set[int]) -> list[int]:
     both = [pair for pair in (*stored, *fresh) if pair[0] in kept]
     both.sort(key=lambda pair: (-pair[1], pair[0]))
     return [identity for identity, _ in both]

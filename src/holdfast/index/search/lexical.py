@@ -65,9 +65,23 @@ def _split(word: str) -> tuple[str, ...]:
     return (whole,) if parts == [whole] else (whole, *parts)
 
 
+_ASIDE = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        a an the and or of to in on at by for from with as is are was be been it its this that
+        these those how where what which who when why does do did done can could should would
+        will i we you they there here into than then so if not no any all some
+        """,
+    )
+)
+"""Words of a question that say nothing about code."""
+
+
 def query_words(query: str) -> list[str]:
-    """The distinct words to look for, in the order asked."""
-    return list(dict.fromkeys(words(query)))
+    """The distinct words to look for, in the order asked; those that say little only if alone."""
+    asked = list(dict.fromkeys(words(query)))
+    return [word for word in asked if word not in _ASIDE] or asked
 
 
 @dataclass(frozen=True, slots=True)

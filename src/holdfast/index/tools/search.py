@@ -84,9 +84,9 @@ def search_code(
     root = gate.record.root
     below = requested[len(root) :].strip("/")
 
-    def keep(chunk: StoredChunk) -> bool:
-        inside = not below or chunk.path == below or chunk.path.startswith(below + "/")
-        return inside and in_scope(chunk.path, scope)
+    def keep(path: str) -> bool:
+        inside = not below or path == below or path.startswith(below + "/")
+        return inside and in_scope(path, scope)
 
     def retrieve(reader: Reader, overlay: Overlay) -> Found:
         return find(query, reader, overlay, index.provider, limit * 3, keep)
