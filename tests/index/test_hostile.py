@@ -51,7 +51,7 @@ def test_a_hostile_tree_is_indexed_without_harm(tmp_path: Path) -> None:
         assert json.loads(json.dumps(found)) == found
     with index.backend.reader(str(root)) as reader:
         assert reader.problems() == {"binary.py": "binary", "bundle.js": "minified"}
-        assert reader.totals().files == MANY + 10
+        assert reader.totals().files == MANY + 9
     outline: Any = file_outline(index, str(root), "half.py")
     assert outline["status"] == "ok"
     assert manage_index(index, "sync", str(root))["status"] == "ok"
