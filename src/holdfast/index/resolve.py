@@ -187,9 +187,11 @@ class Resolver:
             known = names.variable(view, call.caller, name, call.line)
             if known is not None:
                 held = [f for f in known if f.thing.kind in ("symbol", "external")]
-                return held or (None if names.is_local(view, call.caller, name) else (
-                    names.name(view, call.caller, name) or None
-                ))
+                return held or (
+                    None
+                    if names.is_local(view, call.caller, name)
+                    else (names.name(view, call.caller, name) or None)
+                )
         found = names.name(view, call.caller, name)
         if not found and view.family == "rust" and call.kind == "macro":
             everywhere = self.program.by_name.get(("rust", name), [])
