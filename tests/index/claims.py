@@ -66,7 +66,9 @@ def check(text: str) -> None:
     facts = {f.path: extract(f.path, ("\n".join(f.lines) + "\n").encode()) for f in files}
     resolver = Resolver(facts.values())
     labels = {
-        symbol.id: one.label(index) for one in facts.values() for index, symbol in enumerate(one.symbols)
+        symbol.id: one.label(index)
+        for one in facts.values()
+        for index, symbol in enumerate(one.symbols)
     }
     for file in files:
         one = facts[file.path]

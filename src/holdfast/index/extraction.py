@@ -63,6 +63,8 @@ def extract(path: str, source: bytes) -> FileFacts:
     if found.truncated:
         detail = f"more than {SYMBOLS_MAX} symbols, or nested too deep; the rest are left out"
         problems.append(Problem("too_many", 1, detail))
+    for line, detail in found.failed[:10]:
+        problems.append(Problem("malformed", line, f"a node that was not understood, {detail}"))
     return FileFacts(
         path=path,
         language=name,

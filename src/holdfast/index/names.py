@@ -209,7 +209,13 @@ class Names:
             return []
         self.busy.add(key)
         try:
-            return [each for f in found for each in self.member(f.thing, name)]
+            # A module outside the program may have the name or not: that is no answer.
+            return [
+                each
+                for f in found
+                if f.thing.kind != "external"
+                for each in self.member(f.thing, name)
+            ]
         finally:
             self.busy.discard(key)
 

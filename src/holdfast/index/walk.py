@@ -39,10 +39,10 @@ SYMBOLS_MAX = 50_000
 DEPTH_MAX = 200
 SIGNATURE_MAX = 600
 DOC_MAX = 2_000
-READ_BYTES = 1_024
-READS_PER_BLOCK = 64
-SLOWEST_SECONDS = 4.0
-SLOWEST_SECONDS_PER_BYTE = 20e-6
+READ_BYTES = 512
+READS_PER_BLOCK = 32
+SLOWEST_SECONDS = 1.0
+SLOWEST_SECONDS_PER_BYTE = 10e-6
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,20 @@ class Gathered:
     inherits: list[Inheritance] = field(default_factory=list)
     module: str = ""
     truncated: bool = False
+    failed: list[tuple[int, str]] = field(default_factory=list)
+    """Where a rule met a node that it did not expect, and lost it."""
     tree: tree_sitter.Tree | None = None
+
+
+def first_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
+    """The first named child, if there is one."""
+    return node.named_child(0) if node.named_child_count else None
+
+
+def last_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
+    """The last named child, if there is one."""
+    count = node.named_child_count
+    return node.named_child(count - 1) if count else None
 
 
 class TooHardError(Exception):
@@ -187,7 +200,10 @@ class Walk(Gathered):
             last = this
             while scopes and scopes[-1].end <= start:
                 scopes.pop()
-            rules[this[2]](self, node)
+            try:
+                rules[this[2]](self, node)
+            except Exception as error:  # the promise is to never fail; the tests see to the rules
+                self.failed.append((node.start_point[0] + 1, f"{node.type}: {error!r}"))
         self.adopt()
 
     def adopt(self) -> None:

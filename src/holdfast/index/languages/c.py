@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import LONGEST
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, calling
+from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, calling, last_child
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -111,7 +111,7 @@ def declaration(walk: Walk, node: Node) -> None:
     for _ in range(4):  # `int *f(void)` has its function behind a pointer
         if shape.type != "pointer_declarator" and shape.type != "reference_declarator":
             break
-        shape = shape.named_child(shape.named_child_count - 1) or shape
+        shape = last_child(shape) or shape
     if shape.type == "function_declarator" and not local:
         name = declared(text)
         if name:

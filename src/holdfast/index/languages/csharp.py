@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import LONGEST, type_name
 from holdfast.index.facts import MODULE, InheritanceKind, Kind
-from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, calling, definition, split_list
+from holdfast.index.walk import (
+    CONTAINERS,
+    Language,
+    Rule,
+    Walk,
+    calling,
+    definition,
+    last_child,
+    split_list,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -71,7 +80,7 @@ def _variables(walk: Walk, node: Node) -> None:
     for child in node.named_children:
         if child.type != "variable_declarator":
             continue
-        value = child.named_child(child.named_child_count - 1)
+        value = last_child(child)
         given = walk.text(value) if value and child.named_child_count > 1 else ""
         walk.bind(
             node,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import type_name
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import Language, Walk, calling, definition
+from holdfast.index.walk import Language, Walk, calling, definition, first_child
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -131,7 +131,7 @@ def _import(walk: Walk, node: Node) -> None:
 
 
 def _package(walk: Walk, node: Node) -> None:
-    name = node.named_child(0)
+    name = first_child(node)
     walk.package = walk.text(name, 100) if name else ""
 
 

@@ -14,6 +14,7 @@ from holdfast.index.walk import (
     Walk,
     calling,
     definition,
+    first_child,
     heritage,
     split_list,
     wrapping,
@@ -96,7 +97,7 @@ def _export(walk: Walk, node: Node) -> None:
             if name != alias:
                 walk.bind(node, alias, value=name, scope=MODULE)
     elif re.match(r"export\s+default\b|export\s*=", text):
-        value = node.child_by_field_name("value") or node.named_child(0)
+        value = node.child_by_field_name("value") or first_child(node)
         if value is None:
             return
         if value.type in FUNCTIONS or value.type == "class":
@@ -270,7 +271,7 @@ def _jsx(walk: Walk, node: Node) -> None:
 
 
 def _decorator(walk: Walk, node: Node) -> None:
-    what = node.named_child(0)
+    what = first_child(node)
     if what and what.type in ("identifier", "member_expression"):
         walk.call(node, walk.text(what), "decorator")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import LONGEST, type_name
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, split_list
+from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, last_child, split_list
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -91,7 +91,7 @@ def _property(walk: Walk, node: Node) -> None:
     if declared is None:
         return
     name, _, annotated = (part.strip() for part in walk.text(declared).partition(":"))
-    last = node.named_child(node.named_child_count - 1)
+    last = last_child(node)
     value = walk.text(last) if last and last.type != "variable_declaration" else ""
     field = walk.inside() in CONTAINERS
     walk.bind(node, name, type=annotated, value=value, kind="field" if field else "variable")
@@ -103,7 +103,7 @@ def _property(walk: Walk, node: Node) -> None:
 
 def _call(walk: Walk, node: Node) -> None:
     count = node.named_child_count
-    last = node.named_child(count - 1)
+    last = last_child(node)
     if last is None or count < 2:
         return
     start, end = node.start_byte, last.start_byte

@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import Language, Walk, calling
+from holdfast.index.walk import Language, Walk, calling, first_child
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _REQUIRE = re.compile(r"""require\s*\(?\s*['"]([\w./-]+)['"]\s*\)?((?:\.\w+)?)$""")
-_INDEX = re.compile(r"setmetatable\(\s*([\w.]+)\s*,\s*\{[^}]*__index\s*=\s*([\w.]+)")
+_INDEX = re.compile(r"setmetatable\(\s*([\w.]+|\{[^{}]*\})\s*,\s*\{[^}]*__index\s*=\s*([\w.]+)")
 
 
 def _define(walk: Walk, node: Node, path: str, function: Node) -> None:
@@ -37,6 +37,8 @@ def _function(walk: Walk, node: Node) -> None:
 
 
 def _assignment(walk: Walk, node: Node) -> None:
+    if node.named_child_count < 2:
+        return
     names, values = node.named_child(0), node.named_child(1)
     if names is None or values is None:
         return
@@ -75,12 +77,12 @@ def _call(walk: Walk, node: Node) -> None:
     text = walk.slice(node.start_byte, node.end_byte, 300)
     if inherited := _INDEX.match(text):
         line = node.start_point[0] + 1
-        walk.inherit(inherited.group(1), inherited.group(2), "extends", line)
+        walk.inherit(inherited.group(1).strip("{} "), inherited.group(2), "extends", line)
     _CALL(walk, node)
 
 
 def _return(walk: Walk, node: Node) -> None:
-    what = node.named_child(0)
+    what = first_child(node)
     if what is not None:
         walk.bind(node, "default", value=walk.text(what), scope=MODULE)
 

@@ -13,6 +13,7 @@ from holdfast.index.walk import (
     Walk,
     calling,
     definition,
+    first_child,
     heritage,
     split_list,
 )
@@ -70,7 +71,7 @@ def _promotion(walk: Walk, node: Node) -> None:
 
 
 def _constant(walk: Walk, node: Node) -> None:
-    name = node.named_child(0)
+    name = first_child(node)
     if name is not None:
         walk.define(node, walk.text(name, 120), "constant", opens=False)
 
@@ -85,7 +86,7 @@ def _assignment(walk: Walk, node: Node) -> None:
 
 
 def _new(walk: Walk, node: Node) -> None:
-    name = node.named_child(0)
+    name = first_child(node)
     if name is not None and name.type in ("name", "qualified_name", "relative_scope"):
         walk.call(node, walk.text(name).lstrip("\\"), "new")
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import CONTAINERS, DOC_MAX, Language, Walk, calling, wrapping
+from holdfast.index.walk import CONTAINERS, DOC_MAX, Language, Walk, calling, first_child, wrapping
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -17,10 +17,10 @@ _QUOTES = re.compile(r"""^[rRbBuUfF]{0,2}(\"\"\"|'''|"|')(.*?)(?:\1)?$""", re.DO
 
 def docstring(walk: Walk, block: Node | None) -> str:
     """The string that opens a body, without quotes and margin; "" when there is none."""
-    first = block.named_child(0) if block else None
+    first = first_child(block) if block else None
     if first is None or first.type != "expression_statement":
         return ""
-    string = first.named_child(0)
+    string = first_child(first)
     if string is None or string.type != "string":
         return ""
     quoted = _QUOTES.match(walk.text(string, DOC_MAX))
@@ -99,7 +99,7 @@ def _assignment(walk: Walk, node: Node) -> None:
 
 
 def _as(walk: Walk, node: Node) -> None:
-    target, value = node.child_by_field_name("alias"), node.named_child(0)
+    target, value = node.child_by_field_name("alias"), first_child(node)
     if target and value:
         walk.bind(node, walk.text(target, 100), value=walk.text(value))
 
@@ -109,7 +109,7 @@ def _walrus(walk: Walk, node: Node) -> None:
 
 
 def _decorator(walk: Walk, node: Node) -> None:
-    what = node.named_child(0)
+    what = first_child(node)
     if what and what.type in ("identifier", "attribute"):
         walk.call(node, walk.text(what), "decorator")
 

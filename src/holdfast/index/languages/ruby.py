@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import LONGEST
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import CONTAINERS, Language, Rule, Walk
+from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, first_child
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -56,7 +56,7 @@ def _call(walk: Walk, node: Node) -> None:
     bare = node.child_by_field_name("receiver") is None
     line = node.start_point[0] + 1
     if bare and given is not None:
-        first = given.named_child(0)
+        first = first_child(given)
         text = walk.text(first).strip("'\"") if first else ""
         if name in ("require", "require_relative", "load", "autoload"):
             module = ("./" if name == "require_relative" else "") + text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import LONGEST, type_name
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import CONTAINERS, Language, Walk
+from holdfast.index.walk import CONTAINERS, Language, Walk, first_child, last_child
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -94,14 +94,14 @@ def _property(walk: Walk, node: Node) -> None:
 
 
 def _call(walk: Walk, node: Node) -> None:
-    suffix = node.named_child(node.named_child_count - 1)
+    suffix = last_child(node)
     if suffix is None or suffix.type != "call_suffix":
         return
     start, end = node.start_byte, suffix.start_byte
     text = walk.slice(start, end)
     if end - start > LONGEST:
         text = "\0" + walk.slice(end - LONGEST, end)
-    given = suffix.named_child(0)
+    given = first_child(suffix)
     arity = given.named_child_count if given and given.type == "value_arguments" else -1
     walk.call(node, text.rstrip(), "call", arity)
 
