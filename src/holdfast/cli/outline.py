@@ -42,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
         span = symbol["span"]
         depth = symbol["symbolLabel"].count(".")
         shown = symbol.get("signature") or symbol["name"]
+        shown = shown.removeprefix(f"{symbol['kind']} ")
         lines = f"{span['startLine']}-{span['endLine']}"
         print(f"{lines:>11}  {'  ' * depth}{symbol['kind']} {shown}")
     return exit_code(answer)

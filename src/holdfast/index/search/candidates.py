@@ -22,6 +22,9 @@ DENSE_WEIGHT = 1.0
 HASHED_WEIGHT = 0.3
 """The stand-in embedding knows words only, which the lexical lane knows better."""
 
+DENSE_FLOOR = 0.2
+"""A chunk whose vector is farther from the question than this is no hit of the dense lane."""
+
 FIRST_CANDIDATES = 80
 CANDIDATES_MAX = 20_000
 
@@ -60,15 +63,17 @@ def find(
     while True:
         lexical = reader.rank_lexical(words, limit)
         dense = reader.rank_dense(vector, limit) if vector is not None else []
-        stored = reader.paths({identity for identity, _ in (*lexical, *dense)})
+        near = [pair for pair in dense if pair[1] >= DENSE_FLOOR]
+        stored = reader.paths({identity for identity, _ in (*lexical, *near)})
         kept = {i for i, path in stored.items() if keep(path) and not overlay.replaces(path)}
         kept |= {i for i, chunk in fresh.chunks.items() if keep(chunk.path)}
         lanes = [
             (LEXICAL_WEIGHT, _merged(lexical, fresh.lexical, kept)),
-            (dense_weight, _merged(dense, fresh.dense[:limit], kept)),
+            (dense_weight, _merged(near, fresh.dense[:limit], kept)),
         ]
         scores = fuse(lanes)
-        exhausted = len(lexical) < limit and len(dense) < limit
+        # Dense hits come nearest first, so a far one ends the lane.
+        exhausted = len(lexical) < limit and (len(dense) < limit or len(near) < len(dense))
         if len(scores) >= wanted or exhausted or limit >= CANDIDATES_MAX:
             best = best_first(scores)[:wanted]
             chunks = {**reader.chunks(i for i in best if i > 0), **fresh.chunks}
@@ -116,7 +121,9 @@ class _Fresh:
             if worth > 0:
                 self.lexical.append((identity, worth))
             if vector is not None and row is not None:
-                self.dense.append((identity, float(row @ vector)))
+                nearness = float(row @ vector)
+                if nearness >= DENSE_FLOOR:
+                    self.dense.append((identity, nearness))
         self.dense.sort(key=lambda pair: (-pair[1], pair[0]))
 
 
