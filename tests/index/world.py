@@ -118,7 +118,7 @@ class _FailsToPublish:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._writer, name)
 
-    def publish(self, marker: str, taken_ns: int) -> None:
+    def publish(self, marker: str, taken_ns: int) -> Any:
         raise BackendUnavailable("the disk is full")
 
 

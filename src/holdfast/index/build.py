@@ -13,13 +13,21 @@ from dataclasses import dataclass, field
 
 from holdfast.files import disk
 from holdfast.files.policy import Policy
-from holdfast.files.snapshot import Changes, Entry, Snapshot, compare, compressed, unchanged
+from holdfast.files.snapshot import (
+    Changes,
+    Entry,
+    Snapshot,
+    carried_over,
+    compare,
+    compressed,
+    unchanged,
+)
 from holdfast.index import marker as markers
 from holdfast.index.content import ContentStore, pack, prepared_key, unpack, vector_key
 from holdfast.index.embedding.provider import EmbeddingProvider, embed_all
 from holdfast.index.errors import RootMissing
 from holdfast.index.fingerprint import Fingerprint
-from holdfast.index.generation import Backend, PreparedFile, Totals, Writer
+from holdfast.index.generation import Backend, Identity, PreparedFile, Totals, Writer
 from holdfast.index.prepare import Extract, Job, embedded_text, replace_vectors
 from holdfast.index.progress import Meter, Report
 from holdfast.index.workers import Recipe, prepare_all
@@ -62,6 +70,9 @@ class Built:
     skipped: Counter[str] = field(default_factory=Counter)
     unreadable: frozenset[str] = frozenset()
     published: bool = True
+    identity: Identity = (0, "")
+    snapshot: Snapshot = field(default_factory=lambda: Snapshot({}, 0))
+    """The manifest of the generation that serves now."""
 
 
 class EmptyTree(RootMissing):
@@ -89,24 +100,26 @@ def build(
         found = disk.walk(root, policy)
     except disk.TreeMissing as error:
         raise RootMissing(root, str(error)) from error
+    identity: Identity = (0, "")
     if whole:
         before = Snapshot({}, 0)
     else:
         with tools.backend.reader(root) as reader:
             before = reader.snapshot()
             totals = reader.totals()
+            identity = reader.identity
         if before.entries and not found.stats and not found.unreadable:
             raise EmptyTree(root, len(before.entries))
         if _still(before, found):
             return Built(
                 totals, Changes(), markers.COMPLETED, found.skipped, published=False,
-                unreadable=compressed(found.unreadable),
+                unreadable=compressed(found.unreadable), identity=identity, snapshot=before,
             )  # fmt: skip
     with tools.backend.writer(root) as writer:
         if whole:
             writer.start_over()
-        else:
-            before = writer.snapshot()
+        elif writer.generation != identity[0] + 1:
+            before = writer.snapshot()  # Somebody published since we looked.
         run = _Run(root, before, found, tools, writer, meter)
         run.put_changed()
         after = Snapshot(run.entries, taken_ns, compressed(run.unreadable))
@@ -118,7 +131,7 @@ def build(
         totals = writer.totals()
         meter.publishing(totals.files)
         status = markers.LIMIT_REACHED if run.limit_reached else markers.COMPLETED
-        writer.publish(
+        identity = writer.publish(
             markers.encode(
                 markers.Marker(
                     root,
@@ -134,7 +147,15 @@ def build(
             taken_ns,
         )
     meter.finished(totals.files)
-    return Built(totals, changes, status, found.skipped, after.unreadable)
+    return Built(
+        totals,
+        changes,
+        status,
+        found.skipped,
+        after.unreadable,
+        identity=identity,
+        snapshot=carried_over(before, after),
+    )
 
 
 def _still(before: Snapshot, found: disk.Walk) -> bool:

@@ -67,6 +67,11 @@ class FreshnessChecks:
         young = 0 <= (self._clock() - last.checked_at) * 1000 < last.threshold_ms
         return last if young else None
 
+    def looked(self, root: str, identity: Identity, snapshot: Snapshot) -> None:
+        """Take note that a sync has just looked: the generation is what the tree holds."""
+        with self._lock:
+            self._last[root] = Overlay(identity, snapshot, self._clock())
+
     def forget(self, root: str) -> None:
         with self._lock:
             self._last.pop(root, None)

@@ -201,7 +201,7 @@ def run_sync(
         return _published(index, now, state)
 
     after = index.registry.change(record.root, finish)
-    index.freshness.forget(record.root)
+    index.freshness.looked(record.root, built.identity, built.snapshot)
     return built, after or record
 
 

@@ -496,9 +496,11 @@ class PostgresWriter:
             (self._root, path, stat.size_bytes, stat.mtime_ns, stat.ctime_ns, entry.digest),
         )
 
-    def publish(self, marker: str, taken_ns: int) -> None:
+    def publish(self, marker: str, taken_ns: int) -> Identity:
+        identity = (self.generation, os.urandom(8).hex())
         self._connection.execute(
             "UPDATE root SET marker=$2, generation=$3, taken_ns=$4, run=$5 WHERE id=$1",
-            (self._root, marker, self.generation, taken_ns, os.urandom(8).hex()),
+            (self._root, marker, self.generation, taken_ns, identity[1]),
         )
         self._connection.execute("COMMIT")
+        return identity

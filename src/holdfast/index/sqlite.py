@@ -77,13 +77,24 @@ BUSY_MS = 5_000
 MATRICES_MAX = 4
 
 
+_Span = tuple[int, int, str, str]
+"""Where a file's vectors are: first chunk, how many, and whose they are (path, digest)."""
+
+
 @dataclass(slots=True)
 class _Matrix:
-    """Every vector of one generation: row i belongs to chunk ids[i]."""
+    """Every vector of one generation: row i belongs to chunk ids[i], if it is alive.
+
+    The next generation mostly holds the same files, so the matrix is carried forward: rows of
+    files that went are dead, rows of new files are appended.
+    """
 
     identity: Identity
+    spans: dict[_Span, int]
+    """Each file's place -> its first row."""
     ids: NDArray[np.int64]
     rows: NDArray[np.float32]
+    dead: NDArray[np.bool_]
     firsts: list[int]
     """The first chunk of each file that has chunks, in order."""
     paths: list[str]
@@ -178,38 +189,64 @@ class SqliteBackend:
         return connection
 
     def _matrix(self, root: str, connection: apsw.Connection, identity: Identity) -> _Matrix:
-        import numpy as np
-
         with self._lock:
             known = self._matrices.get(root)
             if known is not None and known.identity == identity:
                 self._matrices.move_to_end(root)
                 return known
-        found = _rows(
-            connection,
-            "SELECT first_chunk, chunk_count, rows, path FROM file JOIN vector ON file_id = id "
-            "WHERE chunk_count > 0 ORDER BY first_chunk",
-        )
-        rows = np.frombuffer(b"".join(row[2] for row in found), dtype=np.float32)
-        ids = (
-            np.concatenate([np.arange(first, first + n) for first, n, *_ in found])
-            if found
-            else np.empty(0, dtype=np.int64)
-        )
-        if rows.size != ids.size * self._dimension:
-            raise DamagedBackend(f"the vectors of {root} do not belong to its chunks")
-        matrix = _Matrix(
-            identity,
-            ids.astype(np.int64),
-            rows.reshape(len(ids), self._dimension),
-            [row[0] for row in found],
-            [row[3] for row in found],
-        )
+        matrix = self._load(root, connection, identity, known)
         with self._lock:
             self._matrices[root] = matrix
             while len(self._matrices) > MATRICES_MAX:
                 self._matrices.popitem(last=False)
         return matrix
+
+    def _load(
+        self, root: str, connection: apsw.Connection, identity: Identity, known: _Matrix | None
+    ) -> _Matrix:
+        import numpy as np
+
+        found: list[tuple[int, int, int, str, str]] = _rows(
+            connection,
+            "SELECT id, first_chunk, chunk_count, path, digest FROM file WHERE chunk_count > 0 "
+            "ORDER BY first_chunk",
+        )
+        spans = {(first, n, path, digest): number for number, first, n, path, digest in found}
+        total = sum(span[1] for span in spans)
+        kept = {} if known is None else {s: at for s, at in known.spans.items() if s in spans}
+        if known is None or sum(span[1] for span in kept) < 0.75 * len(known.ids):
+            known, kept = None, {}
+        new = [span for span in spans if span not in kept]
+        blobs = []
+        for span in new:
+            row = _row(connection, "SELECT rows FROM vector WHERE file_id = ?", (spans[span],))
+            if row is None or len(row[0]) != span[1] * self._dimension * 4:
+                raise DamagedBackend(f"the vectors of {root} do not belong to its chunks")
+            blobs.append(row[0])
+        rows = np.frombuffer(b"".join(blobs), dtype=np.float32).reshape(-1, self._dimension)
+        parts = [np.arange(first, first + n, dtype=np.int64) for first, n, *_ in new]
+        ids = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+        dead = np.zeros(len(ids), dtype=np.bool_)
+        at = 0
+        if known is not None:
+            at = len(known.ids)
+            gone = known.dead.copy()
+            for span, start in known.spans.items():
+                if span not in kept:
+                    gone[start : start + span[1]] = True
+            if new:
+                rows = np.concatenate([known.rows, rows])
+                ids = np.concatenate([known.ids, ids])
+                dead = np.concatenate([gone, dead])
+            else:
+                rows, ids, dead = known.rows, known.ids, gone
+        for span in new:
+            kept[span] = at
+            at += span[1]
+        assert len(ids) - int(dead.sum()) == total, "every chunk has one living row"
+        return _Matrix(
+            identity, kept, ids, rows, dead, [row[1] for row in found], [row[3] for row in found]
+        )
 
     # Writing.
 
@@ -236,6 +273,7 @@ class SqliteBackend:
                         connection.execute("ROLLBACK")
                 if writer.published:
                     # Only housekeeping: when a reader is in the way the log stays longer.
+                    connection.set_busy_timeout(0)
                     _rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
             finally:
                 connection.close()
@@ -357,6 +395,8 @@ class SqliteReader:
 
         matrix = self._matrix()
         scores = matrix.rows @ vector
+        limit = min(limit, len(scores) - int(matrix.dead.sum()))
+        scores[matrix.dead] = -np.inf
         if limit < len(scores):
             best = np.argpartition(-scores, limit)[:limit]
         else:
@@ -540,12 +580,13 @@ class SqliteWriter:
             (stat.size_bytes, stat.mtime_ns, stat.ctime_ns, path, entry.digest),
         )
 
-    def publish(self, marker: str, taken_ns: int) -> None:
+    def publish(self, marker: str, taken_ns: int) -> Identity:
+        identity = (self.generation, os.urandom(8).hex())
         values = {
             "root": self._root,
             "generation": self.generation,
             "taken_ns": taken_ns,
-            "run": os.urandom(8).hex(),
+            "run": identity[1],
             "marker": marker,
         }
         self._connection.executemany(
@@ -553,3 +594,4 @@ class SqliteWriter:
         )
         self._connection.execute("COMMIT")
         self.published = True
+        return identity
