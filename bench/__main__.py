@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-ALL = ["store"]
+ALL = ["store", "sync"]
 
 
 def main() -> int:

@@ -9,6 +9,7 @@ import pytest
 from holdfast.store.model import Applied
 from holdfast.store.settings import Settings
 from holdfast.store.store import Store, open_store
+from holdfast.store.tables import TABLES
 from tests.postgres import PostgresServer
 
 _spaces = count(1)
@@ -52,6 +53,14 @@ def engines(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Iterator[E
 @pytest.fixture
 def store(engines: Engines) -> Store:
     return engines.open()
+
+
+def dump(store: Store) -> dict[str, list[Any]]:
+    """Every row of every table: two dumps are equal when nothing at all was changed."""
+    return {
+        table: sorted(map(repr, store.engine.reading.rows(f'SELECT * FROM "{table}"')))
+        for table in TABLES
+    }
 
 
 def set_(id: str, value: Any) -> dict[str, Any]:

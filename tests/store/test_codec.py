@@ -226,7 +226,7 @@ def test_the_text_is_that_of_json_stringify() -> None:
     assert encode(value, unified=True) == expected
 
 
-@pytest.mark.shows("CODEC-OFF-ABSENT")
+@pytest.mark.shows("CODEC-OFF-ABSENT", "T8")
 def test_off_undefined_members_vanish_and_absent_elements_become_null() -> None:
     value = {"a": Undefined, "b": [Undefined, Hole, 1], "c": {"d": Undefined}}
     assert encode(value, unified=False) == '{"b":[null,null,1],"c":{}}'
@@ -281,6 +281,7 @@ PAIRS: list[tuple[object, str]] = [
 
 @pytest.mark.shows(
     "CODEC-UNDEFINED",
+    "T8",
     "CODEC-INTEGER",
     "CODEC-BYTES",
     "CODEC-INSTANCE",

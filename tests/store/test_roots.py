@@ -14,7 +14,7 @@ DID = "did:key:z6MkehRgf7yJbgaGfYsdoAsKdBPE3dj2CYhowQdcjqSJgvVd"
 UNSAFE = ["", ".", "..", "/abs", "nested/space", "../up", "a\\b", "\\", "a\x00b", "\x00"]
 
 
-@pytest.mark.shows("ROOT-GUARD")
+@pytest.mark.shows("ROOT-GUARD", "T20", "INV-33")
 @pytest.mark.parametrize("subject", UNSAFE, ids=repr)
 @pytest.mark.parametrize("store", ["file:///srv/spaces/", "file:///srv/m.db", "memory://"])
 def test_an_unsafe_subject_is_refused_before_any_path_is_built(store: str, subject: str) -> None:
@@ -25,7 +25,7 @@ def test_an_unsafe_subject_is_refused_before_any_path_is_built(store: str, subje
     assert caught.value.name == "ProtocolError"
 
 
-@pytest.mark.shows("ROOT-GUARD")
+@pytest.mark.shows("ROOT-GUARD", "T20", "INV-33")
 @given(st.text())
 def test_a_guarded_subject_stays_in_its_directory(subject: str) -> None:
     try:
@@ -39,7 +39,7 @@ def test_a_guarded_subject_stays_in_its_directory(subject: str) -> None:
     assert path.name == f"{subject}.sqlite"
 
 
-@pytest.mark.shows("ROOT-DIRECTORY", "ROOT-FILE")
+@pytest.mark.shows("ROOT-DIRECTORY", "ROOT-FILE", "T18", "T19")
 @pytest.mark.parametrize(
     ("store", "root"),
     [

@@ -18,8 +18,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("holdfast.cli.search", "find code by name, phrase or behaviour"),
     "outline": ("holdfast.cli.outline", "the symbols of a file"),
     "calls": ("holdfast.cli.calls", "what a symbol calls, and what calls it"),
-    "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
+    "read": ("holdfast.cli.read", "a file, or only what the session does not hold of it"),
+    "readcache": ("holdfast.cli.readcache", "what a session holds, and why an answer is short"),
+    "session": ("holdfast.cli.session", "a session as a tree, with the trust at each point"),
+    "locate": ("holdfast.cli.locate", "say how much of a snippet exists in a tree, and where"),
+    "clones": ("holdfast.cli.clones", "list the largest repeated blocks of a tree"),
+    "sequence": ("holdfast.cli.sequence", "show the graph of a few short texts"),
     "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
+    "serve": ("holdfast.cli.serve", "serve the memory protocol on a socket"),
+    "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
 }
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
 

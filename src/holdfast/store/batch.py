@@ -187,7 +187,12 @@ class Batch:
                 f"pending read of {read.id} names basisSeq {read.basis}, "
                 f"but the newest seq is {self._newest}"
             )
-        layer_seqs = {resolved[layer] for layer in read.layers}
+        order = [resolved[layer] for layer in read.layers]
+        for place in range(1, len(order)):
+            if order[place] < order[place - 1]:
+                # Refused at first and sent again, it landed above what the reader saw on top of it.
+                return admit.unresolved(read, branch, read.layers[place - 1])
+        layer_seqs = set(order)
         # Without a basis the reader does not say what it saw below its layers. One layer: scan from
         # there, as the protocol's first version did. Several: from the lowest, which is stricter.
         basis = min(layer_seqs) if read.basis is None else read.basis

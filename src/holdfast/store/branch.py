@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from holdfast.ids import MAIN, BranchName, Seq
-from holdfast.store.errors import BranchError, UnknownBranch
-from holdfast.store.model import DELETED, Branch
+from holdfast.store.errors import BranchError
+from holdfast.store.model import DELETED, Branch, name_problem
 from holdfast.store.replay import required_branch
 from holdfast.store.tables import Tables
 
@@ -31,8 +31,9 @@ def plan_create(
     tables: Tables, name: BranchName, parent: BranchName, fork_seq: Seq | None, recorded: bool
 ) -> Plan:
     """Whether and how a branch can be created."""
-    if "\0" in name:
-        raise BranchError("a branch name has no NUL character")
+    problem = "" if name == MAIN else name_problem(name)
+    if problem:
+        raise BranchError(f"this is not a branch name: it {problem}")
     existing = tables.branch(name)
     if existing is not None:
         if not recorded:
@@ -60,9 +61,7 @@ def plan_create(
 
 def plan_delete(tables: Tables, name: BranchName, recorded: bool) -> Plan:
     """Whether a branch can be deleted."""
-    found = tables.branch(name)
-    if found is None:
-        raise UnknownBranch(name)
+    found = required_branch(tables, name)
     if name == MAIN:
         if recorded:
             raise BranchError("the default branch cannot be deleted")

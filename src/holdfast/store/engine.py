@@ -18,6 +18,7 @@ from holdfast.store.batch import Batch, Request
 from holdfast.store.errors import (
     CommitTooLarge,
     InvalidBlob,
+    InvalidExport,
     ReplayMismatch,
     TransactionError,
 )
@@ -29,9 +30,12 @@ from holdfast.store.model import (
     CommitKey,
     Document,
     State,
+    name_problem,
 )
 from holdfast.store.settings import Settings
-from holdfast.store.tables import CommitRow, Database, Tables
+from holdfast.store.tables import CommitRow, Database, RevisionRow, Tables
+from holdfast.store.values import SAFE_INTEGER
+from holdfast.store.verify import Verifier
 
 Made = TypeVar("Made")
 
@@ -82,8 +86,7 @@ class Engine:
 
     def prepare(self, session: SessionId, message: Mapping[str, Any]) -> Request:
         """Parse and encode a commit; needs no lock."""
-        if not session or "\0" in session:
-            raise TransactionError("a session id is a string of at least one character")
+        _check_session(session)
         commit = Commit.parse(message)
         original, *texts = codec.encode_with_parts(
             message, [op.data for op in commit.operations], self.settings.rich_values
@@ -135,6 +138,9 @@ class Engine:
     ) -> State | None:
         """The document's newest revision at `seq` (default: now) and what it then was."""
         tables = self._reads
+        if name_problem(id):
+            replay.required_branch(tables, branch)
+            return None
         if seq is None:
             return self._current(id, branch)
         on = replay.required_branch(tables, branch)
@@ -143,10 +149,14 @@ class Engine:
 
     def _current(self, id: EntityId, name: BranchName) -> State | None:
         tables = self._reads
-        row = tables.head_revision(name, id)
+        row = None if name and name_problem(name) else tables.head_revision(name, id)
         if row is None:
             on = replay.required_branch(tables, name)
             return replay.inherited(tables, self.decode, on, id, on.head_seq)
+        return self.state_of(name, id, row)
+
+    def state_of(self, name: BranchName, id: EntityId, row: RevisionRow) -> State:
+        """The state that a head revision left."""
         document: Document | None = None
         if row.op == "set":
             assert row.data is not None
@@ -206,6 +216,10 @@ class Engine:
         by: CommitKey | None,
     ) -> Branch:
         tables = self._writes
+        if by is not None:
+            _check_session(by.session)
+            if not 1 <= by.local_seq <= SAFE_INTEGER:
+                raise TransactionError("a localSeq is a whole number of at least 1")
 
         def carry_out() -> Branch:
             done = self._recorded(tables, act, by)
@@ -242,6 +256,8 @@ class Engine:
 
     def put_blob(self, data: bytes, content_type: str, expected: str | None = None) -> str:
         """Keep bytes under the hash of their content; the first content type stays."""
+        if name_problem(content_type):
+            raise InvalidBlob(f"the content type of a blob {name_problem(content_type)}")
         hash = hashing.blob_hash(data)
         if expected is not None and expected != hash:
             raise InvalidBlob(f"blob hash mismatch: expected {expected}, the bytes hash to {hash}")
@@ -254,9 +270,14 @@ class Engine:
         """Fill an empty space from an export, all or nothing."""
 
         def fill() -> int:
-            return transfer.read_in(
+            commits = transfer.read_in(
                 self._writes, lines, self.settings, self.encode, self.decode, hashing.blob_hash
             )
+            # Its digest says that nobody changed it by accident, not that it is sound.
+            report = Verifier(self._writes, self.encode, self.decode).run()
+            if report.findings:
+                raise InvalidExport(f"the export is not sound: {report.findings[0]}")
+            return commits
 
         return self._in_transaction(fill)
 
@@ -288,9 +309,16 @@ class Engine:
         return self.reading.tables()
 
     def next_local_seq(self, session: SessionId) -> LocalSeq:
+        _check_session(session)
         return self._reads.next_local_seq(session)
 
     def close(self) -> None:
         self.reading.close()
         if self.writing is not self.reading:
             self.writing.close()
+
+
+def _check_session(session: SessionId) -> None:
+    problem = name_problem(session)
+    if problem:
+        raise TransactionError(f"this is not a session id: it {problem}")

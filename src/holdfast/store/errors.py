@@ -21,6 +21,7 @@
     │   └── InvalidIdentity       a DID that names no Ed25519 key
     ├── DamagedStore              the database does not say what it must
     ├── StoreBusy, StoreUnreachable, StoreClosed
+    ├── StoreFailed               the database could not do it; nothing of it stays
     └── IdentityUnavailable       signatures need an optional package that is not installed
 
 An error that is sent to a peer has a `name`: the word the peer sees.
@@ -41,27 +42,41 @@ Step = str | int
 """One step into a value: a member's name or an element's index."""
 
 
-class Told(StoreError):
-    """An error that is one sentence and a hint, with no facts of its own."""
+SENTENCE_MAX = 600
+"""How long a sentence gets; what it quotes may be of any length."""
+
+
+def one_line(text: str) -> str:
+    """A text that can be printed and sent, whatever it quotes: on one line, and not endless."""
+    if len(text) > SENTENCE_MAX:
+        half = SENTENCE_MAX // 2
+        text = f"{text[:half]} … {text[-half:]}"
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+class _Told(StoreError):
+    """An error that is told in a sentence."""
 
     def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
+        super().__init__(one_line(message))
+        self.hint = one_line(hint) if hint else type(self).hint
 
 
-class PatchError(Told):
+class PatchError(_Told):
     """Raised when a patch cannot be applied; the document stays as it was."""
 
     name = "TransactionError"
 
 
-class TransactionError(Told):
+class TransactionError(_Told):
     """Raised when a commit can never land as it is."""
 
     name = "TransactionError"
 
 
-class DamagedStore(StoreError):
+class DamagedStore(_Told):
     """Raised when a database does not say what it must; nothing was changed."""
 
     name = "TransactionError"
@@ -71,7 +86,16 @@ class DamagedStore(StoreError):
         self.hint = hint
 
 
-class StoreBusy(StoreError):
+class StoreFailed(_Told):
+    """Raised when the database could not carry out a statement: a full disk, a refused row.
+
+    Nothing of the transaction stays, and the store can be used again.
+    """
+
+    name = "TransactionError"
+
+
+class StoreBusy(_Told):
     """Raised when another process kept the space locked for too long."""
 
     name = "TransactionError"
@@ -109,7 +133,7 @@ class CommitTooLarge(TransactionError):
         self.size, self.most = size, most
 
 
-class ProtocolError(Told):
+class ProtocolError(_Told):
     """Raised when a peer broke the protocol; sending the same thing again cannot help."""
 
     name = "ProtocolError"
@@ -126,7 +150,7 @@ class ReplayMismatch(ProtocolError):
         self.session, self.local_seq = session, local_seq
 
 
-class OutOfRange(StoreError):
+class OutOfRange(_Told):
     """Raised when reading a branch at a seq that it does not have."""
 
     name = "QueryError"
@@ -137,13 +161,13 @@ class OutOfRange(StoreError):
         self.hint = f"this branch can be read at seq {least} to {most}"
 
 
-class QueryError(Told):
+class QueryError(_Told):
     """Raised when a graph query cannot be answered as asked; nothing has changed."""
 
     name = "QueryError"
 
 
-class BranchError(Told):
+class BranchError(_Told):
     """Raised when a branch cannot be made, removed or merged as asked."""
 
     name = "TransactionError"
@@ -160,7 +184,7 @@ class ConflictError(StoreError):
         self.conflicts = conflicts
 
     def __str__(self) -> str:
-        return str(self.conflicts[0])
+        return one_line(str(self.conflicts[0]))
 
     @property
     def retry_after_seq(self) -> Seq | None:
@@ -169,19 +193,19 @@ class ConflictError(StoreError):
 
     @property
     def hint(self) -> str:  # type: ignore[override]
-        said, newest = self.conflicts[0].explanation(), self.retry_after_seq
+        said, newest = one_line(self.conflicts[0].explanation()), self.retry_after_seq
         if newest is None:
             return said
         return f"{said}; read again at seq {newest} or later, then commit again"
 
 
-class InvalidBlob(Told):
+class InvalidBlob(_Told):
     """Raised when bytes are not what their hash says, or nobody stored them."""
 
     name = "TransactionError"
 
 
-class StoreClosed(StoreError):
+class StoreClosed(_Told):
     """Raised when a store is used after `close`."""
 
     name = "TransactionError"
@@ -190,7 +214,7 @@ class StoreClosed(StoreError):
         super().__init__("the store is closed")
 
 
-class StoreUnreachable(Told):
+class StoreUnreachable(_Told):
     """Raised when the database server cannot be reached; whether a commit landed is unknown."""
 
     name = "ConnectionError"
@@ -213,8 +237,7 @@ class InvalidValue(StoreError):
 
     def __str__(self) -> str:
         # A refused name may hold half a character; the sentence must still be printable.
-        where = self.pointer.encode("utf-8", "backslashreplace").decode("utf-8")
-        return f"{where or 'the value'} cannot be stored: {self.reason}"
+        return one_line(f"{self.pointer or 'the value'} cannot be stored: {self.reason}")
 
 
 class MalformedText(InvalidValue):
@@ -269,7 +292,7 @@ class IdentityUnavailable(StoreError):
         return "signatures cannot be checked: the package cryptography is not installed"
 
 
-class InvalidExport(Told):
+class InvalidExport(_Told):
     """Raised when an export cannot be read in; the space stays as it was."""
 
     name = "TransactionError"

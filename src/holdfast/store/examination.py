@@ -13,6 +13,7 @@ from holdfast.store.values import (
     INSTANCES,
     MOMENTS,
     NESTING_MAX,
+    SAFE_INTEGER,
     Absent,
     BigInt,
     ContentHash,
@@ -100,12 +101,19 @@ def _quiet(value: object) -> bool:
     return value is None or kind is bool or (kind is float and isfinite(value))  # type: ignore[arg-type]
 
 
+def _shown(key: object) -> str:
+    """A bad name in few words: its text may be endless, or beyond what Python spells."""
+    short = key is None or isinstance(key, bool | float)
+    short = short or (isinstance(key, int) and abs(key) <= SAFE_INTEGER)
+    return repr(key) if short else f"(a {type(key).__name__})"
+
+
 def _examine_members(place: _Place, members: dict[object, object]) -> "list[_Place]":
     levels = 1
     inside = []
     for key, item in members.items():
         if type(key) is not str:
-            raise place.refuse(f"the member name {key!r} is not a string")
+            raise place.refuse(f"the member name {_shown(key)} is not a string")
         if not key.isascii():
             _examine_text(place.inside(key, key))
         if len(members) == 1 and key.startswith("/") and place.mode is _Mode.UNIFIED:

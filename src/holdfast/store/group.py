@@ -33,6 +33,18 @@ class _Ticket(Generic[Item, Answer]):
         self.item, self.tell = item, tell
 
 
+def _tell(
+    ticket: _Ticket[Item, Answer], answer: Answer | None, failure: BaseException | None
+) -> None:
+    """Tell one caller; its mistakes must not keep the others waiting."""
+    try:
+        ticket.tell(answer, failure)
+    except Exception:
+        import logging
+
+        logging.getLogger(__name__).exception("a listener failed when told how its commit ended")
+
+
 class GroupCommit(Generic[Item, Answer]):
     """Runs `write` over batches of items, one batch at a time."""
 
@@ -104,10 +116,10 @@ class GroupCommit(Generic[Item, Answer]):
                     answers = self._write([ticket.item for ticket in batch])
                 except BaseException as failure:
                     for ticket in batch:
-                        ticket.tell(None, failure)
+                        _tell(ticket, None, failure)
                     continue
             for ticket, answer in zip(batch, answers, strict=True):
-                ticket.tell(answer, None)
+                _tell(ticket, answer, None)
 
     def close(self) -> None:
         """Finish what was queued, then refuse everything else."""

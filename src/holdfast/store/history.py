@@ -8,6 +8,7 @@ from typing import Any
 
 from holdfast.ids import MAIN, BranchName, EntityId, Seq
 from holdfast.store import replay
+from holdfast.store.model import lifecycle_of, name_problem
 from holdfast.store.tables import CommitRow, Tables
 
 _PAGE = 200
@@ -51,6 +52,8 @@ def log(
         replay.required_branch(tables, BranchName(branch))
     if id is not None:
         on = MAIN if branch is None else BranchName(branch)
+        if name_problem(id):
+            return []
         seqs = tables.seqs_of(on, EntityId(id), at, limit)
         rows = [row for seq in seqs if (row := tables.commit_at(seq)) is not None]
         return [_entry(row, decode) for row in rows]
@@ -66,12 +69,13 @@ def log(
 
 def _entry(row: CommitRow, decode: Callable[[str], Any]) -> LogEntry:
     message = decode(row.original)
-    lifecycle = message.get("branchLifecycle")
+    lifecycle = lifecycle_of(message)
     if lifecycle is not None:
         kind, operations = f"branch {lifecycle['op']}", []
     else:
         merged = message.get("merge")
-        kind = f"merge {merged['sourceBranch']}" if isinstance(merged, dict) else "commit"
+        known = isinstance(merged, dict) and isinstance(merged.get("sourceBranch"), str)
+        kind = f"merge {merged['sourceBranch']}" if known else "commit"
         operations = [(op["op"], op["id"]) for op in message["operations"]]
     return LogEntry(
         row.seq,

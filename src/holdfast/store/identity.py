@@ -104,6 +104,18 @@ def verify_open(
     return space
 
 
+def is_signed_by(did: str, invocation: object, signature: object, canonical_hashing: bool) -> bool:
+    """Whether the key that a DID names signed this invocation; `InvalidIdentity` if none does."""
+    key, raw = public_key_of(did), _signature_bytes(signature)
+    if raw is None:
+        return False
+    try:
+        payload = signing_payload(invocation, canonical_hashing)
+    except InvalidValue:
+        return False
+    return _is_signed(key, raw, payload)
+
+
 def _repeats(invocation: dict[str, object], space: str, session: object) -> bool:
     """Whether the invocation asks for just this session of just this space."""
     args = invocation.get("args")

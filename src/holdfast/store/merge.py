@@ -64,8 +64,11 @@ class Merger:
         if here in self.settled:
             return self._resolved(here, ancestor, source, target)
         if isinstance(source, dict) and isinstance(target, dict):
-            below = ancestor if isinstance(ancestor, dict) else {}
-            return self._members(below, source, target, path)
+            # Where both put a new object, their members are merged; where both put one in the
+            # place of something else, they made two different changes of it.
+            below = {} if ancestor is MISSING else ancestor
+            if isinstance(below, dict):
+                return self._members(below, source, target, path)
         if isinstance(ancestor, list) and isinstance(source, list) and isinstance(target, list):
             merged = self._stretches(ancestor, source, target, path)
             if merged is not None:

@@ -166,7 +166,9 @@ def propose(
     if theirs.branch.status != ACTIVE:
         raise BranchError(f"branch is not active: {target}", hint="merge into a living branch")
     shared = common_ancestor(tables, ours.branch, theirs.branch)
-    base = last_merge(tables, decode, ours.branch, theirs.branch, shared) or shared
+    base = merge_base(tables, decode, ours, theirs)
+    if not isinstance(resolutions, Mapping | None):
+        raise BranchError("resolutions are a mapping from document ids")
     settled = {id: _by_pointer(id, choice) for id, choice in (resolutions or {}).items()}
     operations: list[dict[str, Any]] = []
     reads: list[dict[str, Any]] = []
@@ -179,6 +181,10 @@ def propose(
         merged = merger.merge(_or_missing(_document(below)), _or_missing(mine), _or_missing(there))
         clashes += merger.clashes
         operation = _operation(id, there, None if merged is MISSING else merged)
+        if operation is None and merger.used:
+            # Settled in the target's favour. That is a decision too: unrecorded, the next merge
+            # would ask for it again.
+            operation = _untouched(id, there)
         if operation is not None:
             operations.append(operation)
             reads.append(_read(id, target, old, theirs))
@@ -186,21 +192,62 @@ def propose(
     return Proposal(ours, theirs, base, operations, reads, clashes)
 
 
-def last_merge(
-    tables: Tables, decode: Decode, source: Branch, target: Branch, shared: Point
-) -> Point | None:
-    """Up to where the two branches were merged before, in either direction.
+def merge_base(tables: Tables, decode: Decode, ours: Point, theirs: Point) -> Point:
+    """The newest point that both sides hold, through forks or through merges.
 
-    After a merge of A up to seq x into B, what A was at x is in B: changes since count from there.
+    After a merge of A up to seq x into B, what A was at x is in B, and in whatever B goes into:
+    changes since count from there. An older point would do for most documents, but where a change
+    was merged and then taken back, it would bring the change back.
     """
-    for row in tables.merges(source.name, target.name, shared.seq):
+    known = _Known(tables)
+    for row in tables.merges():
         merged = decode(row.original).get("merge")
-        if not isinstance(merged, Mapping):
-            continue
-        other = source if row.branch == target.name else target
-        if merged.get("sourceBranch") == other.name and isinstance(merged.get("sourceSeq"), int):
-            return Point(other, Seq(merged["sourceSeq"]))
-    return None
+        if isinstance(merged, Mapping):
+            known.note(row.branch, row.seq, merged.get("sourceBranch"), merged.get("sourceSeq"))
+    mine, yours = known.at(ours.branch.name, ours.seq), known.at(theirs.branch.name, theirs.seq)
+    both = {name: min(seq, yours[name]) for name, seq in mine.items() if name in yours}
+
+    def within(name: BranchName, seq: Seq) -> bool:
+        """Whether another point that both hold was made from this one."""
+        return any(
+            known.at(other, at).get(name, -1) >= seq for other, at in both.items() if other != name
+        )
+
+    newest = max((seq, name) for name, seq in both.items() if not within(name, seq))
+    return Point(required_branch(tables, newest[1]), newest[0])
+
+
+class _Known:
+    """What every branch holds of the others: up to which seq. Merges are noted oldest first."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._branches = {branch.name: branch for branch in tables.branches()}
+        self._steps: dict[BranchName, list[tuple[Seq, dict[BranchName, Seq]]]] = {}
+
+    def note(self, name: BranchName, seq: Seq, source: Any, source_seq: Any) -> None:
+        # A client says what it merged, so it may say anything.
+        known = isinstance(source, str) and source in self._branches and source != name
+        if not known or type(source_seq) is not int or not 0 <= source_seq < seq:
+            return
+        held = self.at(name, seq)
+        for other, at in self.at(BranchName(source), Seq(source_seq)).items():
+            if other != name:
+                held[other] = max(at, held.get(other, at))
+        self._steps.setdefault(name, []).append((seq, held))
+
+    def at(self, name: BranchName, seq: Seq) -> dict[BranchName, Seq]:
+        """Up to which seq of each branch this point holds everything."""
+        held: dict[BranchName, Seq] = {}
+        for at, step in reversed(self._steps.get(name, ())):
+            if at <= seq:
+                held = dict(step)
+                break
+        else:
+            branch = self._branches[name]
+            if branch.parent is not None and branch.fork_seq is not None:
+                held = self.at(branch.parent, min(seq, branch.fork_seq))
+        held[name] = seq
+        return held
 
 
 def _by_pointer(id: str, choice: Any) -> Mapping[str, Any]:
@@ -229,6 +276,13 @@ def _operation(id: EntityId, old: Document | None, new: Any) -> dict[str, Any] |
         return {"op": "set", "id": id, "value": new}
     patches = delta.patches(old, new)
     return {"op": "patch", "id": id, "patches": patches} if patches else None
+
+
+def _untouched(id: EntityId, document: Document | None) -> dict[str, Any]:
+    """An operation that leaves a document as it is."""
+    if document is None:
+        return {"op": "delete", "id": id}
+    return {"op": "patch", "id": id, "patches": []}
 
 
 def _read(id: EntityId, branch: BranchName, state: State | None, at: Point) -> dict[str, Any]:

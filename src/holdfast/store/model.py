@@ -20,6 +20,9 @@ Document = dict[str, Any]
 
 OpKind = Literal["set", "patch", "delete"]
 
+NAME_BYTES_MAX = 1024
+"""The longest id, branch or session. Both engines can index that."""
+
 DELETED = "deleted"
 ACTIVE = "active"
 
@@ -80,7 +83,7 @@ class Commit:
             raise TransactionError("a commit is a JSON object")
         operations = message.get("operations")
         if not isinstance(operations, list | tuple) or not operations:
-            raise TransactionError("a commit requires at least one operation")
+            raise TransactionError("memory v2 commit requires at least one operation")
         reads = message.get("reads")
         if reads is None:
             reads = {}
@@ -193,6 +196,19 @@ class CommitKey:
     local_seq: LocalSeq
 
 
+def lifecycle_of(message: Any) -> Mapping[str, Any] | None:
+    """What a stored commit did to a branch, if it is a lifecycle write.
+
+    A client's commit has operations; one that also has a member of this name is still a commit.
+    """
+    if not isinstance(message, Mapping) or "operations" in message:
+        return None
+    if not isinstance(message.get("branchLifecycle"), Mapping):
+        return None
+    act: Mapping[str, Any] = message["branchLifecycle"]
+    return act
+
+
 def _entries(reads: Mapping[str, Any], kind: str) -> Sequence[Any]:
     entries = reads.get(kind, ())
     if not isinstance(entries, list | tuple):
@@ -218,9 +234,26 @@ def _id(entry: Any, what: str) -> EntityId:
     if not isinstance(entry, dict):
         raise TransactionError(f"{what} is not an object")
     name = entry.get("id")
-    if not isinstance(name, str) or not name or "\0" in name:
-        raise TransactionError(f"{what}.id is not a document id")
+    problem = name_problem(name)
+    if problem:
+        raise TransactionError(f"{what}.id is not a document id: it {problem}")
+    assert isinstance(name, str)
     return EntityId(name)
+
+
+def name_problem(name: Any) -> str:
+    """Why this cannot be an id, a branch or a session; empty if it can."""
+    if not isinstance(name, str):
+        return "is not a string"
+    if not name:
+        return "is empty"
+    if "\0" in name:
+        return "has a NUL character"
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        return "has half a character"
+    return f"is longer than {NAME_BYTES_MAX} bytes" if size > NAME_BYTES_MAX else ""
 
 
 def _path(entry: Mapping[str, Any], what: str) -> Path:
@@ -251,7 +284,8 @@ def _operation(entry: Any) -> Operation:
         return Operation("patch", name, patches)
     if kind == "delete":
         return Operation("delete", name)
-    raise TransactionError(f"unknown operation: {kind}", hint="known: set, patch, delete")
+    shown = kind if isinstance(kind, str) else f"a {type(kind).__name__}"
+    raise TransactionError(f"unknown operation: {shown}", hint="known: set, patch, delete")
 
 
 def _confirmed(entry: Any) -> ConfirmedRead:

@@ -75,7 +75,8 @@ class _Draft:
         kind = operation.get("op") if isinstance(operation, Mapping) else None
         act = _ACTS.get(kind) if isinstance(kind, str) else None
         if act is None:
-            raise PatchError(f"unknown patch operation: {kind}", hint=f"known: {', '.join(_ACTS)}")
+            shown = kind if isinstance(kind, str) else f"a {type(kind).__name__}"
+            raise PatchError(f"unknown patch operation: {shown}", hint=f"known: {', '.join(_ACTS)}")
         act(self, operation)
 
     def owned(self, container: Any) -> Any:
@@ -183,19 +184,22 @@ class _Draft:
         return container
 
 
-def _check_depth(path: Path, value: Any) -> None:
-    """Refuse what would nest a document deeper than its text may be."""
-    level, depth = [value], len(path)
-    while level:
-        if depth > NESTING_MAX:
+def _check_depth(path: Path, *values: Any) -> None:
+    """Refuse what would nest a document deeper than its text may be.
+
+    `path` opens as many containers as it has steps, and `values` stand in the last of them.
+    """
+    level, depth = list(values), len(path)
+    while True:
+        level = [node for node in level if isinstance(node, dict | list)]
+        if depth + bool(level) > NESTING_MAX:
             raise PatchError(f"a document is not nested deeper than {NESTING_MAX}")
-        below: list[Any] = []
-        for node in level:
-            if isinstance(node, dict):
-                below.extend(node.values())
-            elif isinstance(node, list):
-                below.extend(node)
-        level, depth = below, depth + 1
+        if not level:
+            return
+        level = [
+            below for node in level for below in (node.values() if isinstance(node, dict) else node)
+        ]
+        depth += 1
 
 
 def _missing(path: Path) -> PatchError:
@@ -220,7 +224,7 @@ def _member(operation: Operation, name: str) -> Any:
 def _path(operation: Operation, name: str = "path") -> Path:
     text = _member(operation, name)
     if not isinstance(text, str):
-        raise PatchError(f"invalid JSON pointer: {text!r}")
+        raise PatchError(f"invalid JSON pointer: a {type(text).__name__}")
     return pointer.parse(text)
 
 
@@ -272,7 +276,9 @@ def _splice(draft: _Draft, operation: Operation) -> None:
     index, remove = _count(operation, "index"), _count(operation, "remove")
     if index < 0 or remove < 0 or index > len(array):
         raise PatchError(f"invalid splice at {pointer.encode(path)}")
-    array[index : index + remove] = _list(operation, "add")
+    added = _list(operation, "add")
+    _check_depth((*path, pointer.END), *added)
+    array[index : index + remove] = added
 
 
 def _grown(draft: _Draft, operation: Operation) -> list[Any]:
@@ -284,12 +290,16 @@ def _grown(draft: _Draft, operation: Operation) -> list[Any]:
 
 
 def _append(draft: _Draft, operation: Operation) -> None:
-    _grown(draft, operation).extend(_list(operation, "values"))
+    values = _list(operation, "values")
+    _check_depth((*_path(operation), pointer.END), *values)
+    _grown(draft, operation).extend(values)
 
 
 def _add_unique(draft: _Draft, operation: Operation) -> None:
+    values = _list(operation, "values")
+    _check_depth((*_path(operation), pointer.END), *values)
     array = _grown(draft, operation)
-    for value in _list(operation, "values"):
+    for value in values:
         if not any(same(value, present) for present in array):
             array.append(value)
 

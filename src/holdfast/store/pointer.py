@@ -66,7 +66,6 @@ def slot(token: str) -> int:
     """The array index a token names."""
     if _INDEX.fullmatch(token) is None:
         raise PatchError(f"invalid array index: {token}")
-    index = int(token)
-    if index > INDEX_MAX:
+    if len(token) > len(str(INDEX_MAX)) or int(token) > INDEX_MAX:
         raise PatchError(f"array index out of bounds: {token}")
-    return index
+    return int(token)

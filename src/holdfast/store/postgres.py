@@ -13,7 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from holdfast.store.errors import DamagedStore, StoreBusy, StoreUnreachable
+from holdfast.errors import StoreError
+from holdfast.store.errors import (
+    DamagedStore,
+    StoreBusy,
+    StoreClosed,
+    StoreFailed,
+    StoreUnreachable,
+)
 from holdfast.store.tables import SCHEMA_VERSION, TABLES, Row
 
 if TYPE_CHECKING:
@@ -94,6 +101,9 @@ INSERT INTO branch (name) VALUES ('')
 
 LOCK_MS = 30_000
 
+CHANNEL = "holdfast_commits"
+"""Where every commit is announced; the payload is the schema of the space."""
+
 
 def schema_name(space: str) -> str:
     """The schema that holds a space. Hashed, because names there end at 63 bytes."""
@@ -109,6 +119,7 @@ class PostgresDatabase:
         self._url, self._space = url, space
         self._schema = schema_name(space)
         self._lock = threading.Lock()
+        self._in_transaction = self._closed = False
         self._connection = self._connect()
         if create:
             self._prepare_schema()
@@ -140,6 +151,7 @@ class PostgresDatabase:
         if self._version() == SCHEMA_VERSION:
             return
         self.run("BEGIN")
+        self._in_transaction = True
         try:
             # Two processes may open a new space at once; the second waits and finds it made.
             self.rows(
@@ -156,7 +168,7 @@ class PostgresDatabase:
                 self.run(f"COMMENT ON SCHEMA {self._schema} IS '{quoted}'")
             elif version != SCHEMA_VERSION:
                 raise DamagedStore(f"the space {self._space} is stored in version {version}")
-            self.run("COMMIT")
+            self.commit()
         except BaseException:
             self.rollback()
             raise
@@ -180,61 +192,109 @@ class PostgresDatabase:
         return [row[0] for row in found]
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        with self._translated(), self._lock:
+        if self._in_transaction:
+            return self._ask(sql, parameters)
+        try:
+            return self._ask(sql, parameters)
+        except StoreUnreachable:
+            # The server may have been restarted since we last spoke. Outside a transaction we only
+            # ask, so asking once more does nothing twice.
+            return self._ask(sql, parameters)
+
+    def _ask(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
+        with self._named(), self._lock:
             return self._connection.execute(sql, parameters or None).fetchall()
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
-        with self._translated(), self._lock:
+        with self._named(), self._lock:
             self._connection.execute(sql, parameters or None)
 
     def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        with self._translated(), self._lock, self._connection.cursor() as cursor:
+        with self._named(), self._lock, self._connection.cursor() as cursor:
             cursor.executemany(sql, list(parameters))
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        with self._translated(), self._connection.pipeline():
+        with self._named(), self._connection.pipeline():
             yield
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Failures of the server as ours."""
+    def _named(self) -> Iterator[None]:
+        """A living connection, and failures of the server by our names."""
         import psycopg
 
+        self._reconnect_if_broken()
         try:
             yield
-        except psycopg.errors.LockNotAvailable:
-            raise StoreBusy(LOCK_MS) from None
-        except psycopg.OperationalError as error:
-            raise StoreUnreachable(f"PostgreSQL stopped answering: {error}") from error
+        except psycopg.Error as error:
+            raise self._name_of(error) from error
+
+    def _name_of(self, error: psycopg.Error) -> StoreError:
+        import psycopg
+
+        if self._connection.closed:
+            return StoreUnreachable(f"PostgreSQL stopped answering: {_line(error)}")
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            return StoreBusy(LOCK_MS)
+        if isinstance(error, psycopg.errors.DiskFull):
+            return StoreFailed(
+                f"there is no room for this: {_line(error)}", hint="free some, then try again"
+            )
+        return StoreFailed(f"the database failed: {_line(error)}")
 
     def begin(self) -> None:
+        try:
+            self._begin_and_lock()
+        except StoreUnreachable:
+            # As for a question: nothing has been written yet.
+            self._begin_and_lock()
+
+    def _begin_and_lock(self) -> None:
         self._reconnect_if_broken()
-        with self.together():
-            self.run("BEGIN")
-            self.run("SELECT name FROM branch WHERE name = '' FOR UPDATE")
+        self._in_transaction = True
+        try:
+            with self.together():
+                self.run("BEGIN")
+                self.run("SELECT name FROM branch WHERE name = '' FOR UPDATE")
+        except BaseException:
+            # Whoever could not begin has nothing to roll back, so it is done here.
+            self.rollback()
+            raise
 
     def begin_reading(self) -> None:
-        self._reconnect_if_broken()
+        self.rows("SELECT 1")
         self.run("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        self._in_transaction = True
 
     def commit(self) -> None:
-        self.run("COMMIT")
+        # Told in the transaction itself: whoever listens hears of it exactly when it is durable,
+        # even if this process ends in the same moment. Who hears looks up what is new.
+        with self.together():
+            self.run("SELECT pg_notify($1, $2)", (CHANNEL, self._schema))
+            self.run("COMMIT")
+        self._in_transaction = False
 
     def rollback(self) -> None:
         from psycopg.pq import TransactionStatus
 
+        self._in_transaction = False
         if self._connection.info.transaction_status not in (
             TransactionStatus.IDLE,
             TransactionStatus.UNKNOWN,
         ):
             self.run("ROLLBACK")
+        self._in_transaction = False
 
     def _reconnect_if_broken(self) -> None:
-        """A server that was restarted is a new server: the next transaction starts there."""
-        if self._connection.closed:
+        """A server that was restarted is a new server: what comes next starts there.
+
+        Not inside a transaction: its rest must not run without its beginning.
+        """
+        if self._closed:
+            raise StoreClosed
+        if self._connection.closed and not self._in_transaction:
             self._connection = self._connect()
-            self.run(f"SET search_path TO {self._schema}")
+            self._connection.execute(f"SET search_path TO {self._schema}")
 
     def compact(self) -> None:
         """Let the server reclaim what dead rows held."""
@@ -242,7 +302,14 @@ class PostgresDatabase:
             self.run(f'VACUUM "{table}"')
 
     def close(self) -> None:
+        self._closed = True
         self._connection.close()
+
+
+def _line(error: Exception) -> str:
+    """What the server said, without where in the statement."""
+    said = str(error).strip()
+    return said.splitlines()[0] if said else type(error).__name__
 
 
 def spaces(url: str) -> list[str]:

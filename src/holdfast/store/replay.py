@@ -15,7 +15,7 @@ from typing import Any
 from holdfast.ids import MAIN, BranchName, EntityId, Seq
 from holdfast.store import patch
 from holdfast.store.errors import OutOfRange, UnknownBranch
-from holdfast.store.model import Branch, Document, State
+from holdfast.store.model import Branch, Document, State, name_problem
 from holdfast.store.snapshots import Chain
 from holdfast.store.tables import RevisionRow, Tables
 
@@ -100,7 +100,7 @@ def rebuild(
 
 def required_branch(tables: Tables, name: BranchName) -> Branch:
     """The branch of that name, deleted or not."""
-    found = tables.branch(name)
+    found = None if name and name_problem(name) else tables.branch(name)
     if found is None:
         raise UnknownBranch(name)
     return found

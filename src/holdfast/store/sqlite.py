@@ -11,6 +11,7 @@ commit is written.
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -18,7 +19,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from holdfast.store.errors import DamagedStore, StoreBusy, StoreUnreachable
+from holdfast.errors import StoreError
+from holdfast.store.errors import DamagedStore, StoreBusy, StoreClosed, StoreFailed
 from holdfast.store.tables import SCHEMA_VERSION, Row
 
 # Tables without rowids and pages of 4 KiB: one b-tree and few bytes per write. The indexes that
@@ -181,6 +183,41 @@ class SqliteDatabase:
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
+class SqliteFile:
+    """A small file for what belongs beside spaces and not into them. One thread at a time.
+
+    It is not synchronised on every write: what is kept there may be lost with the machine.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        self._driver = _connect(str(path))
+        self._lock = threading.Lock()
+        self.rows("PRAGMA journal_mode=WAL")
+        self.rows("PRAGMA synchronous=NORMAL")
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        with self._lock:
+            return self._driver.rows(sql, parameters)
+
+    def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
+        """Run a statement for each row, all of them or none."""
+        with self._lock:
+            self._driver.rows("BEGIN IMMEDIATE", ())
+            try:
+                self._driver.many(sql, parameters)
+                self._driver.rows("COMMIT", ())
+            except BaseException:
+                if self._driver.in_transaction():
+                    self._driver.rows("ROLLBACK", ())
+                raise
+
+    def close(self) -> None:
+        self._driver.close()
+
+
 class _Apsw:
     """SQLite through apsw."""
 
@@ -191,31 +228,31 @@ class _Apsw:
         try:
             self._connection = apsw.Connection(name)
         except apsw.Error as error:
-            raise self._told(error) from error
+            raise self._named(error) from error
         self._connection.set_busy_timeout(BUSY_MS)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
             return self._connection.execute(_numbered(sql), parameters).fetchall()
         except self._errors.Error as error:
-            raise self._told(error) from error
+            raise self._named(error) from error
 
     def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
         try:
             self._connection.executemany(_numbered(sql), parameters)
         except self._errors.Error as error:
-            raise self._told(error) from error
+            raise self._named(error) from error
 
-    def _told(self, error: Exception) -> Exception:
-        """What a failure of SQLite means to a caller; a mistake of ours stays as it is."""
+    def _named(self, error: Exception) -> StoreError:
         if isinstance(error, self._errors.BusyError):
             return StoreBusy(BUSY_MS)
+        if isinstance(error, self._errors.ConnectionClosedError):
+            return StoreClosed()
         if isinstance(error, self._errors.CorruptError | self._errors.NotADBError):
             return DamagedStore(f"the database file is damaged: {error}")
-        outside = ("CantOpenError", "FullError", "IOError", "ReadOnlyError", "PermissionsError")
-        if isinstance(error, tuple(getattr(self._errors, name) for name in outside)):
-            return StoreUnreachable(f"the database file cannot be used: {error}")
-        return error
+        if isinstance(error, self._errors.FullError):
+            return _full(error)
+        return StoreFailed(f"the database failed: {error}")
 
     def in_transaction(self) -> bool:
         return self._connection.in_transaction
@@ -244,23 +281,36 @@ class _Stdlib:
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
             return self._connection.execute(_numbered(sql), tuple(parameters)).fetchall()
-        except self._errors.OperationalError as error:
-            if "locked" in str(error):
-                raise StoreBusy(BUSY_MS) from None
-            raise
-        except self._errors.DatabaseError as error:
-            if "malformed" in str(error) or "not a database" in str(error):
-                raise DamagedStore(f"the database file is damaged: {error}") from error
-            raise
+        except self._errors.Error as error:
+            raise self._named(error) from error
 
     def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        self._connection.executemany(_numbered(sql), [tuple(p) for p in parameters])
+        try:
+            self._connection.executemany(_numbered(sql), [tuple(p) for p in parameters])
+        except self._errors.Error as error:
+            raise self._named(error) from error
+
+    def _named(self, error: Exception) -> StoreError:
+        text = str(error)
+        if "locked" in text:
+            return StoreBusy(BUSY_MS)
+        if "closed database" in text:
+            return StoreClosed()
+        if "malformed" in text or "not a database" in text:
+            return DamagedStore(f"the database file is damaged: {error}")
+        if "full" in text:
+            return _full(error)
+        return StoreFailed(f"the database failed: {error}")
 
     def in_transaction(self) -> bool:
         return self._connection.in_transaction
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _full(error: Exception) -> StoreFailed:
+    return StoreFailed(f"there is no room for this: {error}", hint="free some, then try again")
 
 
 @lru_cache(maxsize=256)

@@ -25,7 +25,7 @@ from holdfast.store.graph import DEFAULT_LIMITS, Limits, Loaded, point_of, query
 from holdfast.store.group import GroupCommit
 from holdfast.store.history import LogEntry
 from holdfast.store.merging import DocumentDiff, Point, Proposal
-from holdfast.store.model import Applied, Branch, CommitKey, Document, State
+from holdfast.store.model import Applied, Branch, CommitKey, Document, State, name_problem
 from holdfast.store.settings import Settings
 from holdfast.store.tables import Database
 from holdfast.store.verify import Report, Verifier
@@ -109,6 +109,12 @@ class Store:
         with self._reader:
             return self.engine.state(EntityId(id), BranchName(branch), at)
 
+    @contextmanager
+    def reading(self) -> Iterator[Engine]:
+        """The engine, for several reads in a row; nobody else reads meanwhile."""
+        with self._reader:
+            yield self.engine
+
     def documents(self, branch: str = MAIN, seq: int | None = None) -> list[State]:
         """Every document that exists on a branch, now or as of `seq`, by id."""
         with self._reader:
@@ -116,6 +122,16 @@ class Store:
             ids = merging.ids_seen(tables, point.branch)
             states = (point.state(tables, self.engine.decode, id) for id in ids)
             return [state for state in states if state is not None and state.document is not None]
+
+    def scan(self, first: str, last: str, limit: int = 1_000_000) -> list[State]:
+        """The documents of the default branch with ids from `first` up to `last`, by id.
+
+        Deleted ones are left out.
+        """
+        with self._reader:
+            rows = self.engine.tables.heads_between(MAIN, EntityId(first), EntityId(last), limit)
+            states = (self.engine.state_of(MAIN, id, row) for id, row in rows)
+            return [state for state in states if state.document is not None]
 
     def query(self, query: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
         """Every document that a graph query reaches, all as of one moment.
@@ -160,7 +176,8 @@ class Store:
 
     def branch(self, name: str) -> Branch | None:
         with self._reader:
-            return self.engine.tables.branch(BranchName(name))
+            known = not name or not name_problem(name)
+            return self.engine.tables.branch(BranchName(name)) if known else None
 
     def create_branch(
         self,
@@ -284,7 +301,7 @@ class Store:
     def blob(self, hash: str) -> tuple[bytes, str]:
         """The bytes under a hash, and their content type."""
         with self._reader:
-            found = self.engine.tables.blob(hash)
+            found = None if name_problem(hash) else self.engine.tables.blob(hash)
         if found is None:
             raise InvalidBlob(f"there is no blob {hash}")
         return found[0], found[1]

@@ -160,13 +160,10 @@ class Tables:
         sql = f'SELECT {_COMMIT} FROM "commit" WHERE seq < $1 ORDER BY seq DESC LIMIT $2'
         return [CommitRow(*row) for row in self._db.rows(sql, (seq, limit))]
 
-    def merges(self, one: BranchName, other: BranchName, after: Seq) -> list[CommitRow]:
-        """Commits on either branch above `after` that say they merged something, newest first."""
-        sql = (
-            f'SELECT {_COMMIT} FROM "commit" WHERE branch IN ($1, $2) AND seq > $3 '
-            "AND original LIKE '%\"merge\":%' ORDER BY seq DESC"
-        )
-        return [CommitRow(*row) for row in self._db.rows(sql, (one, other, after))]
+    def merges(self) -> list[CommitRow]:
+        """Commits that say they merged something, oldest first."""
+        sql = f'SELECT {_COMMIT} FROM "commit" WHERE original LIKE \'%"merge":%\' ORDER BY seq'
+        return [CommitRow(*row) for row in self._db.rows(sql)]
 
     def add_commits(self, rows: Iterable[CommitRow]) -> None:
         self._db.run_many(
@@ -301,6 +298,18 @@ class Tables:
             (branch, id),
         )
         return (Seq(found[0][0]), found[0][1]) if found else None
+
+    def heads_between(
+        self, branch: BranchName, first: EntityId, last: EntityId, limit: int
+    ) -> list[tuple[EntityId, RevisionRow]]:
+        """The head revisions of documents with an id from `first` up to `last`, by id."""
+        found = self._db.rows(
+            "SELECT h.id, r.seq, r.op_index, r.op, r.data FROM head h JOIN revision r "
+            "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
+            "WHERE h.branch = $1 AND h.id >= $2 AND h.id <= $3 ORDER BY h.id LIMIT $4",
+            (branch, first, last, limit),
+        )
+        return [(EntityId(row[0]), RevisionRow(*row[1:])) for row in found]
 
     def put_heads(self, rows: Iterable[Sequence[Any]]) -> None:
         """Rows of (branch, id, seq, op_index); each becomes the head."""

@@ -17,11 +17,12 @@ from typing import Any
 
 import msgspec
 
-from holdfast.ids import BranchName, LocalSeq, Seq, SessionId
+from holdfast.errors import StoreError
+from holdfast.ids import MAIN, BranchName, LocalSeq, Seq, SessionId
 from holdfast.store import derive
 from holdfast.store.branch import depth
 from holdfast.store.errors import DamagedStore, InvalidExport
-from holdfast.store.model import Branch, Commit
+from holdfast.store.model import ACTIVE, DELETED, Branch, Commit, lifecycle_of, name_problem
 from holdfast.store.settings import Settings
 from holdfast.store.tables import CommitRow, Tables
 
@@ -128,27 +129,37 @@ def read_in(
     if tables.newest_seq() or len(tables.branches()) > 1 or tables.blob_hashes():
         raise InvalidExport("the space is not empty", hint="import into a new space")
     digest, count, commits, ended = hashlib.sha256(), 0, 0, False
+    promised, branches = 0, set[str]()
     for number, text in enumerate(source, 1):
-        raw = text.rstrip("\n").encode()
         if ended:
             raise InvalidExport(f"line {number} follows the end of the export")
         try:
+            raw = text.rstrip("\n").encode()
             if number == 1:
-                _check_header(_header_of(raw), settings)
+                header = _header_of(raw)
+                _check_header(header, settings)
+                promised = header.newest_seq
             else:
                 line = _line_of(raw)
                 if line.end is not None:
                     _check_end(line.end, count, digest.hexdigest())
                     ended = True
                     continue
-                commits += _write_line(tables, line, commits, decode, encode, blob_hash)
-        except msgspec.MsgspecError as error:
+                commits += _write_line(tables, line, commits, branches, decode, encode, blob_hash)
+        except InvalidExport:
+            raise
+        except (msgspec.MsgspecError, StoreError, ValueError, OverflowError) as error:
             raise InvalidExport(f"line {number} is not a line of an export: {error}") from None
         digest.update(raw + b"\n")
         count += 1
     if not ended:
         raise InvalidExport("the export has no end: it was cut short")
-    derive.rebuild(tables, settings, encode, decode)
+    if commits != promised:
+        raise InvalidExport(f"the export has {commits} commits, but it promised {promised}")
+    try:
+        derive.rebuild(tables, settings, encode, decode)
+    except StoreError as error:
+        raise InvalidExport(f"the history in the export cannot be replayed: {error}") from None
     return commits
 
 
@@ -174,13 +185,20 @@ def _write_line(
     tables: Tables,
     line: _Line,
     before: int,
+    branches: set[str],
     decode: Callable[[str], Any],
     encode: Callable[[Any], str],
     blob_hash: Callable[[bytes], str],
 ) -> int:
+    if sum(part is not None for part in (line.branch, line.blob, line.commit)) != 1:
+        raise InvalidExport("a line is one branch, one commit, one blob, or the end")
     if line.branch is not None:
+        _check_branch(line.branch, branches)
         _write_branch(tables, line.branch)
+        branches.add(line.branch.name)
     elif line.blob is not None:
+        if name_problem(line.blob.content_type):
+            raise InvalidExport(f"the type of a blob {name_problem(line.blob.content_type)}")
         data = b64decode(line.blob.data, validate=True)
         if blob_hash(data) != line.blob.hash:
             raise InvalidExport(f"the bytes of blob {line.blob.hash} hash to something else")
@@ -189,6 +207,10 @@ def _write_line(
         c = line.commit
         if c.seq != before + 1:
             raise InvalidExport(f"commit {c.seq} stands where {before + 1} belongs")
+        if c.branch not in branches:
+            raise InvalidExport(f"commit {c.seq} is on a branch that is not there")
+        if name_problem(c.session_id):
+            raise InvalidExport(f"the session of commit {c.seq} {name_problem(c.session_id)}")
         original = bytes(c.original).decode()
         row = CommitRow(
             seq=Seq(c.seq),
@@ -207,6 +229,20 @@ def _write_line(
 
 def _parents_first(tables: Tables) -> list[Branch]:
     return sorted(tables.branches(), key=lambda branch: (depth(tables, branch), branch.name))
+
+
+def _check_branch(b: _Branch, before: set[str]) -> None:
+    problem = "" if b.name == MAIN else name_problem(b.name)
+    if problem:
+        raise InvalidExport(f"the name of a branch {problem}")
+    if b.name in before:
+        raise InvalidExport(f"branch {b.name!r} stands here twice")
+    if b.name == MAIN and (b.parent_branch, b.fork_seq) == (None, None):
+        return
+    if b.name == MAIN or b.parent_branch not in before:
+        raise InvalidExport(f"the parent of branch {b.name!r} does not stand before it")
+    if b.fork_seq is None or b.fork_seq < 0 or b.status not in (ACTIVE, DELETED):
+        raise InvalidExport(f"branch {b.name!r} has no place to stand")
 
 
 def _write_branch(tables: Tables, b: _Branch) -> None:
@@ -229,7 +265,7 @@ def revisions_of(
 ) -> list[tuple[Any, ...]]:
     """The revisions a stored commit must have: (branch, id, seq, op_index, op, data)."""
     message = decode(row.original)
-    if isinstance(message, dict) and "branchLifecycle" in message:
+    if lifecycle_of(message) is not None:
         return []
     try:
         operations = Commit.parse(message).operations

@@ -14,7 +14,7 @@ from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import admit, derive, hashing, patch, replay
 from holdfast.store.admit import Reach, Write
-from holdfast.store.model import Branch, Commit, CommitKey
+from holdfast.store.model import Branch, Commit, CommitKey, lifecycle_of
 from holdfast.store.pointer import Path
 from holdfast.store.tables import CommitRow, Tables
 from holdfast.store.transfer import revisions_of
@@ -45,6 +45,9 @@ class Report:
     snapshots: int = 0
     blobs: int = 0
     legacy_reads: int = 0
+    reordered: int = 0
+    """Commits that landed after a later one of their session: sent again after a refusal."""
+
     findings: list[Finding] = field(default_factory=list)
 
     @property
@@ -57,6 +60,7 @@ class Report:
             "sound": self.sound,
             **{name: getattr(self, name) for name in counts},
             "legacyReads": self.legacy_reads,
+            "reordered": self.reordered,
             "findings": [{"invariant": f.invariant, "sentence": f.sentence} for f in self.findings],
         }
 
@@ -75,10 +79,14 @@ class Verifier:
         self._progress = progress
         self.report = Report()
         self._operations = 0
+        self._lost = False
 
     def run(self) -> Report:
         """Check everything; every finding is in the report."""
         self._branches_hold()
+        if self._lost:
+            # Whatever else is read goes up the branches, which may lead nowhere.
+            return self.report
         self._commits_hold()
         self._documents_hold()
         self._blobs_hold()
@@ -96,6 +104,10 @@ class Verifier:
         self.report.branches = len(branches)
         if MAIN not in branches:
             self._found("INV-22", "the default branch is missing")
+        for name in branches:
+            if not _descends(name, branches):
+                self._lost = True
+                self._found("INV-22", f"branch {name!r} does not descend from the default branch")
         newest = self._newest_by_branch()
         for branch in branches.values():
             self._branch_holds(branch, branches, newest.get(branch.name, Seq(0)))
@@ -129,8 +141,8 @@ class Verifier:
         return newest
 
     def _is_lifecycle(self, row: CommitRow) -> bool:
-        return '"branchLifecycle":' in row.original and "branchLifecycle" in self._decode(
-            row.original
+        return '"branchLifecycle":' in row.original and (
+            lifecycle_of(self._decode(row.original)) is not None
         )
 
     # commits
@@ -143,7 +155,7 @@ class Verifier:
 
     def _commits_hold(self) -> None:
         expected = Seq(0)
-        last_of: dict[SessionId, tuple[LocalSeq, Seq]] = {}
+        last_of: dict[SessionId, LocalSeq] = {}
         total = self._tables.newest_seq()
         for row in self._commits():
             self.report.commits += 1
@@ -151,19 +163,11 @@ class Verifier:
             if row.seq != expected:
                 self._found("INV-22", f"seq {expected} is missing: the next commit is {row.seq}")
                 expected = row.seq
-            self._order_holds(row, last_of)
+            # Not a finding: a refused localSeq may be used again, whatever has landed since.
+            self.report.reordered += last_of.get(row.session, 0) > row.local_seq
+            last_of[row.session] = max(last_of.get(row.session, LocalSeq(0)), row.local_seq)
             self._row_holds(row)
             self._progress(row.seq, total)
-
-    def _order_holds(self, row: CommitRow, last_of: dict[SessionId, tuple[LocalSeq, Seq]]) -> None:
-        before = last_of.get(row.session)
-        if before is not None and before[0] >= row.local_seq:
-            self._found(
-                "INV-5",
-                f"session {row.session} landed its commit {row.local_seq} at seq {row.seq}, "
-                f"after its commit {before[0]} at seq {before[1]}",
-            )
-        last_of[row.session] = (row.local_seq, row.seq)
 
     def _row_holds(self, row: CommitRow) -> None:
         if row.invocation_ref is not None or row.authorization_ref is not None:
@@ -177,20 +181,27 @@ class Verifier:
             return
         if not isinstance(resolution, dict) or resolution.get("seq") != row.seq:
             self._found("INV-11", f"the resolution at seq {row.seq} says another seq")
+            resolution = {}
         self._operations += len(expected)
         stored = self._tables.revisions_of_commit(row.seq, [r[1] for r in expected], row.branch)
         if [tuple(r) for r in stored] != expected:
             self._found("INV-8", f"the revisions at seq {row.seq} are not the commit's operations")
-        if "branchLifecycle" not in message:
-            self._reads_hold(row, Commit.parse(message), resolution)
+        if message.get("localSeq") != row.local_seq:
+            self._found("INV-11", f"the commit at seq {row.seq} was sent under another localSeq")
+        if lifecycle_of(message) is None:
+            commit = Commit.parse(message)
+            if commit.branch != row.branch:
+                self._found("INV-8", f"the commit at seq {row.seq} was sent to another branch")
+            self._reads_hold(row, commit, resolution)
 
     def _reads_hold(self, row: CommitRow, commit: Commit, resolution: dict[str, Any]) -> None:
         """INV-1: what the commit read was still so when it landed."""
         for read in commit.confirmed:
             on = commit.branch if read.branch is None else read.branch
             self._read_holds(row, on, read.id, read.path, read.shape, read.seq, frozenset())
-        landed = {
-            entry["localSeq"]: entry["seq"] for entry in resolution.get("resolvedPendingReads", ())
+        resolved = resolution.get("resolvedPendingReads", ())
+        landed: dict[Any, Any] = {
+            entry.get("localSeq"): entry.get("seq") for entry in resolved if isinstance(entry, dict)
         }
         for pending in commit.pending:
             for layer in pending.layers:
@@ -200,7 +211,7 @@ class Verifier:
             if pending.basis is None:
                 self.report.legacy_reads += 1
                 continue
-            own = frozenset(landed.get(layer, 0) for layer in pending.layers)
+            own = frozenset(int(landed.get(layer) or 0) for layer in pending.layers)
             self._read_holds(
                 row, commit.branch, pending.id, pending.path, pending.shape, pending.basis, own
             )
@@ -249,6 +260,9 @@ class Verifier:
                 f"there are {self.report.revisions} revisions, "
                 f"but the commits have {self._operations} operations",
             )
+        strays = self._tables.snapshot_count() - self.report.snapshots
+        if strays:
+            self._found("INV-9", f"there are {strays} snapshots of documents that have no history")
         for row in self._tables.orphans():
             self._found("INV-20", f"a revision of {row[1]} at seq {row[2]} has no commit")
 
@@ -282,3 +296,17 @@ class Verifier:
             found = self._tables.blob(hash)
             if found is None or hashing.blob_hash(found[0]) != hash or found[2] != len(found[0]):
                 self._found("INV-25", f"the bytes of blob {hash} are not what its hash says")
+
+
+def _descends(name: BranchName, branches: dict[BranchName, Branch]) -> bool:
+    """Whether going up from a branch ends at the default branch."""
+    at: BranchName | None = name
+    for _ in range(len(branches) + 1):
+        if at is None or at not in branches:
+            return False
+        if at == MAIN:
+            return branches[at].parent is None
+        if branches[at].fork_seq is None:
+            return False
+        at = branches[at].parent
+    return False

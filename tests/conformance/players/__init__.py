@@ -11,7 +11,12 @@ from pathlib import Path
 
 Case = tuple[str, Callable[[], None]]
 
-PLAYERS: dict[str, str] = {"store": "store"}
+PLAYERS: dict[str, str] = {
+    "reading": "reading",
+    "reading-diff": "reading_diff",
+    "sequence": "sequence",
+    "store": "store",
+}
 """Folder name -> the module that plays it."""
 
 

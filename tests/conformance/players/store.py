@@ -1,4 +1,4 @@
-"""Plays `store/`: paths, patches, codec, hashes, roots, authentication and the engine.
+"""Plays `store/`: paths, patches, codec, hashes, roots, authentication, the engine, the wire.
 
 A case's `status` says whose behaviour it describes. `seed` cases run with the settings of the
 protocol's first version, `later` and `beyond` with ours. A seed case that one of our rulings
@@ -15,6 +15,8 @@ from tests.conformance.players import Case
 from tests.conformance.players.expectations import Failed, check
 from tests.conformance.players.store_engine import EnginePlayer
 from tests.conformance.players.store_pure import LEVELS as PURE
+from tests.conformance.players.store_replica import ReplicaPlayer, ViewPlayer
+from tests.conformance.players.store_wire import WirePlayer
 
 Step = dict[str, Any]
 
@@ -71,15 +73,23 @@ def cases(folder: Path) -> Iterator[Case]:
 def _player(case: dict[str, Any]) -> Callable[[], None]:
     def play() -> None:
         level = case["level"]
+        fill: Callable[[Any], Any] = _as_it_is
         if level in STATELESS:
             run, close = STATELESS[level], None
         elif level == "engine":
             player = EnginePlayer(case["status"])
             run, close = player.step, player.close
+        elif level == "replica":
+            run, close = ReplicaPlayer(case["status"]).step, None
+        elif level == "view":
+            run, close = ViewPlayer().step, None
+        elif level == "wire":
+            wire = WirePlayer(case["status"], case.get("options") or {})
+            run, close, fill = wire.step, wire.close, wire.fill
         else:
             raise AssertionError(f"no player for the level {level!r}")
         try:
-            _play(case, run)
+            _play(case, run, fill)
         finally:
             if close is not None:
                 close()
@@ -91,12 +101,16 @@ def play_engine_case(case: dict[str, Any], url: str, space: str) -> None:
     """Play a case of the engine's level on a store at this URL."""
     player = EnginePlayer(case["status"], url, space)
     try:
-        _play(case, player.step)
+        _play(case, player.step, _as_it_is)
     finally:
         player.close()
 
 
-def _play(case: dict[str, Any], run: Callable[[Step], Any]) -> None:
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _play(case: dict[str, Any], run: Callable[[Step], Any], fill: Callable[[Any], Any]) -> None:
     _, expected = RULED.get(case["name"], ("", case["expect"]))
     wanted: dict[int, list[dict[str, Any]]] = {}
     for expectation in expected:
@@ -111,5 +125,5 @@ def _play(case: dict[str, Any], run: Callable[[Step], Any]) -> None:
         if index not in wanted:
             assert not isinstance(result, Failed), f"step {index} {step['op']} failed: {result!r}"
         for expectation in wanted.pop(index, []):
-            check(expectation, result)
+            check(fill(expectation), result)
     assert not wanted, f"expectations of steps that do not exist: {sorted(wanted)}"

@@ -1,0 +1,79 @@
+"""`holdfast locate`: how much of a snippet exists in a tree, where, and what differs first."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from holdfast.cli.trees import home, open_tree, progress_on_terminal
+from holdfast.errors import UsageError
+from holdfast.sequence import locate
+from holdfast.sequence.tokens.families import BY_NAME, family_of
+from holdfast.sequence.tokens.lexer import Reading, lex
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("snippet", nargs="?", help="the snippet; - or nothing reads standard input")
+    parser.add_argument("--file", metavar="FILE", help="read the snippet from a file")
+    parser.add_argument("--path", default=".", metavar="DIR", help="the tree to look in")
+    parser.add_argument(
+        "--language",
+        metavar="NAME",
+        help="how the snippet is written: a file suffix such as py, or a family",
+    )
+    parser.add_argument(
+        "--copies", type=int, default=locate.COPIES, metavar="N", help="how many places to list"
+    )
+    parser.add_argument("--comments", action="store_true", help="comments count as tokens")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 when all of the snippet was found, 1 when it was not."""
+    source = _snippet(args)
+    reading = Reading(comments=args.comments)
+    if args.copies < 0:
+        raise UsageError(f"--copies {args.copies} names no number of places")
+    tree = open_tree(Path(args.path), home() / "sequence", reading, progress_on_terminal())
+    family = _family(args, list(tree.snapshot.files))
+    report = locate.locate(
+        tree.shelf.corpus, source, lex(source, family, reading), copies=args.copies
+    )
+    print(json.dumps(locate.as_data(report)) if args.json else locate.as_text(report))
+    return 0 if report.answer.query_exhausted else 1
+
+
+def _snippet(args: argparse.Namespace) -> bytes:
+    if args.file is not None and args.snippet is not None:
+        raise UsageError("a snippet and --file were both given", "give one of them")
+    if args.file is not None:
+        try:
+            return Path(args.file).read_bytes()
+        except OSError as error:
+            raise UsageError(f"{args.file} cannot be read: {error.strerror}") from error
+    if args.snippet is None or args.snippet == "-":
+        return sys.stdin.buffer.read()
+    return str(args.snippet).encode("utf-8", "surrogateescape")
+
+
+def _family(args: argparse.Namespace, paths: list[str]) -> int:
+    """The family of the snippet: as asked, as its file says, or the tree's most common one."""
+    if args.language is not None:
+        if args.language in BY_NAME:
+            return BY_NAME[args.language]
+        family = family_of(f"snippet.{args.language}")
+        if family == 0 and args.language not in ("txt", "md"):
+            raise UsageError(
+                f"{args.language!r} is no language we know",
+                f"a file suffix, or one of: {', '.join(BY_NAME)}",
+            )
+        return family
+    if args.file is not None:
+        return family_of(args.file)
+    counts: dict[int, int] = {}
+    for path in paths:
+        family = family_of(path)
+        counts[family] = counts.get(family, 0) + (family != 0)
+    return max(counts, key=lambda family: counts[family], default=0)

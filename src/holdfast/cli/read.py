@@ -1,0 +1,63 @@
+"""`holdfast read PATH[:A-B]`: a file, or only what the session does not already hold of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from holdfast.cli import reading
+from holdfast.reading.paths import Request
+from holdfast.reading.result import Answer
+
+if TYPE_CHECKING:
+    from holdfast.reading.hosts.detect import AnyHost
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH[:A-B]", help="the file, and the lines if not all")
+    parser.add_argument("--offset", type=_number, metavar="N", help="the first line, from 1")
+    parser.add_argument("--limit", type=_number, metavar="N", help="how many lines")
+    parser.add_argument("--bypass-cache", action="store_true", help="the plain text, this time")
+    parser.add_argument("--json", action="store_true", help="content and details as JSON")
+    reading.add_session_arguments(parser)
+
+
+def _number(text: str) -> float:
+    try:
+        return int(text)
+    except ValueError:
+        value = float(text)
+        if value != value or value in (float("inf"), float("-inf")):
+            raise argparse.ArgumentTypeError(f"{text!r} is no number of lines") from None
+        return value
+
+
+def run(args: argparse.Namespace) -> int:
+    host = reading.host(args)
+    request = Request(args.path, args.offset, args.limit, bypass_cache=args.bypass_cache)
+    reader = reading.reader()
+    answer = reader.read(request, host)
+    if args.json:
+        out = {"content": answer.content, "details": answer.details, "mode": answer.mode}
+        print(json.dumps(out, ensure_ascii=False))
+    else:
+        sys.stdout.write(answer.text + "\n")
+    # Shown first, noted after: what nobody saw must not count as seen.
+    sys.stdout.flush()
+    if host is not None:
+        _note(host, answer, args.call)
+        reading.collect_daily(reader, host)
+    return 0
+
+
+def _note(host: AnyHost, answer: Answer, call: str | None) -> None:
+    """Write down that the answer was given, where that is ours to do."""
+    from holdfast.reading.hosts.native import NativeSession
+    from holdfast.reading.hosts.pi import PiLog
+
+    if isinstance(host, NativeSession):
+        host.append_read(answer)
+    elif not isinstance(host, PiLog) and host.sidecar is not None and call is not None:
+        host.sidecar.record(call, answer)

@@ -1,0 +1,104 @@
+"""What the reading commands share: where things are, and which session is meant."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.reading import config
+from holdfast.reading.hosts import HOSTS
+from holdfast.reading.objects import Objects
+from holdfast.reading.paths import Place
+from holdfast.reading.reader import Reader
+
+if TYPE_CHECKING:
+    from holdfast.reading.hosts.detect import AnyHost
+    from holdfast.reading.hosts.native import NativeSession
+
+COLLECT_EVERY_S = 24 * 3600
+
+
+def home() -> Path:
+    """`$HOLDFAST_HOME`, or `~/.holdfast`."""
+    return Path(os.environ.get("HOLDFAST_HOME") or Path.home() / ".holdfast")
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def new_id() -> str:
+    return secrets.token_hex(4)
+
+
+def reader() -> Reader:
+    """A reader for the working directory."""
+    place = Place(os.getcwd(), str(Path.home()))
+    return Reader(
+        place,
+        Objects(home()),
+        now_ms=now_ms,
+        monotonic=time.monotonic,
+        settings=config.load(home() / "reading.toml"),
+    )
+
+
+def collect_daily(reader: Reader, host: AnyHost) -> None:
+    """Once a day, let go of stored texts that no one used and this session does not stand on."""
+    marker = home() / "run" / "collected"
+    try:
+        if marker.exists() and time.time() - marker.stat().st_mtime < COLLECT_EVERY_S:
+            return
+        marker.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        marker.touch()
+    except OSError:
+        return
+    reader.collect([host])
+
+
+def add_session_arguments(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+    """`--session`, `--host`, `--call`."""
+    parser.add_argument(
+        "--session",
+        required=required,
+        metavar="NAME|FILE",
+        help="a session file of an agent, or the name of a session of our own",
+    )
+    parser.add_argument("--host", choices=HOSTS, help="whose file it is, if not obvious")
+    parser.add_argument("--call", metavar="ID", help="the pending call, for claude-code")
+
+
+def host(args: argparse.Namespace, *, newest_leaf: bool = False) -> AnyHost | None:
+    """The session that the arguments name, or None."""
+    if args.session is None:
+        return None
+    # Only now: the decoders behind the adapters take longer to import than a plain read.
+    from holdfast.reading.hosts import detect
+
+    is_file = os.sep in args.session or args.session.endswith(".jsonl")
+    if not is_file and not os.path.isfile(args.session):
+        return _own_session(detect.checked_name(args.session))
+    return detect.open_host(
+        args.session,
+        home(),
+        now_ms=now_ms,
+        new_id=new_id,
+        kind=args.host,
+        call=args.call,
+        newest_leaf=newest_leaf,
+    )
+
+
+def _own_session(name: str) -> NativeSession:
+    """A session of our own by name, kept in the store; a new name is a new session."""
+    from holdfast.app import App
+    from holdfast.reading.hosts.native import NativeSession
+    from holdfast.sessions import open_log
+
+    app = App.from_environment()
+    log = open_log(app.open_space, name, app.fresh_name)
+    return NativeSession(log, now_ms=now_ms, new_id=new_id)

@@ -1,0 +1,128 @@
+"""`holdfast serve`: the memory protocol on a socket."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.errors import UsageError
+
+if TYPE_CHECKING:
+    import socket
+
+    import uvicorn
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (loopback)")
+    parser.add_argument("--port", type=int, default=7433, help="port to listen on; 0 picks one")
+    parser.add_argument(
+        "--store",
+        metavar="URL",
+        help="directory, file, memory: or postgresql://… (default: HOLDFAST_DATABASE_URL, "
+        "else HOLDFAST_HOME/spaces)",
+    )
+    parser.add_argument(
+        "--allow-host", action="append", default=[], help="another name by which we are called"
+    )
+    parser.add_argument(
+        "--allow-origin", action="append", default=[], help="a web page's origin that may connect"
+    )
+    parser.add_argument(
+        "--require-signature",
+        action="store_true",
+        help="a session is opened only by whoever proves to hold a key",
+    )
+    parser.add_argument(
+        "--acl",
+        choices=("off", "observe", "enforce"),
+        default="off",
+        help="obey each space's access list",
+    )
+    parser.add_argument("--audience", default="", help="our name in signed opens")
+    parser.add_argument(
+        "--key-file",
+        metavar="FILE",
+        help="32 secret bytes to seal session ids with (default: kept with the sessions)",
+    )
+    parser.add_argument("--json", action="store_true", help="say where we listen as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        import uvicorn
+    except ImportError:
+        raise UsageError(
+            "serving needs the uvicorn and websockets packages", "pip install 'holdfast[serve]'"
+        ) from None
+    from holdfast.sync.access import AccessMode
+    from holdfast.sync.serve import ServeOptions, SyncApp, SyncService
+    from holdfast.sync.websocket import LOOPBACK
+
+    if args.acl != "off" and not args.require_signature:
+        raise UsageError("an access list needs to know who is asking", "add --require-signature")
+    loopback = args.host in LOOPBACK
+    if not loopback and not args.require_signature:
+        print(
+            f"holdfast: warning: everyone who can reach {args.host} may read and write",
+            file=sys.stderr,
+        )
+    options = ServeOptions(
+        store=args.store or default_store(),
+        hosts=(*LOOPBACK, args.host, *args.allow_host),
+        origins=tuple(args.allow_origin),
+        require_signature=args.require_signature,
+        access=AccessMode(args.acl),
+        audience=args.audience or f"holdfast://{args.host}:{args.port}",
+        key=_key(Path(args.key_file)) if args.key_file else b"",
+    )
+    service = SyncService(options)
+    config = uvicorn.Config(
+        SyncApp(service),
+        host=args.host,
+        port=args.port,
+        ws="websockets-sansio",
+        ws_max_size=options.limits.message_bytes_max,
+        # Compressing costs more than it saves on one machine and in one data centre.
+        ws_per_message_deflate=False,
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+    )
+    announcing(config, args.json).run()
+    return 0
+
+
+def default_store() -> str:
+    """Where spaces are when nobody says."""
+    url = os.environ.get("HOLDFAST_DATABASE_URL")
+    if url:
+        return url
+    home = os.environ.get("HOLDFAST_HOME")
+    return str((Path(home) if home else Path.home() / ".holdfast") / "spaces")
+
+
+def _key(path: Path) -> bytes:
+    key = path.read_bytes()
+    if len(key) < 32:
+        raise UsageError(f"{path} holds {len(key)} bytes", "a key has at least 32 random bytes")
+    return key
+
+
+def announcing(config: uvicorn.Config, as_json: bool) -> uvicorn.Server:
+    """A web server that says where it listens once it does."""
+    import uvicorn
+
+    class Announcing(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.servers:
+                host, port = self.servers[0].sockets[0].getsockname()[:2]
+                url = f"ws://{host}:{port}/sync"
+                print(json.dumps({"url": url}) if as_json else f"listening on {url}", flush=True)
+
+    return Announcing(config)

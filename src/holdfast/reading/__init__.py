@@ -1,0 +1,1 @@
+"""Answering a read in few tokens, honestly."""

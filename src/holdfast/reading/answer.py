@@ -1,0 +1,276 @@
+"""Decides how a read is answered: in full, by a marker, or by a diff.
+
+Pure: the bytes were read before, the holdings replayed before; only an older text may have to be
+loaded, through a function handed in. Every doubt ends at the baseline, which is always right.
+
+The order of questions is the contract's. What is claimed is only what was printed: a text cut at
+the limits anchors the lines it shows, so `wanted` (the lines asked for) and `printed` (the lines
+the baseline would show) are two things here.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from holdfast.reading import baseline, diff, javascript
+from holdfast.reading import scope as scopes
+from holdfast.reading.baseline import Baseline, Dialect
+from holdfast.reading.meta import Meta, Why
+from holdfast.reading.paths import Target
+from holdfast.reading.result import Answer
+from holdfast.reading.scope import Lines, Scope
+from holdfast.reading.trust import Holdings, Trust, choose_base
+
+
+class Current:
+    """The file as it is now, from one read of its bytes; derived facts are kept."""
+
+    __slots__ = ("_lines", "_printed", "data", "digest", "lines_total", "shown", "text")
+
+    def __init__(self, data: bytes, digest: str) -> None:
+        self.data = data
+        self.digest = digest
+        self.text = strict_text(data)
+        """What is compared: without the BOM; None when the bytes are not UTF-8."""
+        plain = self.text is None or data.startswith(codecs.BOM_UTF8)
+        self.shown = baseline.decode(data) if plain else (self.text or "")
+        """What the baseline prints: a BOM included, bad bytes replaced."""
+        self.lines_total = baseline.count_lines(self.shown)
+        self._lines: list[str] | None = None
+        self._printed: dict[object, Lines | None] = {}
+
+    @property
+    def lines(self) -> list[str]:
+        if self._lines is None:
+            self._lines = (self.text or "").split("\n")
+        return self._lines
+
+    def printed(self, target: Target, dialect: Dialect) -> Lines | None:
+        """The lines the baseline would show for this request."""
+        key = (target.offset, target.limit, dialect)
+        if key not in self._printed:
+            if len(self._printed) > 16:
+                self._printed.clear()
+            self._printed[key] = baseline.printed_lines(
+                self.shown, self.lines_total, target.offset, target.limit, dialect
+            )
+        return self._printed[key]
+
+
+def strict_text(data: bytes) -> str | None:
+    """The text of UTF-8 bytes without a BOM, or None for anything else."""
+    try:
+        return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What may be done beyond and within the contract."""
+
+    dialect: Dialect = Dialect.COUNTED
+    union: bool = True
+    """Answer a run of lines from several trusted runs that cover it together."""
+    range_diffs: bool = False
+    """Answer a changed run of lines with a diff of it."""
+    trim_patches: bool = False
+    """Trim white space off the end of a patch, as the reference does: it can lose blank lines."""
+
+
+@dataclass(slots=True)
+class Case:
+    """One read to be decided."""
+
+    current: Current
+    target: Target
+    holdings: Holdings
+    load: Callable[[str], bytes | None]
+    policy: Policy = field(default_factory=Policy)
+    bypass: bool = False
+    expired: Callable[[], bool] = lambda: False
+
+    def answer(self) -> Answer:
+        """The shortest answer that is provably true, else the baseline.
+
+        Raises BeyondEnd when the request begins past the last line.
+        """
+        current, target = self.current, self.target
+        wanted = scopes.clamp(target.offset, target.limit, current.lines_total)
+        if current.text is None or wanted is None:
+            plain = self._render()
+            return Answer(plain.text, None, plain.truncation)
+        scope = scopes.of(wanted, current.lines_total)
+        if self.bypass:
+            return self._full("bypass_cache")
+        base = self._base(scope)
+        if base is not None:
+            return self._from(base, scope)
+        printed = current.printed(target, self.policy.dialect)
+        if printed is None or printed == wanted or self._is_blocked(scope):
+            return self._full("no_base_hash")
+        # The limits would cut this text: so the question is about the lines that would be shown.
+        base = self._base(printed)
+        return self._full("no_base_hash") if base is None else self._from(base, printed)
+
+    def _base(self, scope: Scope) -> Trust | None:
+        return choose_base(self.holdings, self.target.path, scope, union=self.policy.union)
+
+    def _is_blocked(self, scope: Scope) -> bool:
+        return isinstance(scope, Lines) and self.holdings.is_blocked(self.target.path, scope)
+
+    def _render(self) -> Baseline:
+        target = self.target
+        return baseline.render(
+            self.current.shown, target.typed, target.offset, target.limit, self.policy.dialect
+        )
+
+    def _full(self, reason: str) -> Answer:
+        return self._plain("full", None, Why(reason, base_found=False))
+
+    def _plain(self, mode: str, base: str | None, why: Why) -> Answer:
+        """The baseline text, claiming the lines it shows."""
+        plain = self._render()
+        if plain.printed is None:
+            return Answer(plain.text, None, plain.truncation)
+        scope = scopes.of(plain.printed, self.current.lines_total)
+        meta = self._meta(mode, scope, base, why)
+        return Answer(plain.text, meta, plain.truncation)
+
+    def _meta(self, mode: str, scope: Scope, base: str | None, why: Why) -> Meta:
+        current = self.current
+        first, last = scope if isinstance(scope, Lines) else (1, current.lines_total)
+        return Meta(
+            self.target.path,
+            scope,
+            current.digest,
+            mode,
+            current.lines_total,
+            first,
+            last,
+            len(current.data),
+            base,
+            why,
+        )
+
+    def _from(self, base: Trust, scope: Scope) -> Answer:
+        """Answer this scope from a base the model holds."""
+        current, digest = self.current, base.digest
+        if digest == current.digest:
+            return self._marker(scope, digest, outside=False)
+        data = self.load(digest)
+        text = None if data is None else strict_text(data)
+        if data is None or text is None:
+            return self._fallback(digest, Why("base_object_missing", True, object_found=False))
+        if isinstance(scope, Lines):
+            return self._lines_from(digest, text, scope)
+        return self._whole_from(digest, data, text)
+
+    def _marker(self, scope: Scope, digest: str, *, outside: bool) -> Answer:
+        total = self.current.lines_total
+        if not isinstance(scope, Lines):
+            text = f"[readcache: unchanged, {total} lines]"
+            return Answer(text, self._meta("unchanged", scope, digest, Why("hash_match", True)))
+        run = f"{scope.first}-{scope.last}"
+        if outside:
+            text = f"[readcache: unchanged in lines {run}; changes exist outside this range]"
+            why = Why("range_slice_unchanged", True, outside_changed=True)
+        else:
+            text = f"[readcache: unchanged in lines {run} of {total}]"
+            why = Why("hash_match", True)
+        return Answer(text, self._meta("unchanged_range", scope, digest, why))
+
+    def _fallback(self, digest: str, why: Why) -> Answer:
+        return self._plain("baseline_fallback", digest, why)
+
+    def _lines_from(self, digest: str, base: str, lines: Lines) -> Answer:
+        older = base.split("\n")[lines.first - 1 : lines.last]
+        newer = self.current.lines[lines.first - 1 : lines.last]
+        if older == newer:
+            return self._marker(lines, digest, outside=True)
+        if self.policy.range_diffs:
+            answer = self._lines_diff(digest, older, newer, lines)
+            if answer is not None:
+                return answer
+        return self._fallback(digest, Why("range_slice_changed", True, outside_changed=True))
+
+    def _lines_diff(
+        self, digest: str, older: list[str], newer: list[str], lines: Lines
+    ) -> Answer | None:
+        """A diff of just these lines, numbered as in the file; None when it is not worth it."""
+        if len(older) != len(newer):
+            return None
+        old, new = "\n".join(older) + "\n", "\n".join(newer) + "\n"
+        if max(len(old), len(new)) > diff.BYTES_MAX or len(newer) > diff.LINES_MAX:
+            return None
+        patch = diff.compute(
+            old,
+            new,
+            self.target.typed,
+            edits_max=diff.edits_worth_sending(len(newer)),
+            expired=self.expired,
+            lines_before=lines.first - 1,
+        )
+        if not isinstance(patch, diff.Patch) or not diff.is_useful(patch, old, new):
+            return None
+        total = self.current.lines_total
+        text = (
+            f"[readcache: {patch.changed} lines changed in lines"
+            f" {lines.first}-{lines.last} of {total}]\n{patch.text}"
+        )
+        if not _fits(text):
+            return None
+        why = Why(
+            "diff_emitted",
+            True,
+            diff_attempted=True,
+            diff_bytes=patch.size_bytes,
+            diff_changed=patch.changed,
+        )
+        return Answer(text, self._meta("diff", lines, digest, why))
+
+    def _whole_from(self, digest: str, data: bytes, base: str) -> Answer:
+        """A diff of the whole file, through every gate."""
+        current = self.current
+        assert current.text is not None, "only UTF-8 text gets here"
+        largest = max(len(data), len(current.data))
+        if largest > diff.BYTES_MAX:
+            why = Why("diff_file_too_large_bytes", True, True, largest_bytes=largest)
+            return self._fallback(digest, why)
+        lines = max(baseline.count_lines(base), current.lines_total)
+        if lines > diff.LINES_MAX:
+            why = Why("diff_file_too_large_lines", True, True, lines_max=lines)
+            return self._fallback(digest, why)
+        patch = diff.compute(
+            base,
+            current.text,
+            self.target.typed,
+            edits_max=diff.edits_worth_sending(current.lines_total),
+            expired=self.expired,
+        )
+        if patch is None or (isinstance(patch, diff.TooFar) and patch.out_of_time):
+            return self._fallback(digest, Why("diff_unavailable_or_empty", True, True))
+        if isinstance(patch, diff.TooFar):
+            return self._fallback(digest, Why("diff_not_useful", True, True))
+        if self.policy.trim_patches:
+            patch = replace(patch, text=javascript.trim_end(patch.text))
+        size = patch.size_bytes
+        if not diff.is_useful(patch, base, current.text):
+            why = Why("diff_not_useful", True, True, diff_bytes=size)
+            return self._fallback(digest, why)
+        why = Why("diff_emitted", True, True, diff_bytes=size, diff_changed=patch.changed)
+        text = f"[readcache: {patch.changed} lines changed of {current.lines_total}]\n{patch.text}"
+        if not _fits(text):
+            return self._fallback(digest, replace(why, reason="diff_payload_truncated"))
+        meta = self._meta("diff", scopes.WHOLE, digest, why)
+        return Answer(text, meta)
+
+
+def _fits(text: str) -> bool:
+    """Whether a payload stays within the limits of any result."""
+    return (
+        text.count("\n") + 1 <= diff.PAYLOAD_LINES_MAX
+        and len(text.encode("utf-8")) <= diff.PAYLOAD_BYTES_MAX
+    )

@@ -1,0 +1,74 @@
+"""A user's settings for reading, from `reading.toml`.
+
+sensitive = ["*.tfstate", "*/secrets/*"]     never kept, besides the built-in list
+not_sensitive = [".env.example"]             kept after all
+range_diffs = false                          answer changed ranges by a diff of them
+union = true                                 answer a range from several that cover it
+dialect = "counted"                          "uncounted" for pi since 0.75.5
+diff_budget_ms = 200                         how long a diff may take
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from holdfast.reading.answer import Policy
+from holdfast.reading.baseline import Dialect
+from holdfast.reading.errors import BadSettings
+from holdfast.reading.reader import Settings
+from holdfast.reading.sensitive import Sensitive
+
+KNOWN = ("sensitive", "not_sensitive", "range_diffs", "union", "dialect", "diff_budget_ms")
+
+
+def load(path: Path) -> Settings:
+    """The settings in this file; the defaults when there is none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Settings()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSettings(str(path), str(error)) from error
+    import tomllib
+
+    try:
+        return parse(tomllib.loads(text), str(path))
+    except tomllib.TOMLDecodeError as error:
+        raise BadSettings(str(path), str(error)) from error
+
+
+def parse(raw: Mapping[str, object], source: str = "settings") -> Settings:
+    """Settings from a table; anything unknown or of the wrong kind is refused by name."""
+    for name in raw:
+        if name not in KNOWN:
+            raise BadSettings(source, f"there is no setting {name!r}")
+    budget = raw.get("diff_budget_ms", 200)
+    if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 <= budget < 1e6:
+        raise BadSettings(source, "diff_budget_ms must be a number of milliseconds")
+    dialect = raw.get("dialect", Dialect.COUNTED.value)
+    if dialect not in [each.value for each in Dialect]:
+        raise BadSettings(source, 'dialect must be "counted" or "uncounted"')
+    policy = Policy(
+        dialect=Dialect(dialect),
+        union=_flag(raw, "union", True, source),
+        range_diffs=_flag(raw, "range_diffs", False, source),
+    )
+    sensitive = Sensitive(
+        _patterns(raw, "sensitive", source), _patterns(raw, "not_sensitive", source)
+    )
+    return Settings(policy, sensitive, budget / 1000)
+
+
+def _flag(raw: Mapping[str, object], name: str, default: bool, source: str) -> bool:
+    value = raw.get(name, default)
+    if not isinstance(value, bool):
+        raise BadSettings(source, f"{name} must be true or false")
+    return value
+
+
+def _patterns(raw: Mapping[str, object], name: str, source: str) -> tuple[str, ...]:
+    value = raw.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise BadSettings(source, f"{name} must be a list of patterns")
+    return tuple(value)

@@ -1,0 +1,3 @@
+"""One adapter per agent: a session log in, ordered visible events out."""
+
+HOSTS = ("native", "pi", "claude-code", "codex")

@@ -1,0 +1,345 @@
+"""Claude Code's transcripts: trust from what the model was shown, and from our own sidecar.
+
+A transcript is a tree of lines. Each block of an assistant message is a line of its own, and the
+results of parallel calls hang below their calls as siblings, so a walk along parents alone misses
+some: results are collected by the id of their call, for every call on the path whose message got
+any result there (a request is never sent with some results missing).
+
+    compact_boundary        has no parent: the walk ends there by itself. Its logical parent, and
+                            messages said to be preserved, are never used
+    microcompact_boundary   blanks results listed by call id
+    Read results            anchor the whole file when the numbered text shown is all of it
+    our own results         count when the sidecar knows the call and the text is the one we gave
+    side chains             are other readers: left out, or alone when asked for
+
+The leaf is the pending call. Without its id it is a guess (after a rewind nothing new may have been
+written yet), and a guess proves nothing. Some ways of trimming a context leave no line at all, so
+trust also ends where too much text lies between then and now.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.reading.errors import NotOurs
+from holdfast.reading.events import Anchored, Barrier, Event, Hidden, Refreshed
+from holdfast.reading.hosts.lines import Follower, loads
+from holdfast.reading.hosts.sidecar import Sidecar, text_digest
+from holdfast.reading.scope import WHOLE
+from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
+
+BYTES_BACK_MAX = 400_000
+"""How much transcript may lie between an anchor and now: some 100,000 tokens."""
+
+_NUMBERED = re.compile(r" *([0-9]+)(?:\t|\u2192)(.*)\Z", re.DOTALL)
+
+
+@dataclass(slots=True)
+class _Line:
+    """One line with a uuid: its place, its calls, its results."""
+
+    uuid: str
+    parent: str | None
+    number: int
+    size: int
+    sidechain: bool
+    kind: str
+    message: str | None = None
+    calls: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    events: tuple[tuple[str, Event | None, Served | None], ...] = ()
+    shown: dict[str, str] = field(default_factory=dict)
+    """Text of each result by call id, for the sidecar to recognise; digests, not texts."""
+
+
+class ClaudeCodeLog:
+    """One transcript file, read as it grows."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        sidecar: Sidecar | None = None,
+        *,
+        call: str | None = None,
+        newest_leaf: bool = False,
+        sidechain: bool = False,
+        bytes_back_max: int = BYTES_BACK_MAX,
+    ) -> None:
+        self.path = os.fspath(path)
+        self.sidecar = sidecar
+        self.call = call
+        """The call being answered; set it anew for every read."""
+        self.newest_leaf = newest_leaf
+        """Take the newest line for the leaf: for looking at a session, not for answering."""
+        self.sidechain = sidechain
+        self.bytes_back_max = bytes_back_max
+        self.tree = Tree()
+        self._follower = Follower(self.path)
+        self._lines: dict[str, _Line] = {}
+        self._order: list[_Line] = []
+        self._callers: dict[str, _Line] = {}
+        self._answers: dict[str, _Line] = {}
+        self._names: dict[str, str] = {}
+        self._session = os.path.splitext(os.path.basename(self.path))[0]
+        self._torn = False
+        self._built: tuple[object, ...] | None = None
+
+    def evidence(self) -> Evidence | Doubt:
+        """What the transcript proves at the pending call."""
+        try:
+            self._catch_up()
+            if self.sidecar is not None:
+                self.sidecar.catch_up()
+        except OSError as error:
+            return Doubt(f"the transcript cannot be read: {error.strerror or error}")
+        if self._torn:
+            return Doubt("the last line of the transcript is damaged or half written")
+        leaf = self._leaf()
+        if isinstance(leaf, Doubt):
+            return leaf
+        version = None if self.sidecar is None else self.sidecar.version
+        state = (leaf.uuid, len(self._order), version)
+        if state != self._built:
+            self._build(leaf)
+            self._built = state
+        last = len(self.tree) - 1 if len(self.tree) else NOBODY
+        found = evidence_at(self.tree, last, self._session)
+        return Evidence(
+            self._session, leaf.uuid, found.ledger, self._has_answers(leaf), found.boundary
+        )
+
+    def _has_answers(self, leaf: _Line) -> bool:
+        """Whether the conversation already went on from here."""
+        return self.call is not None and self.call in self._answers
+
+    def refresh(self, event: Refreshed, at_ms: int) -> None:
+        """Note a refresh in the sidecar, after the pending call."""
+        if self.sidecar is None or self.call is None:
+            raise NotOurs(self.path)
+        self.sidecar.refresh(event, at_ms, self.call)
+
+    def _catch_up(self) -> None:
+        grown = self._follower.look()
+        if grown is None:
+            return
+        if grown.restarted:
+            self._lines, self._order = {}, []
+            self._callers, self._answers, self._names = {}, {}, {}
+        self._torn = False
+        for line in grown.lines:
+            if line.strip():
+                self._take(loads(line), len(line))
+        self._torn = self._torn or bool(grown.tail.strip())
+
+    def _take(self, raw: object, size: int) -> None:
+        if not isinstance(raw, Mapping):
+            self._torn = True
+            return
+        self._torn = False
+        uuid = raw.get("uuid")
+        # Later compactions append old lines again with their own ids: the first one counts.
+        if not isinstance(uuid, str) or not uuid or uuid in self._lines:
+            return
+        if isinstance(raw.get("sessionId"), str):
+            self._session = str(raw["sessionId"])
+        parent = raw.get("parentUuid")
+        line = _Line(
+            uuid,
+            parent if isinstance(parent, str) else None,
+            len(self._order),
+            size,
+            raw.get("isSidechain") is True,
+            str(raw.get("type")),
+        )
+        self._look_into(line, raw)
+        self._lines[uuid] = line
+        self._order.append(line)
+
+    def _look_into(self, line: _Line, raw: Mapping[str, Any]) -> None:
+        message = raw.get("message")
+        content = message.get("content") if isinstance(message, Mapping) else None
+        blocks = [b for b in content if isinstance(b, Mapping)] if isinstance(content, list) else []
+        if line.kind == "assistant":
+            found = message.get("id") if isinstance(message, Mapping) else None
+            line.message = found if isinstance(found, str) else None
+            calls = []
+            for block in blocks:
+                call = block.get("id")
+                if block.get("type") == "tool_use" and isinstance(call, str):
+                    calls.append(call)
+                    self._callers.setdefault(call, line)
+                    self._names.setdefault(call, str(block.get("name")))
+            line.calls = tuple(calls)
+        elif line.kind == "user":
+            self._look_into_results(line, raw, blocks)
+        elif line.kind == "system":
+            line.events = _system_events(line, raw)
+
+    def _look_into_results(
+        self, line: _Line, raw: Mapping[str, Any], blocks: list[Mapping[str, Any]]
+    ) -> None:
+        results, events = [], []
+        found = [b for b in blocks if b.get("type") == "tool_result"]
+        for block in found:
+            call = block.get("tool_use_id")
+            if not isinstance(call, str) or call in self._answers:
+                continue
+            results.append(call)
+            self._answers[call] = line
+            text = _text_of(block.get("content"))
+            if text is None or block.get("is_error") is True:
+                continue
+            line.shown[call] = text_digest(text)
+            if len(found) == 1 and self._names.get(call) == "Read":
+                events.append((call, *_native_read(raw.get("toolUseResult"), text)))
+        line.results, line.events = tuple(results), tuple(events)
+
+    def _leaf(self) -> _Line | Doubt:
+        if self.call is not None:
+            caller = self._callers.get(self.call)
+            if caller is None:
+                return Doubt("the pending call is not in the transcript yet")
+            if caller.sidechain != self.sidechain:
+                return Doubt("the pending call belongs to another chain")
+            return caller
+        if not self.newest_leaf:
+            return Doubt("the pending call is not known, so the leaf is a guess")
+        for line in reversed(self._order):
+            if line.sidechain == self.sidechain:
+                return line
+        return Doubt("the transcript has no entries")
+
+    def _path(self, leaf: _Line) -> list[_Line]:
+        """The lines from the leaf back to a root, within the bytes allowed."""
+        path: list[_Line] = []
+        at: _Line | None = leaf
+        left = self.bytes_back_max
+        while at is not None and left >= 0:
+            path.append(at)
+            left -= at.size
+            above = None if at.parent is None else self._lines.get(at.parent)
+            # A parent is written before its child; anything else is no tree of theirs.
+            at = above if above is not None and above.number < at.number else None
+        return path
+
+    def _build(self, leaf: _Line) -> None:
+        """Make the tree anew: one chain with everything the model sees at the leaf."""
+        path = self._path(leaf)
+        on_path = {line.uuid for line in path}
+        answered = {
+            self._callers[call].message
+            for line in path
+            for call in line.results
+            if call in self._callers
+        }
+        lines = list(path)
+        for line in path:
+            if line.message is None or line.message not in answered:
+                continue
+            for call in line.calls:
+                sibling = self._answers.get(call)
+                if sibling is not None and sibling.uuid not in on_path:
+                    on_path.add(sibling.uuid)
+                    lines.append(sibling)
+        lines.sort(key=lambda line: line.number)
+        self.tree = Tree()
+        self._parent: str | None = None
+        for line in lines:
+            self._add_line(line)
+
+    def _add_line(self, line: _Line) -> None:
+        if self.newest_leaf:
+            # Only for looking at: trust needs the lines that say something about reads.
+            self._chain(line.uuid, line.kind, None, None)
+        for entry, event, served in line.events:
+            self._chain(entry, line.kind, event, served)
+        if self.sidecar is None:
+            return
+        for call in line.results:
+            record = self.sidecar.served.get(call)
+            if record is not None and line.shown.get(call) == record.text_sha256:
+                self._chain(call, "read", record.event(), record.served())
+        for name in (line.uuid, *line.calls):
+            for count, event in enumerate(self.sidecar.refreshed.get(name, ())):
+                self._chain(f"{name}/refresh-{count}", "refresh", event, None)
+
+    def _chain(self, entry: str, kind: str, event: Event | None, served: Served | None) -> None:
+        self.tree.add(entry, self._parent, kind, event, served)
+        self._parent = entry
+
+
+def _system_events(
+    line: _Line, raw: Mapping[str, Any]
+) -> tuple[tuple[str, Event | None, Served | None], ...]:
+    match raw.get("subtype"):
+        case "compact_boundary":
+            line.parent = None
+            return ((f"{line.uuid}/boundary", Barrier(), None),)
+        case "microcompact_boundary":
+            details = raw.get("microcompactMetadata")
+            ids = details.get("compactedToolIds") if isinstance(details, Mapping) else None
+            event: Event = Barrier()
+            if isinstance(ids, list) and all(isinstance(call, str) for call in ids):
+                event = Hidden(tuple(ids))
+            return ((f"{line.uuid}/boundary", event, None),)
+        case _:
+            return ()
+
+
+def _text_of(content: object) -> str | None:
+    """The text of a result, or None when it is not all text."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return None
+    pieces = []
+    for block in content:
+        if not isinstance(block, Mapping) or block.get("type") != "text":
+            return None
+        pieces.append(block.get("text"))
+    return "".join(p for p in pieces if isinstance(p, str)) if len(pieces) == 1 else None
+
+
+def _native_read(result: object, text: str) -> tuple[Event | None, Served | None]:
+    """The anchor of a Read whose shown text is provably the whole file."""
+    file = result.get("file") if isinstance(result, Mapping) else None
+    if not isinstance(file, Mapping) or not isinstance(result, Mapping):
+        return None, None
+    path, content = file.get("filePath"), file.get("content")
+    numbers = (file.get("startLine"), file.get("numLines"), file.get("totalLines"))
+    if (
+        result.get("type") != "text"
+        or not isinstance(path, str)
+        or not path.startswith("/")
+        or not isinstance(content, str)
+        or file.get("truncatedByTokenCap")
+        or any(isinstance(n, bool) or not isinstance(n, int) for n in numbers)
+    ):
+        return None, None
+    start, count, total = (int(n) for n in numbers if n is not None)
+    if start != 1 or count != total or content.count("\n") + 1 not in (total, total + 1):
+        return None, None
+    if not _shows(text, content):
+        return None, None
+    digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+    return Anchored(path, WHOLE, digest), None
+
+
+def _shows(text: str, content: str) -> bool:
+    """Whether the numbered text in the result is this content, every line of it."""
+    wanted = content.split("\n")
+    if wanted[-1] == "" and len(wanted) > 1:
+        wanted.pop()
+    shown = text.split("\n")
+    if len(shown) < len(wanted):
+        return False
+    for number, line in enumerate(wanted, start=1):
+        found = _NUMBERED.match(shown[number - 1])
+        if found is None or int(found[1]) != number or found[2] != line:
+            return False
+    return True

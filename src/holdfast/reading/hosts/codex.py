@@ -1,0 +1,136 @@
+"""Codex's rollouts: a straight line of items, with our metadata in a sidecar.
+
+Codex has no read tool of its own; files come in through the shell, whose output is no anchor, and
+through our tool, whose answers the sidecar knows by call id. `compacted` replaces all earlier
+history: a barrier. A rollback drops the last turns from the history; which items that were is not
+certain enough to build on, so it is a barrier too. An output counts only when it is the very text
+we gave: long outputs are shortened on the way to the model.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from holdfast.reading.errors import NotOurs
+from holdfast.reading.events import Barrier, Event, Refreshed
+from holdfast.reading.hosts.lines import Follower, loads
+from holdfast.reading.hosts.sidecar import Sidecar, text_digest
+from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
+
+_OUTPUTS = ("function_call_output", "custom_tool_call_output", "mcp_tool_call_output")
+_ROLLBACKS = ("thread_rolled_back", "thread-rolled-back", "thread_rollback")
+
+
+class CodexLog:
+    """One rollout file, read as it grows."""
+
+    def __init__(self, path: str | os.PathLike[str], sidecar: Sidecar | None = None) -> None:
+        self.path = os.fspath(path)
+        self.sidecar = sidecar
+        self.tree = Tree()
+        self._follower = Follower(self.path)
+        self._session: str | None = None
+        self._items: list[tuple[str, str, bool, frozenset[str]]] = []
+        self._calls: set[str] = set()
+        self._torn = False
+        self._built = 0
+
+    def evidence(self) -> Evidence | Doubt:
+        """What the rollout proves at its end."""
+        try:
+            self._catch_up()
+            if self.sidecar is not None:
+                self.sidecar.catch_up()
+        except OSError as error:
+            return Doubt(f"the rollout cannot be read: {error.strerror or error}")
+        if self._torn:
+            return Doubt("the last line of the rollout is damaged or half written")
+        if self._session is None:
+            return Doubt("the rollout does not begin with its session")
+        self._build()
+        last = len(self.tree) - 1 if len(self.tree) else NOBODY
+        return evidence_at(self.tree, last, self._session)
+
+    def refresh(self, event: Refreshed, at_ms: int) -> None:
+        """Note a refresh in the sidecar, after the newest item."""
+        if self.sidecar is None or isinstance(self.evidence(), Doubt):
+            raise NotOurs(self.path)
+        after = self._items[-1][0] if self._items else "start"
+        self.sidecar.refresh(event, at_ms, after)
+
+    def _catch_up(self) -> None:
+        grown = self._follower.look()
+        if grown is None:
+            return
+        if grown.restarted:
+            self._session, self._items, self._calls = None, [], set()
+            self.tree, self._built = Tree(), 0
+        self._torn = bool(grown.tail.strip())
+        for line in grown.lines:
+            if line.strip():
+                self._take(loads(line))
+
+    def _take(self, raw: object) -> None:
+        if not isinstance(raw, Mapping):
+            # A lost line may have been a compaction: nothing before it is certain.
+            self._items.append((f"line-{len(self._items)}", "damaged", True, frozenset()))
+            return
+        payload = raw.get("payload")
+        payload = payload if isinstance(payload, Mapping) else {}
+        kind = str(raw.get("type"))
+        if kind == "session_meta":
+            if self._session is None:
+                session = payload.get("id")
+                self._session = session if isinstance(session, str) else None
+            return
+        if self._session is None:
+            return
+        name, barrier, texts = f"line-{len(self._items)}", False, frozenset[str]()
+        if kind == "compacted" or (kind == "event_msg" and payload.get("type") in _ROLLBACKS):
+            barrier = True
+        elif kind == "response_item" and payload.get("type") in _OUTPUTS:
+            call = payload.get("call_id")
+            if isinstance(call, str) and call not in self._calls:
+                self._calls.add(call)
+                name, texts = call, frozenset(map(text_digest, _texts(payload.get("output"))))
+        self._items.append((name, kind, barrier, texts))
+
+    def _build(self) -> None:
+        """Bring the tree up to date; anew when the sidecar grew by something about older items."""
+        if self.sidecar is not None and self.sidecar.touched:
+            if any(self.tree.number(name) != NOBODY for name in self.sidecar.touched):
+                self.tree, self._built = Tree(), 0
+            self.sidecar.touched.clear()
+        for name, kind, barrier, texts in self._items[self._built :]:
+            event: Event | None = Barrier() if barrier else None
+            served: Served | None = None
+            record = None if self.sidecar is None else self.sidecar.served.get(name)
+            if record is not None and record.text_sha256 in texts:
+                event, served = record.event(), record.served()
+            self._chain(name, kind, event, served)
+            if self.sidecar is not None:
+                for count, refreshed in enumerate(self.sidecar.refreshed.get(name, ())):
+                    self._chain(f"{name}/refresh-{count}", "refresh", refreshed, None)
+        self._built = len(self._items)
+
+    def _chain(self, name: str, kind: str, event: Event | None, served: Served | None) -> None:
+        parent = self.tree.ids[-1] if len(self.tree) else None
+        self.tree.add(name, parent, kind, event, served)
+
+
+def _texts(output: Any) -> Iterator[str]:
+    """Every way in which an output may carry a text: plain, in blocks, or as JSON of either."""
+    if isinstance(output, str):
+        yield output
+        if output[:1] in ("{", "["):
+            inner = loads(output.encode("utf-8", "surrogatepass"))
+            if inner is not None and not isinstance(inner, str):
+                yield from _texts(inner)
+    elif isinstance(output, list):
+        blocks = [b.get("text") for b in output if isinstance(b, Mapping)]
+        if len(blocks) == len(output) == 1 and isinstance(blocks[0], str):
+            yield blocks[0]
+    elif isinstance(output, Mapping):
+        yield from _texts(output.get("content"))

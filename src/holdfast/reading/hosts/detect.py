@@ -1,0 +1,79 @@
+"""Which agent wrote this session file, and the adapter for it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from holdfast.reading.errors import NoSuchSession
+from holdfast.reading.hosts.claude_code import ClaudeCodeLog
+from holdfast.reading.hosts.codex import CodexLog
+from holdfast.reading.hosts.lines import loads
+from holdfast.reading.hosts.native import FileLog, NativeSession
+from holdfast.reading.hosts.pi import PiLog
+from holdfast.reading.hosts.sidecar import Sidecar
+
+AnyHost = NativeSession | PiLog | ClaudeCodeLog | CodexLog
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
+_LOOKED_AT = 40
+
+
+def detect(path: str) -> str:
+    """The host of the session in this file, by what its first lines look like."""
+    try:
+        with open(path, "rb") as file:
+            lines = [file.readline(1 << 20) for _ in range(_LOOKED_AT)]
+    except OSError as error:
+        raise NoSuchSession(path, error.strerror or str(error)) from error
+    for line in lines:
+        raw = loads(line) if line.strip() else None
+        if not isinstance(raw, dict):
+            continue
+        if raw.get("format") == "holdfast-session":
+            return "native"
+        if raw.get("type") == "session":
+            return "pi"
+        if raw.get("type") == "session_meta" or "payload" in raw:
+            return "codex"
+        if "uuid" in raw or "sessionId" in raw or "leafUuid" in raw:
+            return "claude-code"
+    raise NoSuchSession(path, "none of its first lines is from a session we know")
+
+
+def open_host(
+    path: str,
+    home: Path,
+    *,
+    now_ms: Callable[[], int],
+    new_id: Callable[[], str],
+    kind: str | None = None,
+    call: str | None = None,
+    newest_leaf: bool = False,
+) -> AnyHost:
+    """The adapter for a session file; `kind` when it is known, otherwise it is found out."""
+    kind = kind or detect(path)
+    if kind == "native":
+        return NativeSession(FileLog(path), now_ms=now_ms, new_id=new_id)
+    if not os.path.exists(path):
+        raise NoSuchSession(path, "no such file")
+    if kind == "pi":
+        return PiLog(path)
+    sidecar = Sidecar(sidecar_path(home, kind, path))
+    if kind == "codex":
+        return CodexLog(path, sidecar)
+    return ClaudeCodeLog(path, sidecar, call=call, newest_leaf=newest_leaf)
+
+
+def sidecar_path(home: Path, kind: str, path: str) -> Path:
+    """Where our records of a session that is not ours are kept."""
+    return home / "run" / "hosts" / kind / f"{Path(path).stem}.jsonl"
+
+
+def checked_name(name: str) -> str:
+    """The name of a session of our own, if it can be one."""
+    if _NAME.match(name) is None:
+        raise NoSuchSession(name, "a session name has letters, digits, dots, dashes, underscores")
+    return name

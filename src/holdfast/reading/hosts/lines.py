@@ -1,0 +1,112 @@
+"""Follows a growing file of JSON lines written by another program.
+
+A line counts once its newline is there. What follows the last newline may be half an entry; whether
+it is, only its reader can tell, so it is handed over apart. Lines are cut at `\\n` only: strings in
+them may hold any other separator raw.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+_GUARD_BYTES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What is new in the file since the last look."""
+
+    lines: list[bytes]
+    tail: bytes
+    """Bytes after the last newline."""
+    restarted: bool
+    """The file is another one than before; `lines` is all of it."""
+
+
+@dataclass(slots=True)
+class Follower:
+    """Reads each complete line of a file once, and notices when the file is replaced."""
+
+    path: str
+    _offset: int = 0
+    _identity: tuple[int, int] | None = None
+    _stamp: tuple[int, int] | None = None
+    _guard: bytes = b""
+    _tail: bytes = field(default=b"")
+
+    def look(self) -> Grown | None:
+        """What has grown; None when nothing has. Raises OSError when the file cannot be read."""
+        found = os.stat(self.path)
+        stamp = (found.st_size, found.st_mtime_ns)
+        identity = (found.st_dev, found.st_ino)
+        if stamp == self._stamp and identity == self._identity:
+            return None
+        restarted = self._identity is not None and (
+            identity != self._identity
+            or found.st_size < self._offset
+            or (self._stamp is not None and found.st_size == self._stamp[0])
+        )
+        if restarted:
+            self._offset, self._guard = 0, b""
+        data = _read_from(self.path, self._offset - len(self._guard))
+        if not data.startswith(self._guard):
+            # The bytes before our place are no longer those we read: another file in its place.
+            restarted, self._offset, self._guard = True, 0, b""
+            data = _read_from(self.path, 0)
+        data = data[len(self._guard) :]
+        end = data.rfind(b"\n") + 1
+        lines = data[:end].split(b"\n")[:-1] if end else []
+        self._offset += end
+        self._tail = data[end:]
+        self._guard = (self._guard + data[:end])[-_GUARD_BYTES:]
+        self._identity = identity
+        # The size we saw, not the one we read: if the file grew in between we look again.
+        self._stamp = stamp
+        return Grown(lines, self._tail, restarted)
+
+
+def _read_from(path: str, offset: int) -> bytes:
+    """The bytes of a file from `offset` to its end."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        size = os.fstat(descriptor).st_size - offset
+        if size <= 0:
+            return b""
+        data = os.pread(descriptor, size, offset)
+        while len(data) < size:
+            piece = os.pread(descriptor, size - len(data), offset + len(data))
+            if not piece:
+                break
+            data += piece
+        return data
+    finally:
+        os.close(descriptor)
+
+
+def append_lines(path: str, lines: list[bytes]) -> None:
+    """Append whole lines in one durable write, after a newline if the file lacks its last one."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        size = os.fstat(descriptor).st_size
+        data = b"".join(line + b"\n" for line in lines)
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            data = b"\n" + data
+        while data:
+            data = data[os.write(descriptor, data) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def loads(line: bytes) -> Any:
+    """The JSON in this line as the owning program would read it, or None for no JSON.
+
+    Escaped halves of surrogate pairs are legal there, and bytes that are not UTF-8 are replaced.
+    """
+    try:
+        return json.loads(line.decode("utf-8", errors="replace"))
+    except (ValueError, RecursionError):
+        return None

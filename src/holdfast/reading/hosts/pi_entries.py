@@ -1,0 +1,340 @@
+"""One line of a pi session file as an entry of a tree.
+
+    {"type":"message","id":…,"parentId":…,"message":{"role":"toolResult","toolName":"read",…}}
+
+Versions 1 to 3 are understood: 1 is a plain list without ids, 2 and 3 are trees. Kinds we do not
+know are kept in the tree and mean nothing. Only what can matter for trust is looked into, for most
+of a session file is text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from holdfast.reading import meta as metas
+from holdfast.reading import scope as scopes
+from holdfast.reading.events import Anchored, Barrier, Event, Hidden
+from holdfast.reading.hosts.lines import loads
+from holdfast.reading.meta import Meta
+from holdfast.reading.scope import WHOLE, Lines
+from holdfast.reading.tree import Served
+
+VERSION = 3
+
+
+_TELLING = frozenset({"compaction", "context_edit", "custom"})
+"""Kinds that matter without any metadata in them."""
+
+
+class _Envelope(msgspec.Struct, gc=False):
+    type: str
+    id: str | None = None
+    parentId: str | None = None
+    customType: str | None = None
+    targetId: str | None = None
+    message: msgspec.Raw = msgspec.Raw()
+    data: msgspec.Raw = msgspec.Raw()
+
+
+class _Block(msgspec.Struct, gc=False):
+    type: str
+    text: str = ""
+
+
+class _Why(msgspec.Struct, gc=False):
+    reason: str
+    scope: str
+    baseHashFound: bool
+    diffAttempted: bool
+    outsideRangeChanged: bool | UnsetType = UNSET
+    baseObjectFound: bool | UnsetType = UNSET
+    largestBytes: int | UnsetType = UNSET
+    maxLines: int | UnsetType = UNSET
+    diffBytes: int | UnsetType = UNSET
+    diffChangedLines: int | UnsetType = UNSET
+
+
+class _Meta(msgspec.Struct, gc=False):
+    v: int
+    pathKey: str
+    scopeKey: str
+    servedHash: str
+    mode: str
+    totalLines: int
+    rangeStart: int
+    rangeEnd: int
+    bytes: int
+    baseHash: str | UnsetType = UNSET
+    debug: _Why | UnsetType = UNSET
+
+
+class _Details(msgspec.Struct, gc=False):
+    readcache: _Meta
+    truncation: Any = None
+
+
+class _ToolResult(msgspec.Struct, gc=False):
+    role: str
+    toolName: str = ""
+    content: list[_Block] | None = None
+    details: _Details | None = None
+
+
+_envelope = msgspec.json.Decoder(_Envelope)
+_tool_result = msgspec.json.Decoder(_ToolResult)
+
+
+class Rules(NamedTuple):
+    """How a session is read."""
+
+    aliases: bool = True
+    """Understand the names that early writers used."""
+    verify: bool = False
+    """Believe that a whole file was printed only when the text in the log has its digest.
+
+    What stands in the log is what the model saw: a result that another program edited, or metadata
+    that someone made up, proves nothing.
+    """
+
+
+LENIENT = Rules()
+STRICT = Rules(verify=True)
+
+
+class Entry(NamedTuple):
+    """An entry of the tree, and what it says about reads."""
+
+    id: str
+    parent: str | None
+    kind: str
+    event: Event | None = None
+    served: Served | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first line: not part of the tree."""
+
+    id: str
+    version: int
+    cwd: str
+
+
+def parse_header(line: bytes) -> Header | None:
+    """The header in this line, or None when it is none."""
+    raw = loads(line)
+    if not isinstance(raw, dict) or raw.get("type") != "session":
+        return None
+    session, version = raw.get("id"), raw.get("version", 1)
+    if not isinstance(session, str) or isinstance(version, bool) or not isinstance(version, int):
+        return None
+    cwd = raw.get("cwd")
+    return Header(session, version, cwd if isinstance(cwd, str) else "")
+
+
+def parse_entries(lines: list[bytes], *, rules: Rules = LENIENT) -> list[Entry | None]:
+    """`parse_entry` of each line, many at once."""
+    envelopes: list[_Envelope] = []
+    try:
+        # One whole object to a line, or the fast decoder might join what stands on two.
+        if all(line.startswith(b"{") and line.endswith(b"}") for line in lines):
+            envelopes = _envelope.decode_lines(b"\n".join(lines))
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        pass
+    if len(envelopes) != len(lines):
+        # Some line is not for the fast decoder: one by one, then.
+        return [parse_entry(line, rules=rules) for line in lines]
+    return [
+        Entry(envelope.id, envelope.parentId, envelope.type)
+        if envelope.id and envelope.type not in _TELLING and b"readcache" not in line
+        else _entry(envelope, rules=rules)
+        for envelope, line in zip(envelopes, lines, strict=True)
+    ]
+
+
+def parse_entry(line: bytes, *, rules: Rules = LENIENT) -> Entry | None:
+    """The entry in this line; None for anything that cannot be placed in a tree."""
+    try:
+        envelope = _envelope.decode(line)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return _slow_entry(loads(line), rules=rules)
+    return _entry(envelope, rules=rules)
+
+
+def _entry(envelope: _Envelope, *, rules: Rules) -> Entry | None:
+    if not envelope.id:
+        return None
+    event, served = None, None
+    match envelope.type:
+        case "message":
+            raw = bytes(envelope.message)
+            if b'"readcache"' in raw:
+                event, served = _message(raw, rules=rules)
+        case "compaction":
+            event = Barrier()
+        case "custom":
+            if envelope.customType == metas.CUSTOM_TYPE:
+                event = metas.parse_refresh(loads(bytes(envelope.data)))
+        case "context_edit":
+            event = Hidden((envelope.targetId,)) if envelope.targetId else Barrier()
+        case _:
+            pass
+    return Entry(envelope.id, envelope.parentId, envelope.type, event, served)
+
+
+def _slow_entry(raw: object, *, rules: Rules) -> Entry | None:
+    """As `parse_entry`, for lines the fast decoder does not take."""
+    if not isinstance(raw, Mapping):
+        return None
+    kind, entry, parent = raw.get("type"), raw.get("id"), raw.get("parentId")
+    if not isinstance(kind, str) or not isinstance(entry, str) or not entry:
+        return None
+    if parent is not None and not isinstance(parent, str):
+        return None
+    return from_object(raw, entry, parent, rules=rules)
+
+
+def from_object(
+    raw: Mapping[str, Any], entry: str, parent: str | None, *, rules: Rules = LENIENT
+) -> Entry:
+    """The entry in a decoded object, at the place given."""
+    kind = str(raw.get("type"))
+    event: Event | None = None
+    served = None
+    if kind == "compaction":
+        event = Barrier()
+    elif kind == "context_edit":
+        target = raw.get("targetId")
+        # An edit of nobody knows what: nothing before it is certain.
+        event = Hidden((target,)) if isinstance(target, str) and target else Barrier()
+    elif kind == "custom" and raw.get("customType") == metas.CUSTOM_TYPE:
+        event = metas.parse_refresh(raw.get("data"))
+    elif kind == "message" and isinstance(message := raw.get("message"), Mapping):
+        event, served = _message_object(message, rules=rules)
+    return Entry(entry, parent, kind, event, served)
+
+
+def _message(raw: bytes, *, rules: Rules) -> tuple[Event | None, Served | None]:
+    try:
+        message = _tool_result.decode(raw)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        loaded = loads(raw)
+        return _message_object(loaded, rules=rules) if isinstance(loaded, dict) else (None, None)
+    if message.role != "toolResult" or message.toolName != "read" or message.details is None:
+        return None, None
+    found = _checked(message.details.readcache, rules=rules)
+    if found is None:
+        return None, None
+    shown = "".join(block.text for block in message.content or () if block.type == "text")
+    return _event_of(found, message.details.truncation, shown, rules)
+
+
+def _checked(raw: _Meta, *, rules: Rules) -> Meta | None:
+    """The metadata, its types being right already: the same checks as `metas.parse`."""
+    mode = metas.ALIASES.get(raw.mode, raw.mode) if rules.aliases else raw.mode
+    scope = scopes.parse(raw.scopeKey)
+    base = None if raw.baseHash is UNSET else raw.baseHash
+    if (
+        raw.v != metas.VERSION
+        or not raw.pathKey
+        or not raw.servedHash
+        or scope is None
+        or base == ""
+        or (mode not in metas.ANCHORS and (mode not in metas.DERIVED or base is None))
+        or raw.totalLines < 1
+        or not 1 <= raw.rangeStart <= raw.rangeEnd
+        or raw.bytes < 0
+        or (raw.debug is not UNSET and not _is_why(raw.debug))
+    ):
+        return None
+    return Meta(
+        raw.pathKey,
+        scope,
+        raw.servedHash,
+        mode,
+        raw.totalLines,
+        raw.rangeStart,
+        raw.rangeEnd,
+        raw.bytes,
+        base,
+    )
+
+
+def _is_why(raw: _Why) -> bool:
+    return (
+        raw.reason in metas.REASONS
+        and raw.scope in ("full", "range")
+        and (raw.largestBytes is UNSET or raw.largestBytes >= 1)
+        and (raw.maxLines is UNSET or raw.maxLines >= 1)
+        and (raw.diffBytes is UNSET or raw.diffBytes >= 0)
+        and (raw.diffChangedLines is UNSET or raw.diffChangedLines >= 0)
+    )
+
+
+def _message_object(
+    message: Mapping[str, Any], *, rules: Rules
+) -> tuple[Event | None, Served | None]:
+    details = message.get("details")
+    if (
+        message.get("role") != "toolResult"
+        or message.get("toolName") != "read"
+        or not isinstance(details, Mapping)
+    ):
+        return None, None
+    content = message.get("content")
+    blocks = [b for b in content if isinstance(b, Mapping)] if isinstance(content, list) else []
+    texts = [b.get("text") for b in blocks if b.get("type") == "text"]
+    shown = "".join(text for text in texts if isinstance(text, str))
+    return read_event(details.get("readcache"), details.get("truncation"), shown, rules=rules)
+
+
+def read_event(
+    readcache: object, truncation: object, shown: str, *, rules: Rules = LENIENT
+) -> tuple[Event | None, Served | None]:
+    """What a read result with these details did, and what it cost."""
+    try:
+        found = _checked(msgspec.convert(readcache, _Meta), rules=rules)
+    except (msgspec.ValidationError, TypeError):
+        found = metas.parse(readcache, aliases=rules.aliases)
+    return (None, None) if found is None else _event_of(found, truncation, shown, rules)
+
+
+def _event_of(
+    found: Meta, truncation: object, shown: str, rules: Rules
+) -> tuple[Event | None, Served | None]:
+    data = shown.encode("utf-8", "surrogatepass")
+    event: Event | None = found.event()
+    if isinstance(event, Anchored):
+        if truncation is not None:
+            event = _only_printed(found, truncation)
+        elif rules.verify and event.scope == WHOLE and not _is_digest_of(data, found.digest):
+            event = None
+    served = Served(
+        found.mode,
+        found.lines_total,
+        found.first,
+        found.last,
+        found.size_bytes,
+        len(data),
+        truncation is not None,
+    )
+    return event, served
+
+
+def _is_digest_of(data: bytes, digest: str) -> bool:
+    return hashlib.sha256(data).hexdigest() == digest
+
+
+def _only_printed(found: Meta, truncation: object) -> Event | None:
+    """The anchor of a result that was cut: the lines it printed, whatever its metadata claims."""
+    printed = truncation.get("outputLines") if isinstance(truncation, Mapping) else None
+    if isinstance(printed, bool) or not isinstance(printed, int) or printed < 1:
+        return None
+    last = min(found.first + printed - 1, found.last)
+    return Anchored(found.path, Lines(found.first, last), found.digest)

@@ -1,0 +1,313 @@
+"""The verbs: read, refresh, status, explain.
+
+A `Reader` serves one working directory. It reads the file once, asks the host what its session
+proves, lets `answer` decide, keeps the text for later comparisons, and remembers what it answered
+at this very leaf. Nothing else is remembered that trust could depend on.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from holdfast.errors import ReadingError
+from holdfast.reading import disk, images, javascript, paths, savings
+from holdfast.reading import scope as scopes
+from holdfast.reading.answer import Case, Current, Policy, strict_text
+from holdfast.reading.errors import Aborted, BadArgument
+from holdfast.reading.events import Refreshed
+from holdfast.reading.objects import AGE_MAX_S, Collected, Objects
+from holdfast.reading.paths import Place, Request, Target
+from holdfast.reading.recent import Recent
+from holdfast.reading.result import Answer
+from holdfast.reading.scope import WHOLE, Lines, Scope
+from holdfast.reading.sensitive import Sensitive
+from holdfast.reading.status import Status, refresh_marker
+from holdfast.reading.tree import NOBODY, Doubt, Evidence, Tree
+from holdfast.reading.trust import Holdings, Ledger, Overlay, choose_base
+
+DIFF_BUDGET_S = 0.2
+OVERLAYS_MAX = 64
+
+
+class Host(Protocol):
+    """An agent's session, as far as reading needs to know it."""
+
+    def evidence(self) -> Evidence | Doubt:
+        """What the session proves at this moment."""
+        ...
+
+    def refresh(self, event: Refreshed, at_ms: int) -> None:
+        """Note in the session that the model's copy of a scope no longer counts."""
+        ...
+
+
+class TreeHost(Host, Protocol):
+    """A host whose entries can be looked at."""
+
+    tree: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user may set."""
+
+    policy: Policy = field(default_factory=Policy)
+    sensitive: Sensitive = field(default_factory=Sensitive)
+    diff_budget_s: float = DIFF_BUDGET_S
+
+
+class Reader:
+    """Answers reads below one working directory."""
+
+    def __init__(
+        self,
+        place: Place,
+        objects: Objects,
+        *,
+        now_ms: Callable[[], int],
+        monotonic: Callable[[], float],
+        settings: Settings | None = None,
+        read_file: Callable[[str], tuple[bytes, str]] = disk.read_once,
+    ) -> None:
+        self.place, self.objects = place, objects
+        self.settings = settings or Settings()
+        self._now_ms, self._monotonic = now_ms, monotonic
+        self._read_file = read_file
+        self._recent = Recent()
+        self._overlays: OrderedDict[str, Overlay] = OrderedDict()
+        self._turn = threading.RLock()
+
+    def read(
+        self,
+        request: Request,
+        host: Host | None = None,
+        aborted: Callable[[], bool] = lambda: False,
+    ) -> Answer:
+        """Answer one read. Without a host, or with one that proves nothing, in full.
+
+        Calls from several threads take turns.
+        """
+        with self._turn:
+            return self._read(request, host, aborted)
+
+    def _read(self, request: Request, host: Host | None, aborted: Callable[[], bool]) -> Answer:
+        _check(aborted)
+        target = paths.locate(request, self.place)
+        found = self._load(target)
+        if isinstance(found, Answer):
+            return found
+        _check(aborted)
+        evidence = Doubt("no session") if host is None else host.evidence()
+        case = self._case(request, target, found, evidence)
+        answer = case.answer()
+        _check(aborted)
+        if answer.meta is not None and host is not None:
+            self.objects.keep(found.data, found.digest, self._now_ms() / 1000)
+            if case.holdings.overlay is not None:
+                case.holdings.overlay.record(target.path, answer.meta.scope, found.digest)
+        return answer
+
+    def _load(self, target: Target) -> Current | Answer:
+        """The file, or the whole answer when it is not text we keep."""
+        data, name = self._read_file(target.path)
+        mime = images.sniff(data[: images.SNIFFED_BYTES])
+        if mime is not None:
+            picture = images.show(data, mime)
+            return Answer(picture.text, picture=picture)
+        sensitive = self.settings.sensitive
+        if sensitive.covers(target.path) or (name != target.path and sensitive.covers(name)):
+            # Not through `_recent`: nothing of it is kept, not even in memory.
+            plain = self._case(Request(target.typed), target, Current(data, ""), Doubt("sensitive"))
+            answer = plain.answer()
+            return Answer(answer.text, None, answer.truncation)
+        return self._recent.current(target.path, data)
+
+    def _case(
+        self, request: Request, target: Target, current: Current, evidence: Evidence | Doubt
+    ) -> Case:
+        deadline = self._monotonic() + self.settings.diff_budget_s
+        return Case(
+            current,
+            target,
+            self._holdings(evidence),
+            self.objects.load,
+            self.settings.policy,
+            bypass=request.bypass_cache is True,
+            expired=lambda: self._monotonic() > deadline,
+        )
+
+    def _holdings(self, evidence: Evidence | Doubt) -> Holdings:
+        if isinstance(evidence, Doubt):
+            return Holdings(Ledger())
+        overlay = self._overlays.get(evidence.session)
+        if overlay is None:
+            overlay = self._overlays[evidence.session] = Overlay()
+            while len(self._overlays) > OVERLAYS_MAX:
+                self._overlays.popitem(last=False)
+        overlay.move(evidence.position, branch_point=evidence.branch_point)
+        # At a branch point the overlay stays out: what is read here may go to either branch.
+        return Holdings(evidence.ledger, None if evidence.branch_point else overlay)
+
+    def holdings(self, host: Host) -> Holdings:
+        """What the model holds now, by the session's own account and this turn's answers."""
+        return self._holdings(host.evidence())
+
+    def holds(self, path: str, lines: Lines, host: Host) -> bool:
+        """Whether the model provably holds these lines of a file as they are on disk now.
+
+        `path` is absolute. For answers that may point at text instead of repeating it.
+        """
+        with self._turn:
+            try:
+                found = self._load(Target(path, path, None, None))
+            except ReadingError:
+                return False
+            if isinstance(found, Answer) or found.text is None or lines.last > found.lines_total:
+                return False
+            scope = scopes.of(lines, found.lines_total)
+            base = choose_base(self.holdings(host), path, scope, union=self.settings.policy.union)
+            if base is None or base.digest == found.digest:
+                return base is not None
+            data = self.objects.load(base.digest)
+            text = None if data is None else strict_text(data)
+            if text is None:
+                return False
+            older = text.split("\n")[lines.first - 1 : lines.last]
+            return older == found.lines[lines.first - 1 : lines.last]
+
+    def forget(self) -> None:
+        """Drop all that is remembered in memory; no later answer may get shorter by it."""
+        self._overlays.clear()
+        self._recent = Recent()
+
+    def refresh(self, request: Request, host: Host) -> str:
+        """Declare the model's copy of a file or some lines insufficient; returns the marker."""
+        target = paths.locate(request, self.place)
+        scope = self._refresh_scope(target)
+        host.refresh(Refreshed(target.path, scope), self._now_ms())
+        self.forget()
+        return refresh_marker(scope, target.typed)
+
+    def _refresh_scope(self, target: Target) -> Scope:
+        offset, limit = target.offset, target.limit
+        if offset is None and limit is None:
+            return WHOLE
+        for name, value in (("offset", offset), ("limit", limit)):
+            if value is not None and not (javascript.is_integer(value) and value >= 1):
+                shown = javascript.number(value)
+                raise BadArgument(
+                    f'Invalid {name} "{shown}". {name.capitalize()} must be a positive integer.'
+                )
+        try:
+            data, _ = self._read_file(target.path)
+        except ReadingError:
+            data = None
+        current = None if data is None else Current(data, "")
+        if current is not None and current.text is not None:
+            lines = scopes.clamp(offset, limit, current.lines_total)
+            if lines is not None:
+                return scopes.of(lines, current.lines_total)
+        if offset is None or limit is None:
+            return WHOLE
+        return Lines(int(offset), int(offset + limit - 1))
+
+    def collect(self, hosts: Iterable[Host], age_max_s: float = AGE_MAX_S) -> Collected:
+        """Let go of stored texts long unused, but of none that these sessions stand on."""
+        live: set[str] = set()
+        for host in hosts:
+            evidence = host.evidence()
+            if isinstance(evidence, Evidence):
+                ledger = evidence.ledger
+                live.update(
+                    t.digest for path in ledger.paths() for t in ledger.scopes(path).values()
+                )
+        return self.objects.collect(self._now_ms() / 1000, live, age_max_s)
+
+    def status(self, host: TreeHost) -> Status:
+        """What the session holds and has saved, and how much is kept on disk."""
+        evidence = host.evidence()
+        if isinstance(evidence, Doubt):
+            return Status(0, 0, 0, 0, savings.estimate(()), self._store_stats(), evidence.why)
+        holdings = self._holdings(evidence)
+        files = holdings.paths()
+        tree = host.tree
+        leaf = tree.number(evidence.leaf)
+        window = list(tree.window(leaf))
+        length = len(tree.path(leaf)) if leaf != NOBODY else 0
+        return Status(
+            sum(len(holdings.scopes(path)) for path in files),
+            len(files),
+            len(window),
+            length - len(window),
+            savings.estimate(tree.served[at] for at in window if at in tree.served),
+            self._store_stats(),
+        )
+
+    def _store_stats(self) -> str:
+        try:
+            stats = self.objects.stats()
+        except OSError:
+            return "unavailable"
+        return f"{stats.count} objects, {javascript.binary_size(stats.size_bytes)}"
+
+    def explain(self, request: Request, host: Host | None) -> dict[str, Any]:
+        """Why a read would be answered as it would be, without answering it."""
+        target = paths.locate(request, self.place)
+        out: dict[str, Any] = {"path": target.path}
+        found = self._load(target)
+        if isinstance(found, Answer):
+            return out | {"mode": None, "why": "an image or a sensitive name: always in full"}
+        evidence = Doubt("no session") if host is None else host.evidence()
+        if isinstance(evidence, Doubt):
+            out["session"] = {"proves": False, "why": evidence.why}
+        else:
+            out["session"] = {
+                "proves": True,
+                "id": evidence.session,
+                "leaf": evidence.leaf,
+                "boundary": evidence.boundary,
+                "branch_point": evidence.branch_point,
+            }
+        case = self._case(request, target, found, evidence)
+        out["digest"] = found.digest
+        out["lines"] = found.lines_total
+        out["candidates"] = self._candidates(case)
+        answer = case.answer()
+        out["mode"] = answer.mode
+        if answer.meta is not None and answer.meta.why is not None:
+            out["reason"] = answer.meta.why.reason
+            out["scope"] = scopes.key(answer.meta.scope)
+            out["base"] = answer.meta.base
+        return out
+
+    def _candidates(self, case: Case) -> list[dict[str, Any]]:
+        held = case.holdings.scopes(case.target.path)
+        lines = scopes.clamp(case.target.offset, case.target.limit, case.current.lines_total)
+        chosen = None
+        if lines is not None:
+            scope = scopes.of(lines, case.current.lines_total)
+            chosen = choose_base(
+                case.holdings, case.target.path, scope, union=self.settings.policy.union
+            )
+        blocked = case.holdings.ledger.blocked(case.target.path)
+        out = [
+            {
+                "scope": scopes.key(scope),
+                "digest": trust.digest,
+                "seq": trust.seq,
+                "current": trust.digest == case.current.digest,
+                "chosen": chosen is not None and trust == chosen,
+            }
+            for scope, trust in held.items()
+        ]
+        out += [{"scope": scopes.key(run), "blocked": True} for run in sorted(blocked)]
+        return out
+
+
+def _check(aborted: Callable[[], bool]) -> None:
+    if aborted():
+        raise Aborted

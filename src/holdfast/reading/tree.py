@@ -1,0 +1,209 @@
+"""A session as a tree of entries, and the trust at any of its leaves.
+
+Adapters add entries as they find them in a log: an id, a parent, and the event the entry is, if it
+is one. The tree answers what the model can see from a leaf. It is a memo over the log: going on
+from the last leaf costs one event per new entry; anything else is replayed from the latest barrier.
+
+Parents are looked up among the entries already there, so a path always ends: an entry whose parent
+is unknown, or itself, or younger, is a root. That may shorten a path and so forget; it never joins
+what does not belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from holdfast.reading.events import Barrier, Event, Hidden
+from holdfast.reading.trust import Ledger, advance
+
+NOBODY = -1
+
+
+class Served(NamedTuple):
+    """What one answered read cost, for counting what was saved."""
+
+    mode: str
+    lines_total: int
+    first: int
+    last: int
+    size_bytes: int
+    served_bytes: int
+    truncated: bool = False
+
+
+class Evidence(NamedTuple):
+    """What a session log proves at this moment."""
+
+    session: str
+    leaf: str | None
+    ledger: Ledger
+    branch_point: bool
+    """The leaf has children already: what was read here before is on another branch."""
+    boundary: str
+    """`root`, or `compaction:<id>` of the latest one on the path."""
+    generation: int = 0
+    """Counts moves that leave no trace in the log."""
+
+    @property
+    def position(self) -> object:
+        """Where the overlay is valid."""
+        return (self.session, self.leaf, self.generation)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why a session log proves nothing now."""
+
+    why: str
+
+
+class Tree:
+    """Entries by number in the order they were added; ids are the log's."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.parents: list[int] = []
+        self.kinds: list[str] = []
+        self.served: dict[int, Served] = {}
+        self._events: dict[int, Event] = {}
+        self._number: dict[str, int] = {}
+        self._has_children: set[int] = set()
+        self._memo: tuple[int, Ledger, frozenset[str], int] | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def add(
+        self,
+        entry: str,
+        parent: str | None,
+        kind: str,
+        event: Event | None = None,
+        served: Served | None = None,
+    ) -> int:
+        """Append an entry; returns its number.
+
+        An id seen before makes both entries barriers: which of them the agent follows is anyone's
+        guess, and so is everything before them.
+        """
+        number, numbers = len(self.ids), self._number
+        above = NOBODY
+        if parent is not None and (above := numbers.get(parent, NOBODY)) != NOBODY:
+            self._has_children.add(above)
+        earlier = numbers.setdefault(entry, number)
+        if earlier != number:
+            self._events[earlier] = event = Barrier()
+            served = None
+            self._memo = None
+            numbers[entry] = number
+        self.ids.append(entry)
+        self.parents.append(above)
+        self.kinds.append(kind)
+        if event is not None:
+            self._events[number] = event
+        if served is not None:
+            self.served[number] = served
+        return number
+
+    def number(self, entry: str | None) -> int:
+        """The number of an entry, or NOBODY."""
+        return NOBODY if entry is None else self._number.get(entry, NOBODY)
+
+    def has_children(self, number: int) -> bool:
+        return number in self._has_children
+
+    def event(self, number: int) -> Event | None:
+        return self._events.get(number)
+
+    def path(self, leaf: int) -> list[int]:
+        """The numbers from a root to the leaf, both included."""
+        out = []
+        while leaf != NOBODY:
+            out.append(leaf)
+            leaf = self.parents[leaf]
+        out.reverse()
+        return out
+
+    def ledger(self, leaf: int) -> Ledger:
+        """The trust at this leaf. It is shared: look, do not change."""
+        return self.at(leaf)[1]
+
+    def boundary(self, leaf: int) -> int:
+        """The number of the latest barrier on the path, or NOBODY."""
+        return self.at(leaf)[3]
+
+    def at(self, leaf: int) -> tuple[int, Ledger, frozenset[str], int]:
+        """The leaf, the trust there, what the path hides, and its latest barrier."""
+        memo = self._memo
+        if memo is not None and memo[0] == leaf:
+            return memo
+        self._memo = memo = self._advanced(leaf) or self._replayed(leaf)
+        return memo
+
+    def _advanced(self, leaf: int) -> tuple[int, Ledger, frozenset[str], int] | None:
+        """Go on from the remembered leaf, if this one descends from it and nothing was hidden."""
+        if self._memo is None:
+            return None
+        known, ledger, hidden, barrier = self._memo
+        fresh: list[int] = []
+        at = leaf
+        while at > known:
+            event = self._events.get(at)
+            if event is not None:
+                if type(event) is Hidden:
+                    return None
+                fresh.append(at)
+            at = self.parents[at]
+        if at != known:
+            return None
+        for number in reversed(fresh):
+            event = self._events[number]
+            if type(event) is Barrier:
+                ledger, barrier = Ledger(), number
+            else:
+                advance(ledger, self.ids[number], event, hidden)
+        return leaf, ledger, hidden, barrier
+
+    def _replayed(self, leaf: int) -> tuple[int, Ledger, frozenset[str], int]:
+        """From the latest barrier on the path, with all that the path hides left out."""
+        pending: list[int] = []
+        hidden: set[str] = set()
+        at, barrier = leaf, NOBODY
+        while at != NOBODY:
+            event = self._events.get(at)
+            if event is not None:
+                if type(event) is Barrier:
+                    barrier = at
+                    break
+                if type(event) is Hidden:
+                    hidden.update(event.targets)
+                else:
+                    pending.append(at)
+            at = self.parents[at]
+        frozen = frozenset(hidden)
+        ledger = Ledger()
+        for number in reversed(pending):
+            advance(ledger, self.ids[number], self._events[number], frozen)
+        return leaf, ledger, frozen, barrier
+
+    def window(self, leaf: int) -> Iterator[int]:
+        """The numbers after the latest barrier on the path, newest first."""
+        barrier = self.boundary(leaf)
+        while leaf not in (NOBODY, barrier):
+            yield leaf
+            leaf = self.parents[leaf]
+
+
+def evidence_at(tree: Tree, leaf: int, session: str, generation: int = 0) -> Evidence:
+    """What the tree proves at this leaf."""
+    _, ledger, _, barrier = tree.at(leaf)
+    return Evidence(
+        session,
+        tree.ids[leaf] if leaf != NOBODY else None,
+        ledger,
+        tree.has_children(leaf),
+        "root" if barrier == NOBODY else f"compaction:{tree.ids[barrier]}",
+        generation,
+    )

@@ -1,0 +1,267 @@
+"""What a reader already holds, rebuilt from the session it can still see.
+
+It is tempting to remember trust in a table. But sessions fork, rewind and compact, and a table goes
+on believing in text the model can no longer see. So trust is never stored: it is replayed from the
+events on the active path, starting after the latest compaction.
+
+    event                          needs                                 gives
+    Anchored, any scope            nothing                               trust(scope)
+    unchanged, whole file          trust(whole) = base = digest          trust(whole), fresher
+    diff, whole file               trust(whole) = base                   trust(whole) = digest
+    unchanged_range, lines         trust(lines) or trust(whole) = base   trust(lines) = digest
+    Refreshed, whole file          nothing                               all of the path forgotten
+    Refreshed, lines               nothing                               these forgotten and blocked
+
+Every read event takes the next `seq`, also when its guard rejects it. A blocked run of lines has no
+base until exactly that run is anchored again. May forget what the model still holds; never claims
+what it does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from holdfast.reading.events import Anchored, Barrier, Derived, Event, Hidden, Refreshed
+from holdfast.reading.scope import WHOLE, Lines, Scope
+
+OVERLAY_SEQ = 1_000_000_000
+"""Where the overlay's numbering begins: fresher than anything replayed."""
+
+
+class Trust(NamedTuple):
+    """The model holds this scope of the text with this digest; a higher seq is fresher."""
+
+    digest: str
+    seq: int
+
+
+class Ledger:
+    """Trust by path and scope, and the runs of lines that are blocked."""
+
+    __slots__ = ("_blocked", "_seq", "_trust")
+
+    def __init__(self) -> None:
+        self._trust: dict[str, dict[Scope, Trust]] = {}
+        self._blocked: dict[str, set[Lines]] = {}
+        self._seq = 0
+
+    def trusted(self, path: str, scope: Scope) -> Trust | None:
+        """What the model holds of exactly this scope."""
+        scopes = self._trust.get(path)
+        return None if scopes is None else scopes.get(scope)
+
+    def scopes(self, path: str) -> dict[Scope, Trust]:
+        """All trusted scopes of a path, oldest first."""
+        return self._trust.get(path, {})
+
+    def blocked(self, path: str) -> frozenset[Lines]:
+        """Runs of lines of this path that were refreshed and not printed since."""
+        return frozenset(self._blocked.get(path, ()))
+
+    def paths(self) -> Iterator[str]:
+        """Every path with some trust."""
+        return iter(self._trust)
+
+    def apply(self, event: Event) -> None:
+        """Take in one event. `Hidden` is not for a ledger: see `replay`."""
+        match event:
+            case Anchored(path, scope, digest):
+                self._seq += 1
+                self._grant(path, scope, digest)
+                if isinstance(scope, Lines) and path in self._blocked:
+                    self._blocked[path].discard(scope)
+            case Derived(mode, path, scope, base, digest):
+                self._seq += 1
+                if self._stands(mode, path, scope, base, digest):
+                    self._grant(path, scope, digest)
+            case Refreshed(path, scope):
+                self._refresh(path, scope)
+            case Barrier():
+                self._trust.clear()
+                self._blocked.clear()
+                self._seq = 0
+            case Hidden():
+                raise AssertionError("what is hidden must be left out before replaying")
+
+    def skip(self) -> None:
+        """Count a read event that is hidden: it takes a seq and gives nothing."""
+        self._seq += 1
+
+    def _grant(self, path: str, scope: Scope, digest: str) -> None:
+        self._trust.setdefault(path, {})[scope] = Trust(digest, self._seq)
+
+    def _stands(self, mode: str, path: str, scope: Scope, base: str, digest: str) -> bool:
+        """Whether the answer's base is really held."""
+        whole = self.trusted(path, WHOLE)
+        on_whole = whole is not None and whole.digest == base
+        if mode == "unchanged":
+            return scope == WHOLE and on_whole and digest == base
+        if mode == "diff":
+            return scope == WHOLE and on_whole
+        if mode == "unchanged_range" and isinstance(scope, Lines):
+            exact = self.trusted(path, scope)
+            return on_whole or (exact is not None and exact.digest == base)
+        return False
+
+    def _refresh(self, path: str, scope: Scope) -> None:
+        if not isinstance(scope, Lines):
+            self._trust.pop(path, None)
+            self._blocked.pop(path, None)
+            return
+        # Trust in the whole file would answer for these lines in their place: so block them.
+        self._blocked.setdefault(path, set()).add(scope)
+        scopes = self._trust.get(path)
+        if scopes is not None:
+            scopes.pop(scope, None)
+            if not scopes:
+                del self._trust[path]
+
+
+def replay(events: Iterable[tuple[str, Event]]) -> Ledger:
+    """Fold the events of a path, each with its entry's id, into the trust they leave behind.
+
+    What any later `Hidden` on the path names counts as never shown, and with it all that was built
+    on it.
+    """
+    path = list(events)
+    start = 1 + max(
+        (at for at, (_, event) in enumerate(path) if type(event) is Barrier), default=-1
+    )
+    hidden: set[str] = set()
+    for _, event in path:
+        if type(event) is Hidden:
+            hidden.update(event.targets)
+    ledger = Ledger()
+    for entry, event in path[start:]:
+        advance(ledger, entry, event, hidden)
+    return ledger
+
+
+def advance(ledger: Ledger, entry: str, event: Event, hidden: set[str] | frozenset[str]) -> None:
+    """Take one event of the path into the ledger, unless its entry is hidden."""
+    if type(event) is Hidden:
+        return
+    if entry in hidden and type(event) is not Refreshed and type(event) is not Barrier:
+        ledger.skip()
+        return
+    ledger.apply(event)
+
+
+class Overlay:
+    """Reads answered at the current leaf whose results are not in the log yet.
+
+    Tool results are written only after they are returned, and several calls can run in one turn.
+    Valid for one position of one session; any other position starts afresh.
+    """
+
+    __slots__ = ("_entries", "_position", "_seq")
+
+    def __init__(self) -> None:
+        self._position: object = None
+        self._entries: dict[tuple[str, Scope], Trust] = {}
+        self._seq = OVERLAY_SEQ
+
+    def move(self, position: object, *, branch_point: bool) -> None:
+        """Stand at `position`. Where the leaf already has children nothing is kept: what was read
+        here before belongs to another branch."""
+        if branch_point or position != self._position:
+            self.clear()
+        self._position = position
+
+    def clear(self) -> None:
+        self._entries.clear()
+        self._seq = OVERLAY_SEQ
+
+    def record(self, path: str, scope: Scope, digest: str) -> None:
+        """Remember that this scope was just answered."""
+        self._seq += 1
+        self._entries.pop((path, scope), None)
+        self._entries[path, scope] = Trust(digest, self._seq)
+
+    def __bool__(self) -> bool:
+        return bool(self._entries)
+
+    def entries(self) -> Iterator[tuple[str, Scope, Trust]]:
+        """What was recorded here, oldest first."""
+        return ((path, scope, trust) for (path, scope), trust in self._entries.items())
+
+
+class Holdings(NamedTuple):
+    """The ledger with the overlay on top: what the model holds at this moment."""
+
+    ledger: Ledger
+    overlay: Overlay | None = None
+
+    def trusted(self, path: str, scope: Scope) -> Trust | None:
+        if self.overlay is not None and self.overlay:
+            found = self.overlay._entries.get((path, scope))
+            if found is not None:
+                return found
+        return self.ledger.trusted(path, scope)
+
+    def scopes(self, path: str) -> dict[Scope, Trust]:
+        """Every trusted scope of the path."""
+        merged = dict(self.ledger.scopes(path))
+        if self.overlay is not None:
+            entries = self.overlay.entries()
+            merged.update((scope, trust) for other, scope, trust in entries if other == path)
+        return merged
+
+    def is_blocked(self, path: str, lines: Lines) -> bool:
+        """Whether these lines have no base until they are printed again."""
+        if lines not in self.ledger.blocked(path):
+            return False
+        return not (
+            self.overlay is not None and self.overlay and (path, lines) in self.overlay._entries
+        )
+
+    def paths(self) -> set[str]:
+        found = set(self.ledger.paths())
+        if self.overlay is not None:
+            found.update(path for path, _, _ in self.overlay.entries())
+        return found
+
+
+def choose_base(holdings: Holdings, path: str, scope: Scope, *, union: bool = True) -> Trust | None:
+    """The text to answer from, or None when the model provably holds nothing that fits.
+
+    The whole file needs trust in the whole file. A run of lines takes the fresher of its own trust
+    and the whole file's; on a tie its own. With `union`, when neither exists, trusted runs of one
+    digest that together cover the lines do as well; where any blocked run touches the lines they do
+    not, for someone said that text there was not enough.
+    """
+    if not isinstance(scope, Lines):
+        return holdings.trusted(path, WHOLE)
+    if holdings.is_blocked(path, scope):
+        return None
+    exact = holdings.trusted(path, scope)
+    whole = holdings.trusted(path, WHOLE)
+    if exact is not None and (whole is None or exact.seq >= whole.seq):
+        return exact
+    if whole is not None or not union:
+        return whole
+    return _covering(holdings, path, scope)
+
+
+def _covering(holdings: Holdings, path: str, wanted: Lines) -> Trust | None:
+    """Runs of one digest whose union covers `wanted`; among several digests the freshest."""
+    for blocked in holdings.ledger.blocked(path):
+        if blocked.first <= wanted.last and wanted.first <= blocked.last:
+            return None
+    runs: dict[str, list[tuple[Lines, int]]] = {}
+    for scope, trust in holdings.scopes(path).items():
+        if isinstance(scope, Lines):
+            runs.setdefault(trust.digest, []).append((scope, trust.seq))
+    best: Trust | None = None
+    for digest, held in runs.items():
+        held.sort()
+        reached, freshest = wanted.first - 1, 0
+        for lines, seq in held:
+            if lines.first > reached + 1:
+                break
+            if lines.last > reached:
+                reached, freshest = lines.last, max(freshest, seq)
+        if reached >= wanted.last and (best is None or freshest > best.seq):
+            best = Trust(digest, freshest)
+    return best

@@ -1,0 +1,311 @@
+"""The largest blocks of tokens that occur more than once.
+
+At every position stands a longest repeat, the longer of what it shares with its two neighbours in
+suffix order. The ones that lie in no longer repeat are the blocks worth showing; those with the
+same tokens form one group, which then lists every place where these tokens stand. This is one pass
+over the shared prefixes, however many shorter repeats there are inside the blocks.
+
+A run that repeats itself with a period (a table of equal rows) overlaps with its own shifted copy.
+Of such a run two halves that do not overlap are reported, and it says that it is periodic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from holdfast.sequence.corpus import Occurrence
+from holdfast.sequence.suffix.backends import Backend, choose, kernels
+from holdfast.sequence.suffix.segment import Segment, build
+from holdfast.sequence.suffix.stream import Stream
+from holdfast.sequence.tokens.lexer import normalised
+
+MINIMUM = 50
+"""Shorter repeats are idioms of a language more often than copies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A block of tokens and every place where it stands; places do not overlap."""
+
+    length: int
+    occurrences: tuple[Occurrence, ...]
+    periodic: bool = False
+
+    @property
+    def duplicated(self) -> int:
+        """How many tokens would go if the block stood once."""
+        return self.length * (len(self.occurrences) - 1)
+
+
+def find_groups(
+    segment: Segment,
+    *,
+    minimum: int = MINIMUM,
+    backend: Backend | None = None,
+) -> list[Group]:
+    """Every group of blocks of at least `minimum` tokens, the most duplication first."""
+    minimum = max(2, minimum)
+    backend = backend or choose(len(segment.tokens))
+    groups = [
+        group
+        for length, positions in _blocks(segment, minimum, backend)
+        for group in _groups(segment, length, positions, minimum)
+    ]
+    groups = _distinct(groups)
+    groups.sort(key=lambda g: (-g.duplicated, -g.length, g.occurrences[0].position))
+    return groups
+
+
+def _blocks(
+    segment: Segment, minimum: int, backend: Backend
+) -> Iterator[tuple[int, Sequence[int]]]:
+    """Each maximal repeat that lies in no longer repeat somewhere, with all its positions."""
+    if backend is Backend.PURE:
+        yield from _blocks_pure(segment, minimum)
+    else:
+        yield from _blocks_numpy(segment, minimum, backend)
+
+
+def _blocks_pure(segment: Segment, minimum: int) -> Iterator[tuple[int, Sequence[int]]]:
+    shared = segment.shared_prefixes()
+    suffixes, count = segment.suffixes, len(segment.tokens)
+    longest = [0] * (count + 1)
+    for rank in range(count):
+        following = shared[rank + 1] if rank + 1 < count else 0
+        longest[suffixes[rank]] = max(shared[rank], following)
+    for length, first, end in kernels(Backend.PURE).maximal_repeats(
+        shared, segment.changes, minimum
+    ):
+        positions = suffixes[first:end]
+        if any(
+            longest[at] == length and (at == 0 or longest[at - 1] <= length) for at in positions
+        ):
+            yield length, sorted(positions)
+
+
+def _blocks_numpy(
+    segment: Segment, minimum: int, backend: Backend
+) -> Iterator[tuple[int, Sequence[int]]]:
+    import numpy as np
+
+    kernel = kernels(backend)
+    shared: Any = segment.shared_prefixes()
+    suffixes = np.frombuffer(segment.suffixes, np.int32)
+    changes = np.frombuffer(segment.changes, np.uint8)
+    count = len(suffixes)
+    if count == 0:
+        return
+    by_rank = shared.copy()
+    np.maximum(by_rank[:-1], shared[1:], out=by_rank[:-1])
+    longest = np.zeros(count + 1, np.int32)
+    longest[1:][suffixes] = by_rank  # one to the right, so that position 0 has a left neighbour
+    # A rank whose longest repeat is not inside the one that begins a token earlier.
+    free = (by_rank >= minimum) & (longest[suffixes] <= by_rank)
+    if backend is Backend.COMPILED:
+        table = kernel.repeats_table(shared, changes, minimum)
+    else:
+        table = np.array(list(kernel.maximal_repeats(shared, changes, minimum)), np.int32)
+    if not len(table):
+        return
+    # The repeat that a free rank belongs to is the one that begins where its run of ranks does.
+    depths = np.where(free, by_rank, 0)
+    for length, first, end in _with_free_rank(table, depths):
+        yield length, np.sort(suffixes[first:end]).tolist()
+
+
+def _with_free_rank(table: Any, depths: Any) -> Iterator[tuple[int, int, int]]:
+    """The rows of the table that some rank in them has as its own longest repeat."""
+    import numpy as np
+
+    ranks = np.flatnonzero(depths)
+    span = len(depths) + 1
+    keys = np.sort(depths[ranks].astype(np.int64) * span + ranks)
+    rows = table.astype(np.int64)
+    at = np.searchsorted(keys, rows[:, 0] * span + rows[:, 1])
+    found = np.append(keys, np.iinfo(np.int64).max)[at] < rows[:, 0] * span + rows[:, 2]
+    yield from map(tuple, table[found].tolist())
+
+
+def _groups(
+    segment: Segment, length: int, positions: Sequence[int], minimum: int
+) -> Iterator[Group]:
+    """The group of places that do not overlap, and one for each run that overlaps with itself."""
+    apart: list[int] = []
+    for position in positions:
+        if not apart or position >= apart[-1] + length:
+            apart.append(position)
+    runs = list(_periodic_runs(positions, length))
+    if len(apart) > 1:
+        places = tuple(Occurrence(segment, position, length) for position in apart)
+        yield Group(length, places, periodic=bool(runs))
+    for first, last, period in runs:
+        # Two equal places in a periodic run lie a whole number of periods apart.
+        size = last - first
+        half, apart_by = max(
+            (min(times * period, size - times * period), times * period)
+            for times in (size // (2 * period), size // (2 * period) + 1)
+        )
+        if half < minimum:
+            continue
+        firsts = {first}
+        if apart_by + half < size:
+            firsts.add(last - half - apart_by)  # the same from the other end, so that it is shown
+        for at in sorted(firsts):
+            one, two = Occurrence(segment, at, half), Occurrence(segment, at + apart_by, half)
+            yield Group(half, (one, two), periodic=True)
+
+
+def _periodic_runs(positions: Sequence[int], length: int) -> Iterator[tuple[int, int, int]]:
+    """Where places overlap at one and the same shift: begin, end and shift of the whole run."""
+    begin, period = positions[0], 0
+    for one, two in pairwise(positions):
+        shift = two - one
+        if shift != period:
+            if period:
+                yield begin, one + length, period
+            begin, period = one, shift if shift < length else 0
+    if period:
+        yield begin, positions[-1] + length, period
+
+
+def _distinct(groups: list[Group]) -> list[Group]:
+    """Each group once: halves of one periodic run can come from several of its repeats."""
+    seen: dict[tuple[int, int], Group] = {}
+    for group in groups:
+        seen.setdefault((group.length, group.occurrences[0].position), group)
+    return list(seen.values())
+
+
+def repeats(
+    segment: Segment, *, minimum: int = MINIMUM, backend: Backend | None = None
+) -> Iterator[tuple[Occurrence, int]]:
+    """Every maximal repeat of at least `minimum` tokens: one of its places, and its count.
+
+    Unlike the groups these lie inside each other and their places overlap: idioms, with counts.
+    """
+    backend = backend or choose(len(segment.tokens))
+    shared: Any = segment.shared_prefixes()
+    changes: Any = segment.changes
+    if backend is not Backend.PURE:
+        import numpy as np
+
+        shared = np.asarray(shared, np.int32)
+        changes = np.frombuffer(changes, np.uint8)
+    for length, first, end in kernels(backend).maximal_repeats(shared, changes, max(1, minimum)):
+        yield Occurrence(segment, segment.suffixes[first], length), end - first
+
+
+def telling(groups: Sequence[Group], size: int, *, share: float = 0.1) -> list[Group]:
+    """The groups that show something new, in their order; `size` is the length of the stream.
+
+    A block is often part of a slightly different block that stands less often. A group of whose
+    tokens less than `share` stand in no earlier group is left out.
+    """
+    shown = bytearray(size)
+    kept = []
+    for group in groups:
+        fresh = sum(shown.count(0, o.position, o.position + o.length) for o in group.occurrences)
+        if fresh >= share * group.length * len(group.occurrences):
+            kept.append(group)
+            for o in group.occurrences:
+                shown[o.position : o.position + o.length] = b"\1" * o.length
+    return kept
+
+
+def renamed(segment: Segment, backend: Backend | None = None) -> Segment:
+    """The segment as it would be if all names and literals were called the same.
+
+    Positions stay: a place in it is the same place in the documents.
+    """
+    stream = segment.stream()
+    words: dict[bytes, int] = {}
+    remap = [0, *(words.setdefault(normalised(word), len(words) + 1) for word in stream.words)]
+    backend = backend or choose(len(segment.tokens))
+    tokens: Any
+    if backend is Backend.PURE:
+        from array import array
+
+        tokens = array("i", [remap[token] for token in stream.tokens])
+    else:
+        import numpy as np
+
+        tokens = np.array(remap, np.int32)[np.frombuffer(stream.tokens, np.int32)]
+    plain = Stream(
+        stream.documents,
+        list(words),
+        tokens,
+        stream.starts,
+        stream.firsts,
+        stream.line_starts,
+        stream.line_firsts,
+    )
+    return build(plain, backend)
+
+
+def relocated(groups: Sequence[Group], segment: Segment) -> list[Group]:
+    """The same places in another segment of the same documents, such as the one before renaming."""
+    return [
+        Group(
+            group.length,
+            tuple(Occurrence(segment, o.position, o.length) for o in group.occurrences),
+            group.periodic,
+        )
+        for group in groups
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A run of tokens that stood earlier already."""
+
+    position: int
+    length: int
+    source: int
+
+
+def references(
+    segment: Segment, *, minimum: int = MINIMUM, backend: Backend | None = None
+) -> list[Reference]:
+    """Every run that a reader of the documents in order has seen before, greedily, longest first.
+
+    Between two references stands what is new.
+    """
+    backend = backend or choose(len(segment.tokens))
+    kernel = kernels(backend)
+    suffixes, ranks = segment.suffixes, segment.ranks
+    shared: Any = segment.shared_prefixes()
+    if backend is not Backend.PURE:
+        import numpy as np
+
+        suffixes, ranks = np.frombuffer(suffixes, np.int32), np.frombuffer(ranks, np.int32)
+        shared = np.asarray(shared, np.int32)
+    lengths, sources = kernel.longest_previous(suffixes, ranks, shared)
+    lengths, sources = lengths.tolist(), sources.tolist()
+    found, at = [], 0
+    while at < len(lengths):
+        if lengths[at] >= max(1, minimum):
+            found.append(Reference(at, lengths[at], sources[at]))
+            at += lengths[at]
+        else:
+            at += 1
+    return found
+
+
+def new_since(
+    groups: Sequence[Group],
+    changed: Callable[[str], bool],
+    count_before: Callable[[Sequence[bytes]], int],
+) -> list[Group]:
+    """The groups that stand more often in the changed files than they did before the change.
+
+    Unchanged files hold the same number of copies before and after, so only the changed ones count.
+    """
+    fresh = []
+    for group in groups:
+        now = [o for o in group.occurrences if changed(o.path)]
+        if now and len(now) > count_before(now[0].texts()):
+            fresh.append(group)
+    return fresh

@@ -1,0 +1,215 @@
+"""Segments as one corpus: the same answers as the core graph gives, for a whole code base.
+
+The canonical graph of a code base would have a billion vertices, so it is not made. It is virtual:
+its vertices are the maximal repeats and the documents, and every fact about them is read from the
+order of the suffixes. `find` answers with the longest prefix of the query that occurs, all its
+occurrences, and the smallest maximal repeat or document around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from holdfast.sequence.errors import EmptyQuery
+from holdfast.sequence.graph import string_digest
+from holdfast.sequence.response import EndReason, Kind
+from holdfast.sequence.suffix import query as segments
+from holdfast.sequence.suffix.query import Live, Run
+from holdfast.sequence.suffix.segment import Place, Segment
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One place where a run of tokens stands."""
+
+    segment: Segment
+    position: int
+    length: int
+
+    @property
+    def path(self) -> str:
+        return self.segment.documents[self.segment.document_at(self.position)].path
+
+    @property
+    def first(self) -> Place:
+        """Where its first token begins."""
+        return self.segment.place(self.position)
+
+    @property
+    def last(self) -> Place:
+        """Where its last token ends."""
+        return self.segment.place(self.position + self.length - 1, end=True)
+
+    def span(self) -> dict[str, str | int]:
+        """Where it stands, as JSON-ready values."""
+        first, last = self.first, self.last
+        return {
+            "path": first.path,
+            "line": first.line,
+            "column": first.column,
+            "endLine": last.line,
+            "endColumn": last.column,
+        }
+
+    @property
+    def token(self) -> int:
+        """Which token of its document it begins with, counted from 0."""
+        number = self.segment.document_at(self.position)
+        return self.position - int(self.segment.firsts[number])
+
+    def texts(self, before: int = 0, after: int = 0) -> list[bytes]:
+        """Its tokens, with some of what stands around them in the document."""
+        segment, number = self.segment, self.segment.document_at(self.position)
+        low = max(int(segment.firsts[number]), self.position - before)
+        high = min(int(segment.firsts[number + 1]) - 1, self.position + self.length + after)
+        return [segment.word(token) for token in segment.tokens[low:high]]
+
+    @property
+    def following(self) -> bytes | None:
+        """The token after it, or None at the end of its document."""
+        return self.segment.text_at(self.position + self.length)
+
+
+@dataclass(frozen=True)
+class Located:
+    """The answer of a corpus: how much of the query exists, where, and in what."""
+
+    query: tuple[bytes, ...]
+    position: int
+    """How many tokens of the query agree."""
+    count: int
+    """How often what agrees occurs."""
+    kind: Kind
+    reason: EndReason
+    start: int
+    """Where the match starts in its root, in tokens."""
+    end: int
+    root_width: int
+    root_position: int
+    """Where one occurrence of the root begins in `holder`'s stream."""
+    runs: tuple[tuple[Live, Run], ...]
+
+    @property
+    def query_exhausted(self) -> bool:
+        return self.reason is EndReason.QUERY_EXHAUSTED
+
+    @property
+    def matched(self) -> tuple[bytes, ...]:
+        return self.query[: self.position]
+
+    @cached_property
+    def root(self) -> Occurrence | None:
+        """One occurrence of the smallest maximal repeat or document around the match."""
+        if not self.runs:
+            return None
+        return Occurrence(self.runs[0][0].segment, self.root_position, self.root_width)
+
+    @property
+    def root_digest(self) -> int:
+        """The root's identity, the same as its vertex has in a core graph."""
+        return string_digest(self.root.texts()) if self.root is not None else 0
+
+    def occurrences(self) -> Iterator[Occurrence]:
+        """Every place of the match, lazily: there may be very many."""
+        for live, run in self.runs:
+            for position in live.positions(run.low, run.high):
+                yield Occurrence(live.segment, position, self.position)
+
+    @property
+    def expected(self) -> bytes | None:
+        """The first query token that does not agree."""
+        return self.query[self.position] if self.position < len(self.query) else None
+
+
+class Corpus:
+    """The living documents of some segments, searched together."""
+
+    def __init__(self, lives: Sequence[Live]) -> None:
+        self.lives = list(lives)
+
+    @property
+    def tokens(self) -> int:
+        return sum(live.tokens for live in self.lives)
+
+    @property
+    def documents(self) -> int:
+        return sum(len(live.living()) for live in self.lives)
+
+    def find(self, query: Sequence[bytes]) -> Located:
+        """The longest prefix of the query that occurs, where, and what it lies in."""
+        if not query:
+            raise EmptyQuery
+        texts = tuple(query)
+        found: list[tuple[Live, Run]] = []
+        length = 0
+        for live in self.lives:
+            token = live.segment.token
+            run = segments.longest(live, [token(text) for text in texts])
+            if run.count and run.length >= length:
+                if run.length > length:
+                    found, length = [], run.length
+                found.append((live, run))
+        if not found:
+            return Located(texts, 0, 0, Kind.NOT_FOUND, EndReason.NO_MATCH, 0, 0, 0, 0, ())
+        count = sum(run.count for _, run in found)
+        runs = tuple(found)
+        if length == 1 and len(texts) > 1:
+            # Nothing goes on from the first token: as in a core graph, it is its own answer.
+            position = next(iter(found[0][0].positions(found[0][1].low, found[0][1].high)))
+            return Located(
+                texts, 1, count, Kind.NOT_FOUND, EndReason.NO_MATCH, 0, 1, 1, position, runs
+            )
+        left, right, position = self._surroundings(found, length)
+        kind = Kind.lying(at_start=left == 0, at_end=right == 0)
+        if length == len(texts):
+            reason = EndReason.QUERY_EXHAUSTED
+        elif right == 0:
+            reason = EndReason.CHILD_EXHAUSTED
+        else:
+            reason = EndReason.MISMATCH
+        width = left + length + right
+        return Located(
+            texts, length, count, kind, reason, left, left + length, width, position - left, runs
+        )
+
+    def _surroundings(self, found: list[tuple[Live, Run]], length: int) -> tuple[int, int, int]:
+        """How far all occurrences in all segments agree beyond the match, left and right."""
+        around = [(live.segment, segments.surroundings(live, run)) for live, run in found]
+        segment, first = around[0]
+        left, right = first.left, first.right
+        for other, there in around[1:]:
+            # Ids differ between segments, so here the texts are compared.
+            left, right = min(left, there.left), min(right, there.right)
+            for step in range(right):
+                at = length + step
+                if segment.text_at(first.position + at) != other.text_at(there.position + at):
+                    right = step
+                    break
+            for step in range(left):
+                at = -1 - step
+                if segment.text_at(first.position + at) != other.text_at(there.position + at):
+                    left = step
+                    break
+        return left, right, first.position
+
+    def count(self, query: Sequence[bytes]) -> int:
+        """How often the whole query occurs."""
+        answer = self.find(query)
+        return answer.count if answer.query_exhausted else 0
+
+    def parts(self, query: Sequence[bytes]) -> Iterator[Located]:
+        """Cut the whole query into longest matches, each where the last one ended.
+
+        A token that occurs nowhere is a part that matched nothing.
+        """
+        at = 0
+        while at < len(query):
+            part = self.find(query[at:])
+            yield part
+            at += max(1, part.position)
+
+    def matching_statistics(self, query: Sequence[bytes]) -> list[int]:
+        """For every token of the query, how many tokens from it on occur somewhere."""
+        return [self.find(query[at:]).position for at in range(len(query))]

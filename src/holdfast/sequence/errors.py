@@ -1,0 +1,110 @@
+"""What can go wrong in sequence search.
+
+SequenceError
+├── EmptyQuery           a query without tokens
+├── SingleToken          a query of one token: the caller already holds the vertex
+├── UnknownAtom          a sequence names an atom that the graph does not have
+├── BadPattern           a decomposition that would break an invariant, which it names
+├── InvalidEndBound      an insertion of nothing
+├── MissingCacheEntry    an insertion without the trace of its root
+├── GraphTooLarge        a graph that would pass the limit the caller set
+├── SegmentDamaged       a segment file that is not what its header says
+└── SegmentTooNew        a segment file of a later format
+"""
+
+from __future__ import annotations
+
+from holdfast.errors import SequenceError
+
+
+class EmptyQuery(SequenceError):
+    """Raised when a query has no tokens, so there is nothing to look for."""
+
+    hint = "give at least two tokens"
+
+    def __str__(self) -> str:
+        return "the query is empty"
+
+
+class SingleToken(SequenceError):
+    """Raised when a query has one token left: it is itself the answer."""
+
+    hint = "give at least two tokens; one token needs no search"
+
+    def __init__(self, vertex: int, path: tuple[tuple[int, int, int], ...] = ()) -> None:
+        self.vertex, self.path = vertex, path
+
+    def __str__(self) -> str:
+        return f"the query is the single vertex {self.vertex}, which is already known"
+
+
+class UnknownAtom(SequenceError):
+    """Raised when a sequence names an atom that no vertex stands for."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __str__(self) -> str:
+        return f"no vertex stands for the atom {self.value!r}"
+
+
+class BadPattern(SequenceError):
+    """Raised when a decomposition would break an invariant."""
+
+    def __init__(self, invariant: str, detail: str) -> None:
+        self.invariant, self.detail = invariant, detail
+
+    def __str__(self) -> str:
+        return f"{self.detail} ({self.invariant})"
+
+
+class InvalidEndBound(SequenceError):
+    """Raised when an insertion is asked for a match of no atoms."""
+
+    def __str__(self) -> str:
+        return "an insertion needs a match of at least one atom"
+
+
+class MissingCacheEntry(SequenceError):
+    """Raised when the trace given to an insertion does not mention its root."""
+
+    def __init__(self, root: int) -> None:
+        self.root = root
+
+    def __str__(self) -> str:
+        return f"the trace has no entry for the root {self.root}"
+
+
+class GraphTooLarge(SequenceError):
+    """Raised when a graph would have more vertices than the caller allows."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.hint = "ask for a smaller slice, or raise max_vertices"
+
+    def __str__(self) -> str:
+        return f"the graph would have more than {self.limit} vertices"
+
+
+class SegmentDamaged(SequenceError):
+    """Raised when a segment file is not what its header says; it is derived and can be rebuilt."""
+
+    hint = "delete the file; it is rebuilt from the source tree"
+
+    def __init__(self, path: str, detail: str) -> None:
+        self.path, self.detail = path, detail
+
+    def __str__(self) -> str:
+        return f"{self.path} is damaged: {self.detail}"
+
+
+class SegmentTooNew(SequenceError):
+    """Raised when a segment was written in a format that this version does not know."""
+
+    hint = "upgrade holdfast, or delete the file; it is rebuilt from the source tree"
+
+    def __init__(self, path: str, version: int) -> None:
+        self.path, self.version = path, version
+
+    def __str__(self) -> str:
+        return f"{self.path} has format {self.version}, which is newer than this holdfast"

@@ -1,0 +1,159 @@
+"""The answer of a search: how much of the query exists, in what, and how the match lies in it.
+
+Two facts are independent: whether the whole query was found (`query_exhausted`) and whether the
+match is a whole vertex (`kind`). All four combinations occur.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Protocol
+
+from holdfast.sequence.cursor import Candidate, Matched
+from holdfast.sequence.graph import Graph, Location, Vertex
+from holdfast.sequence.trace import TraceCache, trace_end, trace_start
+
+
+class Kind(StrEnum):
+    """How a match lies in its root."""
+
+    COMPLETE = "complete"
+    PREFIX = "prefix"
+    POSTFIX = "postfix"
+    RANGE = "range"
+    NOT_FOUND = "not_found"
+
+    @classmethod
+    def lying(cls, *, at_start: bool, at_end: bool) -> Kind:
+        """The kind of a match that does or does not reach the two borders of its root."""
+        if at_start:
+            return cls.COMPLETE if at_end else cls.PREFIX
+        return cls.POSTFIX if at_end else cls.RANGE
+
+
+class EndReason(StrEnum):
+    """Why a match is not longer."""
+
+    QUERY_EXHAUSTED = "QueryExhausted"
+    MISMATCH = "Mismatch"
+    CHILD_EXHAUSTED = "ChildExhausted"
+    NO_MATCH = "NoMatch"
+
+
+class Answer(Protocol):
+    """What every search answers, whether over a core graph or over segments."""
+
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def position(self) -> int: ...
+    @property
+    def reason(self) -> EndReason: ...
+    @property
+    def query_exhausted(self) -> bool: ...
+    @property
+    def root_digest(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPath:
+    """The way from the start leaf up to the root and down to the end leaf.
+
+    Positions count atoms of the query from the start of the match.
+    """
+
+    root: Vertex
+    pattern: int
+    root_entry: int
+    start_path: tuple[Location, ...]
+    """From the start leaf up to just below the root; leading steps at a left border left out."""
+    root_exit: int
+    end_path: tuple[Location, ...]
+    """From just below the root down to the end leaf; trailing steps at a right border left out."""
+    entry_pos: int
+    """Where the entry child of the root ends."""
+    exit_pos: int
+    """Where the exit child of the root begins."""
+    end_pos: int
+    """Where the match ends."""
+    target: Vertex
+    """The end leaf."""
+    leaf_pos: int
+    """Where the end leaf begins: `exit_pos`, unless the end path leaves a left border."""
+
+    @property
+    def entry(self) -> Location:
+        return Location(self.root, self.pattern, self.root_entry)
+
+    @property
+    def exit(self) -> Location:
+        return Location(self.root, self.pattern, self.root_exit)
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a search found. `position` counts matched atoms from the start of the query."""
+
+    graph: Graph
+    kind: Kind
+    root: Vertex
+    start: int
+    """Where the match starts in the root, in atoms."""
+    end: int
+    first: Vertex
+    """The token the match starts with."""
+    checkpoint: Matched
+    """The query cursor PAST the last token that agreed."""
+    cursor: Matched | Candidate
+    """Where a continued search would go on."""
+    reason: EndReason
+    path: MatchPath | None
+    """None when the root is the first token itself."""
+
+    @property
+    def position(self) -> int:
+        return self.checkpoint.position
+
+    @property
+    def query_exhausted(self) -> bool:
+        return self.reason is EndReason.QUERY_EXHAUSTED
+
+    @property
+    def root_digest(self) -> int:
+        """The root's identity, the same in every graph and over segments."""
+        return self.graph.digest(self.root)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the match is a whole vertex."""
+        return self.kind in (Kind.COMPLETE, Kind.NOT_FOUND)
+
+    @property
+    def query_end(self) -> int:
+        """The index of the last query token that took part in the match."""
+        return self.checkpoint.place.index
+
+    def expect_complete(self, message: str) -> Vertex:
+        """The root, when the match is all of it; otherwise an assertion with `message`."""
+        assert self.complete, message
+        return self.root
+
+    @cached_property
+    def cache(self) -> TraceCache:
+        """The vertices the match cuts, and where."""
+        cache = TraceCache(self.first)
+        if self.path is None or self.complete:
+            return cache
+        if self.kind in (Kind.POSTFIX, Kind.RANGE):
+            trace_start(
+                cache, self.graph, self.path.entry, self.path.start_path, self.path.entry_pos
+            )
+        if self.kind in (Kind.PREFIX, Kind.RANGE):
+            trace_end(cache, self.graph, self.path.exit, self.path.end_path, self.path.exit_pos)
+        return cache

@@ -1,0 +1,171 @@
+"""The kernels in plain Python: no dependency, the meaning that the faster ones must reproduce."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from holdfast.sequence.suffix import SEPARATOR
+
+
+def suffix_array(tokens: Sequence[int]) -> array[int]:
+    """Positions of all suffixes in order, by prefix doubling."""
+    count = len(tokens)
+    order = sorted(range(count), key=tokens.__getitem__)
+    rank = [0] * count
+    for before, after in pairwise(order):
+        rank[after] = rank[before] + (tokens[after] != tokens[before])
+    width = 1
+    while order and rank[order[-1]] < count - 1:
+        keys = [
+            rank[at] * (count + 1) + (rank[at + width] + 1 if at + width < count else 0)
+            for at in range(count)
+        ]
+        order.sort(key=keys.__getitem__)
+        fresh = [0] * count
+        for before, after in pairwise(order):
+            fresh[after] = fresh[before] + (keys[after] != keys[before])
+        rank = fresh
+        width *= 2
+    return array("i", order)
+
+
+def inverse(suffixes: Sequence[int]) -> array[int]:
+    """The rank of each position."""
+    ranks = array("i", bytes(4 * len(suffixes)))
+    for rank, position in enumerate(suffixes):
+        ranks[position] = rank
+    return ranks
+
+
+def common_prefixes(
+    tokens: Sequence[int], suffixes: Sequence[int], ranks: Sequence[int]
+) -> array[int]:
+    """How many tokens each suffix shares with the one before it in order, up to a separator."""
+    shared = array("i", bytes(4 * len(tokens)))
+    fill_common_prefixes(tokens, suffixes, ranks, shared)
+    return shared
+
+
+def fill_common_prefixes(
+    tokens: Sequence[int], suffixes: Sequence[int], ranks: Sequence[int], shared: array[int]
+) -> None:
+    """The loop of `common_prefixes`; numba compiles it too."""
+    count = len(tokens)
+    length = 0
+    for position in range(count):
+        rank = ranks[position]
+        if rank == 0:
+            length = 0
+            continue
+        other = suffixes[rank - 1]
+        stop = count - max(position, other)
+        while (
+            length < stop
+            and tokens[position + length] == tokens[other + length]
+            and tokens[position + length] != SEPARATOR
+        ):
+            length += 1
+        shared[rank] = length
+        if length:
+            length -= 1
+
+
+def left_changes(tokens: Sequence[int], suffixes: Sequence[int]) -> bytearray:
+    """A bit per rank: whether its left neighbour differs from the rank before's.
+
+    The start of a document differs from everything, so its rank is always marked.
+    """
+    bits = bytearray((len(suffixes) + 7) // 8)
+    fill_left_changes(tokens, suffixes, bits)
+    return bits
+
+
+def fill_left_changes(tokens: Sequence[int], suffixes: Sequence[int], bits: bytearray) -> None:
+    """The loop of `left_changes`; numba compiles it too."""
+    before = SEPARATOR
+    for rank in range(len(suffixes)):
+        position = suffixes[rank]
+        neighbour = tokens[position - 1] if position else SEPARATOR
+        if neighbour == SEPARATOR or neighbour != before:
+            bits[rank >> 3] |= 1 << (rank & 7)
+        before = neighbour
+
+
+def maximal_repeats(
+    shared: Sequence[int], changes: Sequence[int], minimum: int
+) -> Iterator[tuple[int, int, int]]:
+    """Every maximal repeat of at least `minimum` tokens as (length, first rank, last rank + 1).
+
+    It occurs twice or more, and neither all left nor all right neighbours are the same token.
+    In order of (last rank, descending length), which is how the intervals close.
+    """
+    count = len(shared)
+    last_change = array("i", bytes(4 * (count + 1)))
+    latest = -1
+    for rank in range(count):
+        if changes[rank >> 3] >> (rank & 7) & 1:
+            latest = rank
+        last_change[rank] = latest
+    open_lengths: list[int] = []
+    open_firsts: list[int] = []
+    for rank in range(1, count + 1):
+        length = shared[rank] if rank < count else 0
+        first = rank - 1
+        while open_lengths and open_lengths[-1] > length:
+            depth, first = open_lengths.pop(), open_firsts.pop()
+            # A change strictly inside the interval: at least two different left neighbours.
+            if last_change[rank - 1] > first:
+                yield depth, first, rank
+        if length >= minimum and (not open_lengths or open_lengths[-1] < length):
+            open_lengths.append(length)
+            open_firsts.append(first)
+
+
+def longest_previous(
+    suffixes: Sequence[int], ranks: Sequence[int], shared: Sequence[int]
+) -> tuple[array[int], array[int]]:
+    """For each position the longest run from it that also begins earlier, and where.
+
+    Suffixes are taken out from the last position to the first, so the neighbours in rank order
+    that are left always begin earlier.
+    """
+    count = len(suffixes)
+    lengths = array("i", bytes(4 * count))
+    sources = array("i", bytes(4 * count))
+    above = array("i", range(-1, count))
+    below = array("i", range(1, count + 2))
+    common = array("i", shared)
+    common.append(0)
+    fill_longest_previous(suffixes, ranks, above, below, common, lengths, sources)
+    return lengths, sources
+
+
+def fill_longest_previous(
+    suffixes: Sequence[int],
+    ranks: Sequence[int],
+    above: array[int],
+    below: array[int],
+    common: array[int],
+    lengths: array[int],
+    sources: array[int],
+) -> None:
+    """The loop of `longest_previous`, over arrays that the caller made; numba compiles it too."""
+    count = len(suffixes)
+    for position in range(count - 1, -1, -1):
+        rank = ranks[position]
+        before, after = above[rank], below[rank]
+        upper = common[rank] if before >= 0 else 0
+        lower = common[after] if after < count else 0
+        if upper >= lower:
+            lengths[position] = upper
+            sources[position] = suffixes[before] if before >= 0 and upper else -1
+        else:
+            lengths[position] = lower
+            sources[position] = suffixes[after]
+        if before >= 0:
+            below[before] = after
+        if after < count:
+            above[after] = before
+            common[after] = min(upper, lower)

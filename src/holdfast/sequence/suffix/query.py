@@ -1,0 +1,275 @@
+"""Ask one segment: the longest prefix of a query that occurs, how often, and what surrounds it.
+
+Plain Python over mapped arrays: some dozen binary-search steps, each of which reads one short run
+of tokens. Deleted documents count as absent; they are marked in the order of the suffixes, so a
+count stays a subtraction.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.sequence.suffix import SEPARATOR
+from holdfast.sequence.suffix.segment import Segment
+
+_FEW = 64
+"""Up to this many occurrences are compared one by one; more are stepped through together."""
+
+
+@dataclass(slots=True)
+class Live:
+    """A segment with some of its documents deleted."""
+
+    segment: Segment
+    deleted: set[int] = field(default_factory=set)
+    _marks: bytearray | None = None
+
+    def delete(self, number: int) -> None:
+        """Take a document away: its suffixes are marked, nothing is rewritten."""
+        if number in self.deleted:
+            return
+        self.deleted.add(number)
+        if self._marks is None:
+            self._marks = bytearray((len(self.segment.tokens) + 7) // 8)
+        first, last = self.segment.firsts[number], self.segment.firsts[number + 1]
+        for rank in self.segment.ranks[first:last]:
+            self._marks[rank >> 3] |= 1 << (rank & 7)
+
+    def living(self) -> list[int]:
+        """The numbers of the documents that are left."""
+        return [n for n in range(len(self.segment.documents)) if n not in self.deleted]
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens are left."""
+        firsts = self.segment.firsts
+        gone = sum(int(firsts[n + 1]) - int(firsts[n]) - 1 for n in self.deleted)
+        return len(self.segment) - gone
+
+    def count(self, low: int, high: int) -> int:
+        """How many living suffixes have a rank in [low, high)."""
+        if self._marks is None:
+            return high - low
+        return high - low - _ones(self._marks, low, high)
+
+    def positions(self, low: int, high: int) -> Iterator[int]:
+        """The positions of the living suffixes with a rank in [low, high), in rank order."""
+        suffixes = self.segment.suffixes
+        if self._marks is None:
+            yield from suffixes[low:high]
+            return
+        for rank in range(low, high):
+            if not self._marks[rank >> 3] >> (rank & 7) & 1:
+                yield suffixes[rank]
+
+
+def _ones(bits: Any, low: int, high: int) -> int:
+    """How many bits are set in [low, high)."""
+    if low >= high:
+        return 0
+    first, last = low >> 3, (high + 7) >> 3
+    number = int.from_bytes(bits[first:last], "little")
+    number >>= low & 7
+    return (number & (1 << (high - low)) - 1).bit_count()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Where the longest prefix of a query occurs in one segment: ranks [low, high)."""
+
+    length: int
+    low: int
+    high: int
+    count: int
+
+
+NOTHING = Run(0, 0, 0, 0)
+
+
+def longest(live: Live, wanted: Sequence[int]) -> Run:
+    """The longest prefix of `wanted` that a living document has. Unknown tokens are 0."""
+    known = list(wanted)
+    if SEPARATOR in known:
+        del known[known.index(SEPARATOR) :]
+    if not known:
+        return NOTHING
+    length = _longest_length(live.segment, known)
+    run = _interval(live, known, length)
+    if run.count or length == 0:
+        return run
+    # All that long are deleted. Shorter prefixes occur at least as often: halve the difference.
+    good, bad = NOTHING, length
+    while bad - good.length > 1:
+        middle = (good.length + bad) // 2
+        run = _interval(live, known, middle)
+        if run.count:
+            good = run
+        else:
+            bad = middle
+    return good
+
+
+_STAGE = 12
+"""How many tokens are compared first; few runs of code agree for longer by chance."""
+
+
+def _longest_length(segment: Segment, known: list[int]) -> int:
+    """How many leading tokens some suffix has, deleted or not."""
+    tokens, suffixes = segment.tokens, segment.suffixes
+    low, high = segment.buckets[known[0]], segment.buckets[known[0] + 1]
+    sizes = [len(known)] if len(known) <= 2 * _STAGE else [_STAGE, len(known)]
+    length = 1 if high > low else 0
+    for size in sizes:
+        wanted = known[:size]
+
+        def key(position: int, size: int = size) -> list[int]:
+            run: list[int] = tokens[position : position + size].tolist()
+            return run
+
+        at = bisect_left(suffixes, wanted, low, high, key=key)
+        for rank in (at - 1, at):
+            if low <= rank < high:
+                length = max(length, _agreement(key(suffixes[rank]), wanted))
+        if length < size or size == len(known):
+            break
+        above = [*wanted[:-1], wanted[-1] + 1]
+        low, high = at, bisect_left(suffixes, above, at, high, key=key)
+    return length
+
+
+def _agreement(one: Any, two: list[int]) -> int:
+    for number, (a, b) in enumerate(zip(one, two, strict=False)):
+        if a != b:
+            return number
+    return min(len(one), len(two))
+
+
+def _interval(live: Live, known: list[int], length: int) -> Run:
+    """The ranks of the suffixes that begin with the first `length` tokens."""
+    segment = live.segment
+    low, high = segment.buckets[known[0]], segment.buckets[known[0] + 1]
+    tokens, suffixes = segment.tokens, segment.suffixes
+    for size in (length,) if length <= 2 * _STAGE else (_STAGE, length):
+        if size < 2:
+            break
+        prefix = known[:size]
+        above = [*prefix[:-1], prefix[-1] + 1]
+
+        def key(position: int, size: int = size) -> list[int]:
+            run: list[int] = tokens[position : position + size].tolist()
+            return run
+
+        low = bisect_left(suffixes, prefix, low, high, key=key)
+        high = bisect_left(suffixes, above, low, high, key=key)
+    return Run(length, low, high, live.count(low, high))
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """How far all occurrences agree beyond the match, to the left and to the right."""
+
+    left: int
+    right: int
+    position: int
+    """Where one of the occurrences begins."""
+
+
+def surroundings(live: Live, run: Run) -> Surroundings:
+    """The tokens that every occurrence of the run has on both sides, up to its document's ends."""
+    segment = live.segment
+    if live.deleted and run.count < run.high - run.low:
+        return _compared(segment, list(live.positions(run.low, run.high)), run.length)
+    suffixes = segment.suffixes
+    first, last = suffixes[run.low], suffixes[run.high - 1]
+    # In sorted order the first and the last have the least in common.
+    right = (
+        _common(segment, first, last, run.length)
+        if run.high - run.low > 1
+        else (_end(segment, first) - first - run.length)
+    )
+    if run.high - run.low <= _FEW:
+        left = _common_left(segment, suffixes[run.low : run.high].tolist())
+    else:
+        left = _stepped_left(segment, run.low, run.high)
+    return Surroundings(left, right, first)
+
+
+def _compared(segment: Segment, positions: list[int], length: int) -> Surroundings:
+    """The same by looking at every position: where some occurrences are deleted."""
+    first = positions[0]
+    right = _end(segment, first) - first - length
+    for other in positions[1:]:
+        right = min(right, _common(segment, first, other, length))
+        if right == 0:
+            break
+    return Surroundings(_common_left(segment, positions), right, first)
+
+
+def _end(segment: Segment, position: int) -> int:
+    return int(segment.firsts[segment.document_at(position) + 1]) - 1
+
+
+def _start(segment: Segment, position: int) -> int:
+    return int(segment.firsts[segment.document_at(position)])
+
+
+def _common(segment: Segment, one: int, two: int, skip: int) -> int:
+    """How many tokens agree from `skip` tokens after the two positions on."""
+    limit = min(_end(segment, one) - one, _end(segment, two) - two) - skip
+    tokens = segment.tokens
+    one, two, done, step = one + skip, two + skip, 0, 16
+    while done < limit:
+        step = min(step, limit - done)
+        a = tokens[one + done : one + done + step].tolist()
+        b = tokens[two + done : two + done + step].tolist()
+        if a != b:
+            return done + _agreement(a, b)
+        done += step
+        step *= 2
+    return limit
+
+
+def _common_left(segment: Segment, positions: list[int]) -> int:
+    """How many tokens before all positions agree."""
+    first = positions[0]
+    common = first - _start(segment, first)
+    tokens = segment.tokens
+    for other in positions[1:]:
+        common = min(common, other - _start(segment, other))
+        done, step = 0, 16
+        while done < common:
+            step = min(step, common - done)
+            a = tokens[first - done - step : first - done].tolist()
+            b = tokens[other - done - step : other - done].tolist()
+            if a != b:
+                done += _agreement(a[::-1], b[::-1])
+                break
+            done += step
+            step *= 2
+        common = min(common, done)
+        if common == 0:
+            break
+    return common
+
+
+def _stepped_left(segment: Segment, low: int, high: int) -> int:
+    """The same for many occurrences: while all have one left neighbour, step to it together."""
+    count, steps = high - low, 0
+    while True:
+        position = segment.suffixes[low]
+        if position == 0 or segment.tokens[position - 1] == SEPARATOR:
+            return steps
+        if _any(segment.changes, low + 1, low + count):
+            return steps
+        low = segment.ranks[position - 1]
+        steps += 1
+
+
+def _any(bits: Any, low: int, high: int) -> bool:
+    """Whether a bit is set in [low, high)."""
+    if high - low > 512 and _any(bits, low, low + 256):
+        return True
+    return _ones(bits, low, high) > 0

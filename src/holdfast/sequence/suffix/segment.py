@@ -1,0 +1,313 @@
+"""A segment: documents, their token stream and its suffixes in order, as one file of arrays.
+
+A segment never changes. It is made whole, written whole and mapped into memory, so that a query
+touches only the pages it needs and needs no library to do so. Everything in it is derived from the
+source tree; a file that is not what it says is refused, deleted and made again.
+
+The file: 8 bytes `HFSEGMNT`, the format version and the header's size as two little-endian 32-bit
+numbers, the CRC-32 of the header, the header as JSON, then the arrays, each at a multiple of 64.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+import sys
+import zlib
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from holdfast.sequence.errors import SegmentDamaged, SegmentTooNew
+from holdfast.sequence.suffix import SEPARATOR
+from holdfast.sequence.suffix.backends import Backend, kernels
+from holdfast.sequence.suffix.stream import Facts, Stream
+
+FORMAT_VERSION = 1
+"""1: tokens, suffixes, ranks, shared prefixes, left changes, words, lines."""
+
+ARRAYS: dict[str, str] = {
+    "tokens": "i",
+    "suffixes": "i",
+    "ranks": "i",
+    "shared": "H",
+    "long_ranks": "i",
+    "long_shared": "i",
+    "changes": "B",
+    "starts": "i",
+    "buckets": "i",
+    "word_ends": "q",
+    "word_bytes": "B",
+    "hashes": "I",
+    "hashed": "i",
+    "firsts": "q",
+    "line_starts": "i",
+    "line_firsts": "q",
+}
+"""Every array of a segment with the type of its items; a change needs a new FORMAT_VERSION."""
+
+SATURATED = 0xFFFF
+"""A shared prefix this long or longer is kept in `long_shared`."""
+
+_MAGIC = b"HFSEGMNT"
+_HEAD = struct.Struct("<8sIII")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A token's place in its document, counted from 1; columns count bytes."""
+
+    path: str
+    line: int
+    column: int
+
+
+class Segment:
+    """One segment, in memory or mapped from its file."""
+
+    def __init__(self, documents: list[Facts], arrays: dict[str, Any], path: Path | None) -> None:
+        self.documents = documents
+        self.path = path
+        # Views give plain numbers, whatever made the arrays.
+        arrays = {name: memoryview(made) for name, made in arrays.items()}
+        self.arrays = arrays
+        self.tokens: Any = arrays["tokens"]
+        self.suffixes: Any = arrays["suffixes"]
+        self.ranks: Any = arrays["ranks"]
+        self.changes: Any = arrays["changes"]
+        self.starts: Any = arrays["starts"]
+        self.buckets: Any = arrays["buckets"]
+        self.firsts: Any = arrays["firsts"]
+        self._word_ends: Any = arrays["word_ends"]
+        self._word_bytes: Any = arrays["word_bytes"]
+        self._hashes: Any = arrays["hashes"]
+        self._hashed: Any = arrays["hashed"]
+        self._known: dict[bytes, int] = {}
+
+    def __len__(self) -> int:
+        """How many tokens the documents have, separators left out."""
+        return len(self.tokens) - len(self.documents)
+
+    @property
+    def words(self) -> int:
+        """How many distinct tokens there are."""
+        return len(self._word_ends)
+
+    def word(self, token: int) -> bytes:
+        """The text of a token id."""
+        first = self._word_ends[token - 2] if token > 1 else 0
+        return bytes(self._word_bytes[first : self._word_ends[token - 1]])
+
+    def token(self, text: bytes) -> int:
+        """The id of a token, or 0 when no document has it."""
+        known = self._known.get(text)
+        if known is None:
+            known = 0
+            wanted = zlib.crc32(text)
+            at = bisect_left(self._hashes, wanted)
+            while at < len(self._hashes) and self._hashes[at] == wanted:
+                if self.word(self._hashed[at]) == text:
+                    known = self._hashed[at]
+                    break
+                at += 1
+            if len(self._known) < 100_000:
+                self._known[text] = known
+        return known
+
+    def document_at(self, position: int) -> int:
+        """The number of the document that a position of the stream lies in."""
+        return bisect_right(self.firsts, position) - 1
+
+    def text_at(self, position: int) -> bytes | None:
+        """The token at a position, or None at the end of a document."""
+        token = self.tokens[position]
+        return None if token == SEPARATOR else self.word(token)
+
+    def place(self, position: int, *, end: bool = False) -> Place:
+        """Where the token at a position begins, or where it ends."""
+        number = self.document_at(position)
+        offset = self.starts[position]
+        if end and self.tokens[position] != SEPARATOR:
+            offset += len(self.word(self.tokens[position])) - 1
+        lines = self.arrays["line_starts"]
+        low, high = self.arrays["line_firsts"][number], self.arrays["line_firsts"][number + 1]
+        line = bisect_right(lines, offset, low, high) - low
+        begins = lines[low + line - 1] if line else 0
+        return Place(self.documents[number].path, line + 1, offset - begins + 1)
+
+    def stream(self) -> Stream:
+        """The documents as the stream they were made of."""
+        ends = self._word_ends
+        words = [
+            bytes(self._word_bytes[ends[n - 1] if n else 0 : ends[n]]) for n in range(self.words)
+        ]
+        lines, firsts = self.arrays["line_starts"], self.arrays["line_firsts"]
+        return Stream(self.documents, words, self.tokens, self.starts, self.firsts, lines, firsts)
+
+    def shared_prefixes(self) -> Any:
+        """The whole array of shared prefixes, 32 bits each (numpy when it is loaded)."""
+        numpy = sys.modules.get("numpy")
+        if numpy is None:
+            out: Any = array("i", self.arrays["shared"])
+        else:
+            out = numpy.frombuffer(self.arrays["shared"], numpy.uint16).astype(numpy.int32)
+        for rank, length in zip(self.arrays["long_ranks"], self.arrays["long_shared"], strict=True):
+            out[rank] = length
+        return out
+
+    # Files
+
+    def write(self, path: Path) -> Segment:
+        """Write the segment beside `path`, move it there in one step, and map it."""
+        directory: dict[str, tuple[int, int]] = {}
+        at = 0
+        for name in ARRAYS:
+            size = memoryview(self.arrays[name]).nbytes
+            directory[name] = (at, size)
+            at += (size + 63) // 64 * 64
+        header = json.dumps(
+            {
+                "documents": [astuple(facts) for facts in self.documents],
+                "arrays": directory,
+                "size": at,
+                "byteorder": sys.byteorder,
+            },
+            separators=(",", ":"),
+        ).encode("ascii")
+        base = _base(len(header))
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        with temporary.open("wb") as file:
+            file.write(_HEAD.pack(_MAGIC, FORMAT_VERSION, len(header), zlib.crc32(header)))
+            file.write(header)
+            for name, (offset, size) in directory.items():
+                if size:
+                    file.seek(base + offset)
+                    file.write(memoryview(self.arrays[name]).cast("B"))
+            file.truncate(base + at)
+        temporary.replace(path)
+        return Segment.open(path)
+
+    @staticmethod
+    def open(path: Path) -> Segment:
+        """Map a segment; SegmentDamaged or SegmentTooNew when it is not one we can read."""
+        with path.open("rb") as file:
+            head = file.read(_HEAD.size)
+            if len(head) < _HEAD.size:
+                raise SegmentDamaged(str(path), "it is shorter than a header")
+            magic, version, header_size, check = _HEAD.unpack(head)
+            if magic != _MAGIC:
+                raise SegmentDamaged(str(path), "it does not begin like a segment")
+            if version > FORMAT_VERSION:
+                raise SegmentTooNew(str(path), version)
+            raw = file.read(header_size)
+            if zlib.crc32(raw) != check:
+                raise SegmentDamaged(str(path), "its header was changed")
+            header = json.loads(raw)
+            base = _base(header_size)
+            if header["byteorder"] != sys.byteorder:
+                raise SegmentDamaged(str(path), "it was written on a machine of another byte order")
+            if os.fstat(file.fileno()).st_size != base + header["size"]:
+                raise SegmentDamaged(str(path), "it was cut short")
+            mapped: Any = (
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if header["size"] else b""
+            )
+        view: Any = memoryview(mapped)
+        arrays = {
+            name: view[base + header["arrays"][name][0] :][: header["arrays"][name][1]].cast(kind)
+            for name, kind in ARRAYS.items()
+        }
+        return Segment([Facts(*facts) for facts in header["documents"]], arrays, path)
+
+
+def _base(header_size: int) -> int:
+    return (_HEAD.size + header_size + 63) // 64 * 64
+
+
+def build(stream: Stream, backend: Backend = Backend.PURE) -> Segment:
+    """Sort the suffixes of a stream. The same segment from every backend."""
+    if backend is Backend.PURE:
+        return Segment(stream.documents, _pure_arrays(stream) | _word_arrays(stream), None)
+    return Segment(stream.documents, _numpy_arrays(stream, backend) | _word_arrays(stream), None)
+
+
+def _word_arrays(stream: Stream) -> dict[str, Any]:
+    hashes = array("I", map(zlib.crc32, stream.words))
+    ends: Any
+    hashed: Any
+    if (numpy := sys.modules.get("numpy")) is None:
+        ends = array("q", accumulate(map(len, stream.words)))
+        order = sorted(range(len(hashes)), key=hashes.__getitem__)
+        hashes = array("I", [hashes[number] for number in order])
+        hashed = array("i", [number + 1 for number in order])
+    else:
+        ends = numpy.cumsum(numpy.fromiter(map(len, stream.words), numpy.int64))
+        order = numpy.argsort(hashes, kind="stable")
+        hashes = numpy.asarray(hashes, numpy.uint32)[order]
+        hashed = (order + 1).astype(numpy.int32)
+    return {
+        "word_ends": ends,
+        "word_bytes": b"".join(stream.words),
+        "hashes": hashes,
+        "hashed": hashed,
+        "firsts": stream.firsts,
+        "line_starts": stream.line_starts,
+        "line_firsts": stream.line_firsts,
+        "starts": stream.starts,
+    }
+
+
+def _pure_arrays(stream: Stream) -> dict[str, Any]:
+    kernel = kernels(Backend.PURE)
+    tokens: Sequence[int] = stream.tokens
+    suffixes = kernel.suffix_array(tokens)
+    ranks = kernel.inverse(suffixes)
+    shared = kernel.common_prefixes(tokens, suffixes, ranks)
+    buckets = array("i", bytes(4 * (len(stream.words) + 2)))
+    for token in tokens:
+        buckets[token + 1] += 1
+    for token in range(1, len(buckets)):
+        buckets[token] += buckets[token - 1]
+    long_ranks = array("i", [r for r, length in enumerate(shared) if length >= SATURATED])
+    return {
+        "tokens": tokens,
+        "suffixes": suffixes,
+        "ranks": ranks,
+        "shared": array("H", [min(length, SATURATED) for length in shared]),
+        "long_ranks": long_ranks,
+        "long_shared": array("i", [shared[rank] for rank in long_ranks]),
+        "changes": kernel.left_changes(tokens, suffixes),
+        "buckets": buckets,
+    }
+
+
+def _numpy_arrays(stream: Stream, backend: Backend) -> dict[str, Any]:
+    import numpy as np
+
+    kernel = kernels(backend)
+    tokens: Any = np.zeros(0, np.int32)
+    if len(stream.tokens):
+        tokens = np.frombuffer(stream.tokens, np.int32)
+    suffixes = kernel.suffix_array(tokens)
+    ranks = kernel.inverse(suffixes)
+    shared = kernel.common_prefixes(tokens, suffixes, ranks)
+    counts = np.bincount(tokens, minlength=len(stream.words) + 1)
+    buckets: Any = np.zeros(len(stream.words) + 2, np.int32)
+    np.cumsum(counts, out=buckets[1:])
+    long_ranks: Any = np.flatnonzero(shared >= SATURATED).astype(np.int32)
+    short: Any = np.minimum(shared, SATURATED).astype(np.uint16)
+    return {
+        "tokens": memoryview(tokens),
+        "suffixes": memoryview(suffixes),
+        "ranks": memoryview(ranks),
+        "shared": memoryview(short),
+        "long_ranks": memoryview(long_ranks),
+        "long_shared": memoryview(shared[long_ranks]),
+        "changes": memoryview(kernel.left_changes(tokens, suffixes)),
+        "buckets": memoryview(buckets),
+    }

@@ -1,0 +1,145 @@
+"""The lexer as a regular expression: the meaning that the compiled lexer must reproduce.
+
+It works on bytes. Everything from 0x80 up counts as part of a word, so UTF-8, Latin-1 and a mixture
+of both go through, and no byte can make it fail. It is linear: strings and comments that are never
+closed run to the end of their line or of the text, and nothing is ever read twice.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+
+from holdfast.sequence.tokens.families import (
+    FAMILIES,
+    KEYWORDS,
+    OPERATORS_2,
+    OPERATORS_3,
+    Family,
+)
+
+LEXER_VERSION = 1
+"""1: identifiers, numbers, strings, comments and operators by family."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a lexer keeps besides the tokens of the language."""
+
+    comments: bool = False
+    whitespace: bool = False
+    """Keep runs of blanks and newlines, each as one token."""
+
+
+CODE_ONLY = Reading()
+"""Neither comments nor blanks: two texts are the same when their code is."""
+
+
+class TokenKind(IntEnum):
+    """What a token is, as far as its own text tells."""
+
+    OPERATOR = 0
+    WORD = 1
+    KEYWORD = 2
+    NUMBER = 3
+    STRING = 4
+
+
+_WORD = rb"[A-Za-z0-9_$\x80-\xff]"
+_NUMBER = rb"[0-9](?:[eEpP][+-](?=[0-9])|" + _WORD + rb"|\.(?=[0-9]))*+"
+_IDENTIFIER = rb"[A-Za-z_$\x80-\xff]" + _WORD + rb"*+"
+_BLANK = rb"[ \t\n\r\f\v]++"
+
+
+def _string_forms(family: Family) -> list[bytes]:
+    forms = []
+    for quote in (bytes([byte]) for byte in family.line_quotes):
+        if family.triple:
+            body = rb"(?:[^" + quote + rb"\\]|\\.?|" + quote + rb"(?!" + quote * 2 + rb"))*+"
+            forms.append(quote * 3 + body + rb"(?:" + quote * 3 + rb")?+")
+        if family.escapes:
+            forms.append(quote + rb"(?:[^" + quote + rb"\\\n]|\\.?)*+" + quote + rb"?+")
+        else:
+            forms.append(quote + rb"[^" + quote + rb"\n]*+" + quote + rb"?+")
+    for quote in (bytes([byte]) for byte in family.block_quotes):
+        if family.block_escapes:
+            forms.append(quote + rb"(?:[^" + quote + rb"\\]|\\.?)*+" + quote + rb"?+")
+        else:
+            forms.append(quote + rb"[^" + quote + rb"]*+" + quote + rb"?+")
+    for quote in (bytes([byte]) for byte in family.char_quotes):
+        plain = rb"[^" + quote + rb"\\\n\x80-\xff]|[\x80-\xff]{1,4}+|"
+        forms.append(quote + rb"(?:" + plain + rb"\\[^\n][^" + quote + rb"\n]{0,10}+)" + quote)
+    return forms
+
+
+def _comment_forms(family: Family) -> list[bytes]:
+    forms: list[tuple[bytes, bytes]] = [
+        (opener, re.escape(opener) + rb"[^\n]*+") for opener in family.line_comments
+    ]
+    for opener, closer in family.block_comments:
+        body = rb"(?:(?!" + re.escape(closer) + rb").)*+"
+        forms.append((opener, re.escape(opener) + body + rb"(?:" + re.escape(closer) + rb")?+"))
+    # The longest opener first, so that a block comment is not taken for a line comment.
+    return [form for _, form in sorted(forms, key=lambda pair: -len(pair[0]))]
+
+
+@cache
+def _pattern(family: Family, reading: Reading) -> re.Pattern[bytes]:
+    skipped: list[bytes] = []
+    kept: list[bytes] = []
+    (kept if reading.whitespace else skipped).append(_BLANK)
+    (kept if reading.comments else skipped).extend(_comment_forms(family))
+    kept += _string_forms(family)
+    kept += [_NUMBER, _IDENTIFIER]
+    kept += [re.escape(operator) for operator in (*OPERATORS_3, *OPERATORS_2)]
+    kept.append(rb".")
+    prefix = rb"(?:" + rb"|".join(skipped) + rb")*+" if skipped else b""
+    # The end matches too: a search that failed there would start again inside what was skipped.
+    return re.compile(prefix + rb"(?:(" + rb"|".join(kept) + rb")|\Z)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Lexed:
+    """The tokens of one text: their bytes, and where each starts."""
+
+    texts: list[bytes]
+    starts: array[int]
+
+
+def lex(data: bytes, family: int, reading: Reading = CODE_ONLY) -> Lexed:
+    """Cut a text into tokens. Never fails; the tokens and what lies between them are the text."""
+    texts: list[bytes] = []
+    starts = array("i")
+    for match in _pattern(FAMILIES[family], reading).finditer(data):
+        if match[1] is not None:
+            texts.append(match[1])
+            starts.append(match.start(1))
+    return Lexed(texts, starts)
+
+
+def kind_of(text: bytes) -> TokenKind:
+    """What a token is, told from its own text."""
+    first = text[0]
+    if 48 <= first <= 57:
+        return TokenKind.NUMBER
+    if first >= 0x80 or first in b"_$" or chr(first).isalpha():
+        return TokenKind.KEYWORD if text in KEYWORDS else TokenKind.WORD
+    if first in b"\"'`" and len(text) > 1:
+        return TokenKind.STRING
+    return TokenKind.OPERATOR
+
+
+PLACEHOLDERS: dict[TokenKind, bytes] = {
+    TokenKind.WORD: b"\0name",
+    TokenKind.NUMBER: b"\0number",
+    TokenKind.STRING: b"\0string",
+}
+"""What a renamed token becomes; no lexer makes these, because a NUL is a token of its own."""
+
+
+def normalised(text: bytes) -> bytes:
+    """The token as a renamed copy would have it: names and literals lose what they say."""
+    return PLACEHOLDERS.get(kind_of(text), text)

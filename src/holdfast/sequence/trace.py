@@ -1,0 +1,122 @@
+"""The trace of a match: which vertices it cuts, and where.
+
+An insertion must know every vertex that the edge of a match runs through. A trace lists them:
+`bottom_up` along the left edge, from the start leaf to the root, `top_down` along the right edge,
+from the root to the end leaf. Positions count atoms of the query from the start of the match, not
+atoms of the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from holdfast.sequence.graph import Graph, Location, Vertex
+
+
+class Edge(NamedTuple):
+    """A step to or from a child: the child, the position it is traced at, and where it sits."""
+
+    child: Vertex
+    position: int
+    pattern: int
+    nth: int
+
+
+@dataclass(slots=True)
+class VertexTrace:
+    """How a match runs through one vertex, by position and direction."""
+
+    bottom_up: dict[int, list[Edge]] = field(default_factory=dict)
+    top_down: dict[int, list[Edge]] = field(default_factory=dict)
+
+
+class TraceCache:
+    """Every traced vertex. A new one holds the start vertex, with no positions."""
+
+    def __init__(self, start: Vertex) -> None:
+        self.entries: dict[Vertex, VertexTrace] = {start: VertexTrace()}
+
+    def __contains__(self, vertex: object) -> bool:
+        return vertex in self.entries
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __getitem__(self, vertex: Vertex) -> VertexTrace:
+        return self.entries[vertex]
+
+    def force(self, vertex: Vertex) -> VertexTrace:
+        """The vertex's entry, made if it was missing."""
+        return self.entries.setdefault(vertex, VertexTrace())
+
+    def add_bottom_up(self, vertex: Vertex, position: int, edge: Edge | None = None) -> bool:
+        """Record a step on the left edge; says whether the position is new."""
+        return _add(self.force(vertex).bottom_up, position, edge)
+
+    def add_top_down(self, vertex: Vertex, position: int, edge: Edge | None = None) -> bool:
+        """Record a step on the right edge; says whether the position is new."""
+        return _add(self.force(vertex).top_down, position, edge)
+
+    def extend(self, other: TraceCache) -> None:
+        """Take over everything another trace knows."""
+        for vertex, trace in other.entries.items():
+            self.force(vertex)
+            for position, edges in trace.bottom_up.items():
+                self.add_bottom_up(vertex, position)
+                for edge in edges:
+                    self.add_bottom_up(vertex, position, edge)
+            for position, edges in trace.top_down.items():
+                self.add_top_down(vertex, position)
+                for edge in edges:
+                    self.add_top_down(vertex, position, edge)
+
+
+def _add(positions: dict[int, list[Edge]], position: int, edge: Edge | None) -> bool:
+    new = position not in positions
+    edges = positions.setdefault(position, [])
+    if edge is not None and edge not in edges:
+        edges.append(edge)
+    return new
+
+
+def trace_start(
+    cache: TraceCache,
+    graph: Graph,
+    root: Location,
+    start_path: Iterable[Location],
+    entry_pos: int,
+) -> None:
+    """Record the left edge: up the start path, leaf first, then into the root's entry child.
+
+    `root` is the location of the entry child.
+    """
+    position = None
+    for at in start_path:
+        below = graph.child(at)
+        if position is None:
+            position = graph.width(below)
+        edge = Edge(below, position, at.pattern, at.nth)
+        cache.add_bottom_up(at.vertex, position, edge)
+        pattern = graph.patterns(at.vertex)[at.pattern]
+        position += sum(graph.width(child) for child in pattern[at.nth + 1 :])
+    edge = Edge(graph.child(root), entry_pos, root.pattern, root.nth)
+    cache.add_bottom_up(root.vertex, entry_pos, edge)
+
+
+def trace_end(
+    cache: TraceCache, graph: Graph, root: Location, end_path: Iterable[Location], exit_pos: int
+) -> None:
+    """Record the right edge: out of the root by its exit child, then down the end path.
+
+    `root` is the location of the exit child.
+    """
+    child, position = graph.child(root), exit_pos
+    cache.add_top_down(root.vertex, exit_pos, Edge(child, exit_pos, root.pattern, root.nth))
+    cache.add_top_down(child, exit_pos)
+    for at in end_path:
+        child, inner = graph.child(at), position + graph.offset(at)
+        cache.add_top_down(at.vertex, position, Edge(child, inner, at.pattern, at.nth))
+        cache.add_top_down(child, inner)
+        position = inner

@@ -1,0 +1,83 @@
+"""Our own session logs, kept in the store: where reading and store meet.
+
+Each entry of a session is a document of its own, numbered from 0, and is written once: an entry
+that two processes append at the same moment gets two numbers, because a commit that expects its
+number to be free is refused when it is not. So a log is durable, shared between processes, and
+its history can be read like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from holdfast.errors import StoreError
+from holdfast.store.errors import ConflictError
+from holdfast.store.store import Store
+
+SPACE = "sessions"
+"""The space that holds every session log of a home."""
+
+
+class StoredLog:
+    """One session's entries as documents `session:<name>/<number>`."""
+
+    def __init__(self, store: Store, session: str, writer: str) -> None:
+        self._store, self._session, self._writer = store, session, writer
+        self._seen = 0
+        self._local_seq = 0
+
+    @property
+    def session(self) -> str:
+        return self._session
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        """Add one entry at the end, whole or not at all; durable when this returns."""
+        number = self._seen
+        while True:
+            number += len(self._from(number))
+            try:
+                self._write(number, entry)
+            except ConflictError:
+                continue  # somebody else took this number; look again where the end is
+            return
+
+    def _write(self, number: int, entry: Mapping[str, Any]) -> None:
+        self._local_seq += 1
+        id = self._id(number)
+        self._store.transact(
+            self._writer,
+            {
+                "localSeq": self._local_seq,
+                "reads": {"confirmed": [{"id": id, "path": [], "seq": 0}], "pending": []},
+                "operations": [{"op": "set", "id": id, "value": {"value": dict(entry)}}],
+            },
+        )
+
+    def grown(self) -> tuple[bool, Iterable[Mapping[str, Any] | None]]:
+        """Entries since the last call. A stored log is never replaced."""
+        try:
+            fresh = self._from(self._seen)
+        except StoreError as error:
+            raise OSError(str(error)) from error
+        self._seen += len(fresh)
+        return False, fresh
+
+    def entries(self) -> Iterable[Mapping[str, Any]]:
+        """Every entry, oldest first."""
+        return self._from(0)
+
+    def _from(self, number: int) -> list[Mapping[str, Any]]:
+        """The entries from a number on. Numbers have no gaps, so the first missing one ends it."""
+        states = self._store.scan(self._id(number), self._id(10**10 - 1))
+        return [(state.document or {}).get("value", {}) for state in states]
+
+    def _id(self, number: int) -> str:
+        return f"session:{self._session}/{number:010d}"
+
+
+def open_log(
+    open_space: Callable[[str], Store], name: str, fresh_name: Callable[[], str]
+) -> StoredLog:
+    """The log of a named session; it begins with its first entry."""
+    return StoredLog(open_space(SPACE), name, f"log-{fresh_name()}")

@@ -1,0 +1,1 @@
+"""A client and a server agreeing about documents."""

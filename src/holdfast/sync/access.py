@@ -1,0 +1,167 @@
+"""Who may do what in a space: one document says, and every command is held against it.
+
+The document is `of:<space>`, on the default branch; its value maps principals, or `*` for everyone,
+to READ, WRITE or OWNER, each including the one before. Until there is one, the space belongs to its
+own key alone, and the first commit of an empty space must be that document (genesis). It changes
+only as a whole: one `set`, by an owner, that leaves at least one owner with a name. So a space can
+neither be opened to strangers by a patch that nobody reviewed, nor be left without an owner.
+
+    OFF      nothing is checked
+    OBSERVE  everything is checked and counted, nothing is refused
+    ENFORCE  what is not allowed is refused
+
+Errs on the side of refusing: a document that cannot be read as an access list allows nobody but
+the space's own key, and only to repair it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, IntEnum
+from typing import Any
+
+from holdfast.ids import MAIN, EntityId
+from holdfast.sync.errors import Forbidden
+from holdfast.sync.space import Space
+
+EVERYONE = "*"
+
+
+class Right(IntEnum):
+    """What a principal may do; each right includes the ones below it."""
+
+    NONE = 0
+    READ = 1
+    WRITE = 2
+    OWNER = 3
+
+
+class AccessMode(Enum):
+    """Whether the access list is obeyed."""
+
+    OFF = "off"
+    OBSERVE = "observe"
+    ENFORCE = "enforce"
+
+
+def acl_id(space: str) -> EntityId:
+    """The document that says who may do what."""
+    return EntityId(f"of:{space}")
+
+
+def parse_acl(document: Any) -> dict[str, Right] | None:
+    """The rights by principal; None if the document is no access list."""
+    value = document.get("value") if isinstance(document, Mapping) else None
+    if not isinstance(value, Mapping):
+        return None
+    rights: dict[str, Right] = {}
+    for principal, word in value.items():
+        if word not in ("READ", "WRITE", "OWNER") or not isinstance(principal, str):
+            return None
+        rights[principal] = Right[word]
+    return rights
+
+
+def has_named_owner(rights: Mapping[str, Right]) -> bool:
+    return any(
+        right is Right.OWNER and principal not in (EVERYONE, "")
+        for principal, right in rights.items()
+    )
+
+
+def right_of(rights: Mapping[str, Right] | None, principal: str | None, space: str) -> Right:
+    """What a principal may do; without a list the space's own key may do everything."""
+    if rights is None:
+        return Right.OWNER if principal == space else Right.NONE
+    own = rights.get(principal, Right.NONE) if principal is not None else Right.NONE
+    return max(own, rights.get(EVERYONE, Right.NONE))
+
+
+class Access:
+    """The access list of one space, as it stands."""
+
+    def __init__(self, space: Space, mode: AccessMode) -> None:
+        self.space, self.mode = space, mode
+        self.would_refuse = 0
+        """How often OBSERVE let something pass that ENFORCE would not."""
+        self._rights: dict[str, Right] | None = None
+        self._loaded = False
+
+    def concerns(self, branch: str, ids: list[Any]) -> bool:
+        """Whether a commit may have changed the list."""
+        return self.mode is not AccessMode.OFF and branch == MAIN and acl_id(self.space.name) in ids
+
+    def reload(self) -> None:
+        """The list has changed."""
+        self._loaded = False
+
+    @property
+    def rights(self) -> dict[str, Right] | None:
+        if not self._loaded:
+            found = self.space.views()(MAIN)(acl_id(self.space.name))
+            self._rights = None if found is None else parse_acl(found.document)
+            self._loaded = True
+        return self._rights
+
+    def may_read(self, principal: str | None) -> bool:
+        if self.mode is not AccessMode.ENFORCE:
+            return True
+        return right_of(self.rights, principal, self.space.name) >= Right.READ
+
+    def require_read(self, principal: str | None) -> None:
+        self._require(principal, Right.READ)
+
+    def require_write(self, principal: str | None) -> None:
+        self._require(principal, Right.WRITE)
+
+    def require_commit(self, principal: str | None, commit: Mapping[str, Any]) -> None:
+        """Refuse a commit that its author may not make."""
+        if self.mode is AccessMode.OFF:
+            return
+        operations = commit.get("operations")
+        listed = operations if isinstance(operations, list) else []
+        id = acl_id(self.space.name)
+        touches = [
+            operation
+            for operation in listed
+            if isinstance(operation, Mapping) and operation.get("id") == id
+        ]
+        if touches:
+            self._require(principal, Right.OWNER)
+            self._hold(_mutation_problem(listed, commit.get("branch", MAIN)))
+        else:
+            self._require(principal, Right.WRITE)
+            if self.rights is None and self.space.seq == 0:
+                self._hold("the first commit of a space must set its access list")
+
+    def _require(self, principal: str | None, right: Right) -> None:
+        if self.mode is AccessMode.OFF:
+            return
+        held = right_of(self.rights, principal, self.space.name)
+        if held < right:
+            who = principal or "someone without a name"
+            self._hold(
+                f"{who} has {held.name} on {self.space.name}, and this needs {right.name}",
+                hint=f"an owner can grant it in {acl_id(self.space.name)}",
+            )
+
+    def _hold(self, problem: str | None, hint: str = "") -> None:
+        if problem is None:
+            return
+        if self.mode is AccessMode.ENFORCE:
+            raise Forbidden(problem, hint)
+        self.would_refuse += 1
+
+
+def _mutation_problem(operations: list[Any], branch: Any) -> str | None:
+    """Why a commit may not change the access list as it does; None if it may."""
+    if len(operations) != 1 or operations[0].get("op") != "set":
+        return "an access list changes by one set and nothing beside it"
+    if branch != MAIN:
+        return "an access list changes on the default branch only"
+    rights = parse_acl(operations[0].get("value"))
+    if rights is None:
+        return "an access list maps principals to READ, WRITE or OWNER"
+    if not has_named_owner(rights):
+        return "an access list needs an owner with a name"
+    return None

@@ -1,0 +1,139 @@
+"""What sync raises, on either side of a connection.
+
+    SyncError
+    ├── InvalidMessage            a frame that is not a message of this protocol
+    ├── ProtocolError             a message that is not allowed here, or not now
+    │   └── UnsupportedProtocol   a peer that speaks another protocol
+    ├── SessionError              a command for a session that is not open on this connection
+    ├── SessionRevoked            a session that belongs to someone else by now
+    ├── Forbidden                 a principal who may not do this
+    └── LimitReached              more than this server takes: too large, too many, too fast
+        ├── MessageTooLarge, TooManySessions, TooManyWatches
+        ├── RateLimited           has `retry_after_ms`
+        └── SlowConsumer          a peer that does not read what it asked for
+
+An error that is sent to a peer has a `name`: the word the peer sees.
+"""
+
+from __future__ import annotations
+
+from holdfast.errors import SyncError
+
+
+class _Refusal(SyncError):
+    """A refusal with a sentence and the next step."""
+
+    name = "ProtocolError"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class InvalidMessage(_Refusal):
+    """Raised when a frame is not a message of this protocol."""
+
+    name = "InvalidMessageError"
+
+    def __init__(self, reason: str = "") -> None:
+        # Peers look for this text, so it stands as theirs does; the reason goes into the hint.
+        super().__init__("Unable to parse memory/v2 message", hint=reason)
+
+
+class ProtocolError(_Refusal):
+    """Raised when a message is not allowed here, or not now."""
+
+
+class UnsupportedProtocol(ProtocolError):
+    """Raised when a peer speaks another protocol."""
+
+    name = "UnsupportedProtocol"
+
+    def __init__(self, protocol: str) -> None:
+        super().__init__(f"Unsupported protocol: {protocol}", hint="this server speaks memory/v2")
+        self.protocol = protocol
+
+
+class SessionError(_Refusal):
+    """Raised when a command names a session that is not open on its connection."""
+
+    name = "SessionError"
+
+    def __init__(self, message: str = "Session is not open on this connection") -> None:
+        super().__init__(message, hint="open it here first: session.open")
+
+
+class SessionRevoked(_Refusal):
+    """Raised when a session belongs to someone else by now."""
+
+    name = "SessionRevokedError"
+
+
+class Forbidden(_Refusal):
+    """Raised when a principal may not do what it asks."""
+
+    name = "AuthorizationError"
+
+
+class LimitReached(_Refusal):
+    """Raised when a peer asks for more than this server takes."""
+
+    name = "LimitError"
+
+
+class MessageTooLarge(LimitReached):
+    """Raised when a frame is longer than this server reads."""
+
+    name = "MessageTooLargeError"
+
+    def __init__(self, size: int, most: int) -> None:
+        super().__init__(
+            f"the message is {size} bytes long, and this server reads at most {most}",
+            hint="split the commit, or store large data as blobs",
+        )
+        self.size, self.most = size, most
+
+
+class TooManySessions(LimitReached):
+    """Raised when a connection has as many sessions open as one connection may."""
+
+    name = "SessionLimitError"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"this connection has {most} sessions open already", hint="close some")
+        self.most = most
+
+
+class TooManyWatches(LimitReached):
+    """Raised when a session would watch more than one session may."""
+
+    name = "WatchLimitError"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"a session has at most {most} watches", hint="watch fewer, wider graphs")
+        self.most = most
+
+
+class RateLimited(LimitReached):
+    """Raised when messages come faster than this server takes them."""
+
+    name = "RateLimitError"
+
+    def __init__(self, retry_after_ms: int) -> None:
+        super().__init__(
+            f"too many messages; try again in {retry_after_ms} ms", hint="slow down and try again"
+        )
+        self.retry_after_ms = retry_after_ms
+
+
+class SlowConsumer(LimitReached):
+    """Raised when a peer does not read what it asked for; its connection is closed."""
+
+    name = "SlowConsumerError"
+
+    def __init__(self, waiting: int, most: int) -> None:
+        super().__init__(
+            f"{waiting} bytes wait to be read, and this server keeps at most {most}",
+            hint="reconnect; the session is kept and sends what was missed",
+        )
+        self.waiting, self.most = waiting, most

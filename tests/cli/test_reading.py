@@ -1,0 +1,204 @@
+"""`holdfast read`, `readcache` and `session`, as a person types them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.cli.main import main
+from tests.reading.desk import numbered
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    (folder / "a.txt").write_text(numbered(60, "a line of text,"))
+    return folder
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    code = main(argv)
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+DIGEST = hashlib.sha256(b"x\ny\nz").hexdigest()
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.mark.shows("READ-CLI-READ")
+def test_read_without_a_session_prints_the_text(work: Path, capsys: Capture) -> None:
+    for _ in range(2):
+        assert run(capsys, "read", "a.txt") == (0, numbered(60, "a line of text,") + "\n", "")
+    assert not (work.parent / "home").exists()
+
+
+@pytest.mark.shows("READ-CLI-READ")
+def test_read_twice_in_a_session_and_the_second_answer_shrinks(work: Path, capsys: Capture) -> None:
+    run(capsys, "read", "a.txt", "--session", "demo")
+    again = run(capsys, "read", "a.txt", "--session", "demo")
+    assert again == (0, "[readcache: unchanged, 60 lines]\n", "")
+    (work / "a.txt").write_text(numbered(60, "a line of text,").replace(" 30", " thirty"))
+    _, out, _ = run(capsys, "read", "a.txt", "--session", "demo")
+    assert out.startswith("[readcache: 1 lines changed of 60]\n--- a/a.txt")
+    _, out, _ = run(capsys, "read", "a.txt:3-5", "--session", "demo", "--json")
+    facts = json.loads(out)
+    assert (facts["mode"], facts["details"]["readcache"]["scopeKey"]) == (
+        "unchanged_range",
+        "r:3:5",
+    )
+    _, out, _ = run(capsys, "read", "a.txt", "--offset", "2", "--limit", "1", "--bypass-cache")
+    assert out.startswith("a line of text, 2\n\n[58 more")
+
+
+@pytest.mark.shows("READ-CLI-READ", "READ-CLI-EXIT")
+def test_refusals_are_exit_code_1_and_say_why(work: Path, capsys: Capture) -> None:
+    code, out, err = run(capsys, "read", "gone.txt")
+    assert (code, out) == (1, "")
+    assert err == f"holdfast: ENOENT: no such file or directory, access '{work}/gone.txt'\n"
+    code, _, err = run(capsys, "read", "a.txt", "--session", str(work / "gone.jsonl"))
+    assert code == 1
+    assert "no session in" in err
+    assert "hint: name a session file" in err
+    with pytest.raises(SystemExit) as usage:
+        main(["read", "a.txt", "--limit", "many"])
+    assert usage.value.code == 2
+
+
+@pytest.mark.shows("READ-CLI-READCACHE", "READ-B18")
+def test_status_refresh_and_explain(work: Path, capsys: Capture) -> None:
+    for _ in range(2):
+        run(capsys, "read", "a.txt", "--session", "demo")
+    before = run(capsys, "memory", "log", "--space", "sessions")[1]
+    code, out, _ = run(capsys, "readcache", "status", "--session", "demo")
+    assert code == 0
+    after = run(capsys, "memory", "log", "--space", "sessions")[1]
+    assert after == before, "asking costs no context"
+    assert "mode counts: full=1, unchanged=1," in out
+    facts = json.loads(run(capsys, "readcache", "status", "--session", "demo", "--json")[1])
+    assert facts["files"] == 1
+    assert facts["saved"]["tokens"] > 200
+    _, out, _ = run(capsys, "readcache", "explain", "a.txt", "--session", "demo")
+    assert "trust since root" in out
+    assert "<- base" in out
+    assert out.endswith("answer: unchanged (hash_match)\n")
+    marker = run(capsys, "readcache", "refresh", "a.txt", "3-5", "--session", "demo")[1]
+    assert marker == "[readcache-refresh] invalidated lines 3-5 for a.txt\n"
+    _, out, _ = run(capsys, "readcache", "explain", "a.txt:3-5", "--session", "demo")
+    assert "refreshed and not printed since: no base" in out
+    assert out.endswith("answer: full (no_base_hash)\n")
+    explained = run(capsys, "readcache", "explain", "a.txt", "--session", "demo", "--json")[1]
+    assert json.loads(explained)["session"]["boundary"] == "root"
+
+
+@pytest.mark.shows("READ-CONFIG", "READ-SENSITIVE-OWN")
+def test_settings_come_from_a_file(work: Path, capsys: Capture) -> None:
+    (work.parent / "home").mkdir()
+    settings = work.parent / "home" / "reading.toml"
+    settings.write_text('sensitive = ["a.*"]\nrange_diffs = true\ndiff_budget_ms = 50\n')
+    for _ in range(2):
+        assert run(capsys, "read", "a.txt", "--session", "demo")[1].startswith(
+            "a line of text, 1\n"
+        )
+    for text, words in {
+        "sensitve = []": "there is no setting 'sensitve'",
+        "sensitive = [1]": "sensitive must be a list of patterns",
+        "union = 1": "union must be true or false",
+        'dialect = "other"': 'dialect must be "counted" or "uncounted"',
+        "diff_budget_ms = -1": "diff_budget_ms must be a number of milliseconds",
+        "diff_budget_ms = true": "diff_budget_ms must be a number of milliseconds",
+        "= 3": "Invalid statement",
+    }.items():
+        settings.write_text(text)
+        code, out, err = run(capsys, "read", "a.txt")
+        assert (code, out) == (1, "")
+        assert words in err
+
+
+def pi_file(work: Path, *entries: dict[str, Any]) -> str:
+    path = work / "session.jsonl"
+    header = {"type": "session", "version": 3, "id": "s", "cwd": str(work)}
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in (header, *entries)))
+    return str(path)
+
+
+@pytest.mark.shows("READ-CLI-SESSION")
+def test_session_show_draws_branches_compactions_leaf_and_trust(
+    work: Path, capsys: Capture
+) -> None:
+    meta = {
+        "v": 1, "pathKey": "/w/a.py", "scopeKey": "full", "servedHash": DIGEST, "mode": "full",
+        "totalLines": 3, "rangeStart": 1, "rangeEnd": 3, "bytes": 9,
+    }  # fmt: skip
+    message: dict[str, Any] = {
+        "role": "toolResult",
+        "toolName": "read",
+        "details": {"readcache": meta},
+    }
+    message["content"] = [{"type": "text", "text": "x\ny\nz"}]
+    path = pi_file(
+        work,
+        {"type": "message", "id": "u1", "parentId": None, "message": {"role": "user"}},
+        {"type": "message", "id": "r1", "parentId": "u1", "message": message},
+        {"type": "compaction", "id": "c1", "parentId": "r1"},
+        {"type": "message", "id": "u2", "parentId": "u1", "message": {"role": "user"}},
+    )
+    code, out, _ = run(capsys, "session", "show", "--session", path)
+    assert code == 0
+    assert out.split("\n") == [
+        "u1 message",
+        "  r1 read /w/a.py full printed " + DIGEST[:12] + "  [holds 1]",
+        "  c1 compaction: trust ends here",
+        "  u2 message  <- leaf",
+        "",
+    ]
+    _, out, _ = run(capsys, "session", "show", "--session", path, "--entry", "r1")
+    assert out == f"/w/a.py  full  {DIGEST[:12]}  seq 1\n"
+    rows = json.loads(run(capsys, "session", "show", "--session", path, "--json")[1])["entries"]
+    assert [row["id"] for row in rows if row["leaf"]] == ["u2"]
+    assert run(capsys, "session", "show", "--session", path, "--entry", "nobody")[0] == 1
+
+
+@pytest.mark.shows("READ-PI-READONLY", "READ-CLI-READCACHE")
+def test_a_session_of_another_program_is_never_written(work: Path, capsys: Capture) -> None:
+    path = pi_file(work)
+    before = Path(path).read_bytes()
+    assert run(capsys, "read", "a.txt", "--session", path)[0] == 0
+    code, _, err = run(capsys, "readcache", "refresh", "a.txt", "--session", path)
+    assert code == 1
+    assert "is written by another program" in err
+    assert Path(path).read_bytes() == before
+
+
+@pytest.mark.shows("READ-CLI-READ")
+def test_a_claude_code_call_is_answered_and_noted_in_the_sidecar(
+    work: Path, capsys: Capture
+) -> None:
+    path = work / "transcript.jsonl"
+
+    def write(uuid: str, parent: str | None, kind: str, block: dict[str, Any]) -> None:
+        raw = {"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "t"}
+        message = {"id": uuid, "content": [block]}
+        with path.open("a") as file:
+            file.write(json.dumps(raw | {"message": message}) + "\n")
+
+    use = {"type": "tool_use", "name": "mcp__holdfast__read", "input": {}}
+    write("a1", None, "assistant", use | {"id": "t1"})
+    arguments = ["read", "a.txt", "--session", str(path)]
+    first = run(capsys, *arguments, "--call", "t1")[1]
+    write(
+        "r1", "a1", "user",
+        {"type": "tool_result", "tool_use_id": "t1", "content": first.removesuffix("\n")},
+    )  # fmt: skip
+    write("a2", "r1", "assistant", use | {"id": "t2"})
+    assert run(capsys, *arguments, "--call", "t2")[1] == "[readcache: unchanged, 60 lines]\n"
+    assert run(capsys, *arguments)[1] == first, "without the call nothing is proved"
+    assert os.path.exists(work.parent / "home" / "run" / "hosts" / "claude-code")

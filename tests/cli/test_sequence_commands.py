@@ -1,0 +1,208 @@
+"""`locate`, `clones` and `sequence show` on a real tree."""
+
+import io
+import json
+import subprocess
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli.main import main
+
+TOTAL = """
+def total(prices, rate):
+    result = 0
+    for price in prices:
+        if price.active:
+            result += price.amount * (1 + rate)
+    return round(result, 2)
+"""
+RENAMED = TOTAL.replace("prices", "items").replace("price", "item").replace("rate", "tax")
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    root = tmp_path / "tree"
+    (root / "lib").mkdir(parents=True)
+    (root / "shop.py").write_text("import os\n" + TOTAL)
+    (root / "lib" / "cart.py").write_text("# a cart\n" + TOTAL + "\nprint(total([], 3))\n")
+    (root / "lib" / "tax.py").write_text(RENAMED)
+    (root / "logo.bin").write_bytes(b"\0\1\2" * 50)
+    (root / "empty.py").write_text("")
+    return root
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.mark.shows("SEQ-CLI-LOCATE")
+def test_locate_says_how_much_exists_and_what_differs_first(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(
+        capsys, "locate", "for price in prices:\n    if price.paid:", "--path", str(tree)
+    )
+    assert code == 1
+    assert "8 of 10 tokens found from the start, 2 times" in out
+    assert "lib/cart.py:5:5 to 6:17" in out
+    assert "shop.py:5:5 to 6:17" in out
+    assert "the snippet has `paid` (line 2:14)" in out
+    assert "the tree has `active` at lib/cart.py:6, shop.py:6" in out
+
+
+@pytest.mark.shows("SEQ-CLI-LOCATE", "SEQ-CLI-JSON")
+def test_locate_in_json_carries_the_same_facts(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "locate", "result = 0 for x", "--json", "--path", str(tree))
+    data = json.loads(out)
+    assert code == 1
+    assert (data["tokens"], data["matched"], data["count"]) == (5, 4, 3)
+    assert data["difference"]["snippet"]["token"] == "x"
+    assert {(d["path"], d["token"]) for d in data["difference"]["tree"]} == {
+        ("lib/cart.py", "price"),
+        ("shop.py", "price"),
+        ("lib/tax.py", "item"),
+    }
+    assert data["container"]["tokens"] >= 4
+    code, out, _ = run(capsys, "locate", "return round(result, 2)", "--json", "--path", str(tree))
+    assert code == 0
+    assert json.loads(out)["count"] == 3
+
+
+@pytest.mark.shows("SEQ-CLI-LOCATE")
+def test_locate_reads_a_file_or_standard_input(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tree.parent / "snippet.py").write_text("# no token\nimport os\n")
+    assert (
+        run(capsys, "locate", "--file", str(tree.parent / "snippet.py"), "--path", str(tree))[0]
+        == 0
+    )
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"import os")))
+    assert run(capsys, "locate", "-", "--path", str(tree))[0] == 0
+    code, _, err = run(capsys, "locate", "a", "--file", "b", "--path", str(tree))
+    assert (code, "both given" in err) == (2, True)
+    code, _, err = run(capsys, "locate", "  # only a comment", "--path", str(tree))
+    assert (code, "the query is empty" in err) == (1, True)
+    assert run(capsys, "locate", "zzz yyy", "--path", str(tree))[1].startswith(
+        "0 of 2 tokens found: `zzz` occurs nowhere"
+    )
+    assert run(capsys, "locate", "x", "--language", "klingon", "--path", str(tree))[0] == 2
+
+
+@pytest.mark.shows("SEQ-CLI-FRESH")
+def test_what_was_just_written_is_found_and_what_was_deleted_is_not(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask = ("locate", "quite = new + thing", "--path", str(tree))
+    assert run(capsys, *ask)[0] == 1
+    (tree / "new.py").write_text("quite = new + thing\n")
+    assert run(capsys, *ask)[0] == 0
+    (tree / "new.py").write_text("quite = other\n")
+    assert run(capsys, *ask)[0] == 1
+    (tree / "new.py").unlink()
+    assert "0 of 5" in run(capsys, *ask)[1]
+
+
+@pytest.mark.shows("SEQ-CLI-CLONES")
+def test_clones_are_grouped_with_sizes(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "clones", str(tree), "--min-tokens", "20")
+    assert code == 0
+    assert "39 tokens (6 lines) 2 times" in out
+    assert "lib/cart.py:3-8" in out
+    assert "shop.py:3-8" in out
+    assert "tax.py" not in out
+    assert "no repeated block" in run(capsys, "clones", str(tree), "--min-tokens", "400")[1]
+    assert run(capsys, "clones", str(tree), "--min-tokens", "1")[0] == 2
+
+
+@pytest.mark.shows("SEQ-CLI-RENAMED")
+def test_renamed_copies_are_found_when_asked_for(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, "clones", str(tree), "--min-tokens", "20", "--renamed", "--json")
+    data = json.loads(out)
+    assert data["groups"][0]["count"] == 3
+    assert {place["path"] for place in data["groups"][0]["places"]} == {
+        "shop.py",
+        "lib/cart.py",
+        "lib/tax.py",
+    }
+    assert data["summary"]["groups"] >= 1
+
+
+@pytest.mark.shows("SEQ-CLI-SARIF")
+def test_clones_as_sarif(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "clones", str(tree), "--min-tokens", "20", "--sarif")
+    log = json.loads(out)
+    assert log["version"] == "2.1.0"
+    (result,) = log["runs"][0]["results"]
+    places = [result["locations"][0], *result["relatedLocations"]]
+    regions = {
+        p["physicalLocation"]["artifactLocation"]["uri"]: p["physicalLocation"]["region"]
+        for p in places
+    }
+    assert regions == {
+        "lib/cart.py": {"startLine": 3, "endLine": 8},
+        "shop.py": {"startLine": 3, "endLine": 8},
+    }
+
+
+@pytest.mark.shows("SEQ-CLI-SINCE")
+def test_only_new_duplication_is_listed_since_a_revision(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def git(*arguments: str) -> None:
+        identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", "-C", str(tree), *identity, *arguments], check=True)
+
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "one")
+    since = ("clones", str(tree), "--min-tokens", "20", "--since", "HEAD", "--json")
+    assert json.loads(run(capsys, *since)[1])["groups"] == []
+    (tree / "shop.py").write_text("import os\n\n\nSEEN = 1\n" + TOTAL)
+    assert json.loads(run(capsys, *since)[1])["groups"] == [], "an old copy that moved is not new"
+    (tree / "third.py").write_text(TOTAL)
+    (group,) = json.loads(run(capsys, *since)[1])["groups"]
+    assert group["count"] == 3
+    assert run(capsys, "clones", str(tree), "--since", "no-such")[0] == 2
+
+
+@pytest.mark.shows("SEQ-CLI-SHOW")
+def test_a_small_graph_is_drawn_as_text_and_as_svg(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawing = tmp_path / "graph.svg"
+    code, out, _ = run(
+        capsys, "sequence", "show", "abcab", "bcab", "--query", "cab", "--svg", str(drawing)
+    )
+    assert code == 0
+    assert out.splitlines()[0] == "atoms: a b c"
+    assert "query 'cab': all of it, complete in cab [0, 3)" in out
+    assert ET.parse(drawing).getroot().tag.endswith("svg")
+    _, out, _ = run(capsys, "sequence", "show", "--tokens", "x = fn(1)", "y = fn(1)", "--json")
+    labels = {vertex["label"] for vertex in json.loads(out)["vertices"]}
+    assert "= fn ( 1 )" in labels
+    assert run(capsys, "sequence", "show", "ab", "--query", "zz")[0] == 2
+    assert run(capsys, "sequence", "show")[0] == 2
+    assert run(capsys, "sequence", "show", "ab" * 300 + "ba" * 200, "--max-vertices", "20")[0] == 1
+
+
+def test_a_home_that_cannot_be_written_is_said(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tree.parent / "file").write_text("")
+    monkeypatch.setenv("HOLDFAST_HOME", str(tree.parent / "file"))
+    code, _, err = run(capsys, "clones", str(tree))
+    assert code == 2
+    assert "cannot be written" in err
+    assert "hint: set HOLDFAST_HOME" in err
+    assert run(capsys, "clones", str(tree / "missing"))[0] == 2

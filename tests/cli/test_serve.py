@@ -1,0 +1,111 @@
+"""`holdfast serve` from the outside: its options, and a guarded server over real sockets."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from holdfast.cli.main import main
+from holdfast.store import identity
+from holdfast.sync.messages import Challenge, OpenTerms
+from holdfast.sync.proof import invocation_for
+from holdfast.sync.websocket import now_ms
+from tests.sync.processes import CLIENTS, Client, Served, home_of
+from tests.sync.wire import set_
+
+
+class Key:
+    """An identity that can sign opens."""
+
+    def __init__(self, seed: int) -> None:
+        self._key = Ed25519PrivateKey.from_private_bytes(bytes([seed]) * 32)
+        self.did = identity.did_of(self._key.public_key().public_bytes_raw())
+
+    def enter(self, url: str, space: str, session: str) -> Client:
+        """A client whose open is signed over what the server's hello asks for."""
+        client = Client(url, capabilities=["identity", "conflicts"], space=space)
+        terms = client.hello["sessionOpen"]
+        challenge = Challenge(
+            value=terms["challenge"]["value"], expires_at=terms["challenge"]["expiresAt"]
+        )
+        wanted: dict[str, Any] = {"sessionId": session}
+        invocation = invocation_for(
+            self.did,
+            space,
+            wanted,
+            OpenTerms(audience=terms["audience"], challenge=challenge),
+            now_ms() // 1000,
+        )
+        signature = self._key.sign(identity.signing_payload(invocation, False))
+        answer = client.ask(
+            "session.open",
+            session=wanted,
+            invocation=invocation,
+            authorization={"signature": list(signature)},
+        )
+        client.refusal = answer.get("error")
+        if "ok" in answer:
+            client.session = answer["ok"]["sessionId"]
+        return client
+
+
+@pytest.mark.shows("SYNC-IDENTITY", "SYNC-ACL-COMMANDS", "W4", "W8")
+def test_a_guarded_server_knows_who_is_asking_and_what_they_may(tmp_path: Path) -> None:
+    owner, guest, stranger = Key(1), Key(2), Key(3)
+    space = owner.did
+    served = Served(home_of(tmp_path), "--require-signature", "--acl", "enforce")
+    try:
+        first = owner.enter(served.url, space, "any")
+        acl = {owner.did: "OWNER", guest.did: "READ"}
+        granted = {"op": "set", "id": f"of:{space}", "value": {"value": acl}}
+        assert first.transact(1, granted)["ok"]["seq"] == 1
+        assert first.transact(2, set_("a", 1))["ok"]["seq"] == 2
+        reader = guest.enter(served.url, space, "any")
+        assert reader.ask("graph.query", query={"roots": []})["ok"]["serverSeq"] == 2
+        refused = reader.transact(1, set_("a", 2))["error"]
+        assert refused["name"] == "AuthorizationError"
+        assert f"of:{space}" in refused["hint"]
+        outside = stranger.enter(served.url, space, "any")
+        assert outside.refusal is not None
+        assert outside.refusal["name"] == "AuthorizationError"
+        unsigned = Client(served.url, space=space)
+        assert unsigned.open("any")["error"]["name"] == "AuthorizationError"
+    finally:
+        while CLIENTS:
+            CLIENTS.pop().close()
+        served.stop()
+
+
+@pytest.mark.shows("SYNC-IDENTITY-SESSION-ID", "SYNC-KEPT")
+def test_a_session_id_is_good_after_a_restart(tmp_path: Path) -> None:
+    key = Key(1)
+    ids: list[str] = []
+    for _ in range(2):
+        served = Served(home_of(tmp_path), "--require-signature", "--audience", "us")
+        client = key.enter(served.url, key.did, ids[0] if ids else "made up")
+        if ids:
+            # Without its token the session starts afresh, but commits are known by its id.
+            assert client.refusal is None
+        ids.append(client.session)
+        assert client.transact(1, set_("a", 1))["ok"]["seq"] == 1
+        client.close()
+        served.stop()
+    assert ids[0] == ids[1] != "made up"
+    CLIENTS.clear()
+
+
+@pytest.mark.shows("SYNC-SERVE")
+def test_an_access_list_without_signatures_is_a_usage_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["serve", "--acl", "enforce"]) == 2
+    assert "--require-signature" in capsys.readouterr().err
+
+
+@pytest.mark.shows("SYNC-SERVE")
+def test_a_short_key_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key = tmp_path / "key"
+    key.write_bytes(b"short")
+    assert main(["serve", "--key-file", str(key), "--store", "memory:"]) == 2
+    assert "32 random bytes" in capsys.readouterr().err

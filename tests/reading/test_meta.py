@@ -1,0 +1,236 @@
+"""Metadata: strict about fields, silent about what is wrong."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.reading import meta as metas
+from holdfast.reading.events import Anchored, Derived, Refreshed
+from holdfast.reading.hosts import pi_entries
+from holdfast.reading.hosts.pi import encode
+from holdfast.reading.hosts.pi_entries import Rules
+from holdfast.reading.scope import WHOLE, Lines
+
+GOOD: dict[str, Any] = {
+    "v": 1,
+    "pathKey": "/a.py",
+    "scopeKey": "full",
+    "servedHash": "ab",
+    "mode": "full",
+    "totalLines": 3,
+    "rangeStart": 1,
+    "rangeEnd": 3,
+    "bytes": 16,
+}
+WHY = {"reason": "hash_match", "scope": "full", "baseHashFound": True, "diffAttempted": False}
+
+
+@pytest.mark.shows("READ-META-FIELDS", "READ-T-META")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"v": 1.0},
+        {"totalLines": 3.0},
+        {"mode": "baseline_fallback"},
+        {"mode": "unchanged", "baseHash": "ab"},
+        {"mode": "diff", "baseHash": "cd"},
+        {"mode": "unchanged_range", "scopeKey": "r:1:2", "baseHash": "cd"},
+        {"debug": WHY},
+        {"debug": {**WHY, "diffBytes": 0, "largestBytes": 1, "outsideRangeChanged": True}},
+        {"unknown": [1, 2]},
+        {"bytes": 0},
+    ],
+)
+def test_valid_metadata_is_read(change: dict[str, Any]) -> None:
+    assert metas.parse(GOOD | change) is not None
+
+
+BAD: list[dict[str, Any]] = [
+    {"v": 2},
+    {"v": "1"},
+    {"v": True},
+    {"v": None},
+    {"pathKey": ""},
+    {"pathKey": 7},
+    {"scopeKey": "r:3:2"},
+    {"scopeKey": "r:0:2"},
+    {"scopeKey": "range"},
+    {"servedHash": ""},
+    {"servedHash": None},
+    {"mode": "other"},
+    {"mode": ["full"]},
+    {"mode": "unchanged"},
+    {"mode": "diff", "baseHash": ""},
+    {"mode": "unchanged_range", "baseHash": 5},
+    {"baseHash": 5},
+    {"baseHash": ""},
+    {"baseHash": None},
+    {"totalLines": 0},
+    {"totalLines": 1.5},
+    {"totalLines": True},
+    {"rangeStart": 0},
+    {"rangeStart": 3, "rangeEnd": 2},
+    {"rangeEnd": "3"},
+    {"bytes": -1},
+    {"bytes": False},
+    {"debug": None},
+    {"debug": {**WHY, "reason": "nope"}},
+    {"debug": {**WHY, "scope": "both"}},
+    {"debug": {**WHY, "baseHashFound": 1}},
+    {"debug": {**WHY, "largestBytes": 0}},
+    {"debug": {**WHY, "diffBytes": -1}},
+    {"debug": {**WHY, "baseObjectFound": "yes"}},
+]
+
+
+@pytest.mark.shows("READ-META-FIELDS", "READ-META-BASE", "READ-EDGE-08", "READ-T-META")
+@pytest.mark.parametrize("change", BAD)
+def test_invalid_metadata_is_ignored_whole(change: dict[str, Any]) -> None:
+    assert metas.parse(GOOD | change) is None
+
+
+@pytest.mark.shows("READ-META-ALIAS", "READ-B20")
+def test_the_old_name_of_the_fallback_is_understood() -> None:
+    old = metas.parse(GOOD | {"mode": "full_fallback"})
+    assert old is not None
+    assert old.mode == "baseline_fallback"
+    assert old.event() == Anchored("/a.py", WHOLE, "ab")
+    assert metas.parse(GOOD | {"mode": "full_fallback"}, aliases=False) is None
+
+
+@pytest.mark.shows("READ-META-FIELDS")
+def test_metadata_reads_back_as_written() -> None:
+    why = metas.Why("diff_emitted", True, True, diff_bytes=9, diff_changed=1)
+    written = metas.Meta("/a", Lines(2, 3), "ab", "diff", 9, 2, 3, 80, "cd", why)
+    found = metas.parse(written.as_json())
+    assert found == written._replace(why=None)
+    assert found.event() == Derived("diff", "/a", Lines(2, 3), "cd", "ab")
+    assert set(written.as_json()["debug"]) == {
+        "reason", "scope", "baseHashFound", "diffAttempted", "diffBytes", "diffChangedLines",
+    }  # fmt: skip
+
+
+@pytest.mark.shows("READ-META-INVALIDATION", "READ-T-META")
+def test_an_invalidation_is_read_only_when_all_of_it_is_right() -> None:
+    good = metas.refresh_json(Refreshed("/a", Lines(2, 3)), 1)
+    assert metas.parse_refresh(good) == Refreshed("/a", Lines(2, 3))
+    for change in (
+        {"kind": "other"}, {"v": 2}, {"pathKey": ""}, {"scopeKey": "x"}, {"at": 0}, {"at": True},
+        {"at": 1.5},
+    ):  # fmt: skip
+        assert metas.parse_refresh(good | change) is None
+    assert metas.parse_refresh(None) is None
+
+
+def entry(details: Any, tool: str = "read") -> bytes:
+    message = {
+        "role": "toolResult",
+        "toolName": tool,
+        "content": [{"type": "text", "text": "héllo"}],
+        "details": details,
+    }
+    return encode({"type": "message", "id": "x", "parentId": None, "message": message})
+
+
+@pytest.mark.shows("READ-META-EXTRACT", "READ-T-META")
+def test_metadata_counts_only_in_results_of_read() -> None:
+    good = pi_entries.parse_entry(entry({"readcache": GOOD}))
+    assert good is not None
+    assert good.event == Anchored("/a.py", WHOLE, "ab")
+    assert good.served is not None
+    assert good.served.served_bytes == 6
+    for line in (
+        entry({"readcache": GOOD}, "bash"),
+        entry({"readcache": GOOD | {"v": 2}}),
+        entry({"other": GOOD, "x": "readcache"}),
+        entry("readcache"),
+        entry(None),
+    ):
+        found = pi_entries.parse_entry(line)
+        assert found is not None
+        assert found.event is None
+
+
+@pytest.mark.shows("READ-META-EXTRACT", "READ-T-META")
+def test_an_invalidation_counts_only_in_a_custom_entry_of_ours() -> None:
+    data = metas.refresh_json(Refreshed("/a", WHOLE), 5)
+    raw = {"type": "custom", "id": "x", "parentId": None, "data": data}
+    ours = pi_entries.parse_entry(encode(raw | {"customType": "pi-readcache"}))
+    other = pi_entries.parse_entry(encode(raw | {"customType": "other"}))
+    assert ours is not None
+    assert other is not None
+    assert (ours.event, other.event) == (Refreshed("/a", WHOLE), None)
+
+
+values = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 5),
+    st.floats(-1, 3),
+    st.sampled_from(["", "full", "ab"]),
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from([*GOOD, "baseHash"]), values, max_size=3),
+    st.none()
+    | st.dictionaries(st.sampled_from([*WHY, "diffBytes", "maxLines"]), values, max_size=2),
+    st.sampled_from(["full", "unchanged", "diff", "full_fallback"]),
+    st.booleans(),
+)
+def test_the_fast_reader_agrees_with_the_strict_one(
+    change: dict[str, Any], why: dict[str, Any] | None, mode: str, aliases: bool
+) -> None:
+    raw = GOOD | {"mode": mode, "baseHash": "ab"} | change
+    if why is not None:
+        raw["debug"] = WHY | why
+    slow = metas.parse(raw, aliases=aliases)
+    found = pi_entries.parse_entry(entry({"readcache": raw}), rules=Rules(aliases))
+    many = pi_entries.parse_entries([entry({"readcache": raw})] * 2, rules=Rules(aliases))
+    assert found is not None
+    assert found.event == (None if slow is None else slow.event())
+    assert many == [found, found]
+
+
+@pytest.mark.shows("READ-B01", "READ-PI-PRINTED")
+@pytest.mark.parametrize(
+    ("truncation", "event"),
+    [
+        ({"truncated": True, "outputLines": 2}, Anchored("/a.py", Lines(1, 2), "ab")),
+        ({"truncated": True, "outputLines": 0}, None),
+        ({"truncated": True, "outputLines": "2"}, None),
+        ({"truncated": True, "outputLines": True}, None),
+        ("cut", None),
+    ],
+)
+def test_a_cut_result_of_another_program_anchors_only_what_it_printed(
+    truncation: Any, event: Anchored | None
+) -> None:
+    found = pi_entries.parse_entry(entry({"readcache": GOOD, "truncation": truncation}))
+    assert found is not None
+    assert found.event == event
+
+
+@pytest.mark.shows("READ-PI-VERIFY", "READ-B21")
+def test_a_whole_file_counts_as_printed_only_when_its_text_is_there() -> None:
+    """Someone made the digest up, or another program edited the result."""
+    digest = hashlib.sha256("héllo".encode()).hexdigest()
+    for served, truncation, known in (
+        (digest, None, True),
+        ("ab", None, False),
+        ("ab", {"outputLines": 1}, True),
+    ):
+        raw = entry({"readcache": GOOD | {"servedHash": served}, "truncation": truncation})
+        strict = pi_entries.parse_entry(raw, rules=pi_entries.STRICT)
+        assert strict is not None
+        assert (strict.event is not None) is known
+    ranged = entry({"readcache": GOOD | {"scopeKey": "r:1:2"}})
+    found = pi_entries.parse_entry(ranged, rules=pi_entries.STRICT)
+    assert found is not None
+    assert found.event is not None, "lines alone cannot be checked against a whole file's digest"

@@ -1,0 +1,136 @@
+"""The six unit tests of positions and checkpoints, and what keeps them true."""
+
+import ast
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+import holdfast.sequence
+from holdfast.sequence.compare import MatchResult
+from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, Mismatched, Place
+from holdfast.sequence.response import EndReason
+from holdfast.sequence.search import Clear, SearchState, beginning
+from tests.sequence.graphs import Env
+
+SOURCE = Path(holdfast.sequence.__file__).parent
+
+
+@pytest.mark.shows("SEQ-TEST-CANDIDATE", "SEQ-PHASE1-TRANSITION", "SEQ-PHASE1-CONTRACT")
+def test_candidate_to_matched_position() -> None:
+    env = Env("ab=a b; abc=ab c")
+    query = tuple(env("ab c"))
+    first = Candidate(Place(query, 0), 0)
+    matched = first.mark_match(env.graph)
+    assert (matched.place.index, matched.position) == (0, 2)
+    second = matched.advance(env.graph)
+    assert second == Candidate(Place(query, 1), 2), "PAST ab is AT c"
+    assert second.mark_match(env.graph).position == 3
+    index = Candidate(Place(env.graph.patterns(env.ids["abc"])[0], 0), 0)
+    assert index.mark_match(env.graph).position == matched.position
+
+
+@pytest.mark.shows("SEQ-TEST-MARK-MATCH", "SEQ-PHASE1-MARK", "SEQ-PHASE3-LOCAL")
+def test_mark_match_semantics() -> None:
+    env = Env("ab=a b; abc=ab c")
+    query = tuple(env("ab c"))
+    before = Checkpointed(Candidate(Place(query, 1), 2), Matched(Place(query, 0), 2))
+    after = before.mark_match(env.graph)
+    assert after.checkpoint == after.current == Matched(Place(query, 1), 3)
+    failed = before.mark_mismatch()
+    assert failed.checkpoint == before.checkpoint
+    assert failed.current == Mismatched(Place(query, 1), 2)
+
+
+@pytest.mark.shows("SEQ-TEST-QUERY-EXHAUSTED", "SEQ-PHASE1-ADHOC")
+def test_advance_query_exhausted() -> None:
+    env = Env("ab=a b; abc=ab c")
+    matched = Matched(Place(tuple(env("ab c")), 1), 3)
+    assert Checkpointed(matched, matched).advance(env.graph) is None
+    assert matched.position == 3, "no width is added a second time"
+
+
+@pytest.mark.shows("SEQ-TEST-INDEX-EXHAUSTED")
+def test_advance_index_exhausted() -> None:
+    env = Env("ab=a b; abc=ab c; abcx=abc x")
+    state = SearchState(env.graph, beginning(env("a b c x")))
+    ended = [r for r in state.results() if r.reason is EndReason.CHILD_EXHAUSTED]
+    assert [env.graph.name(r.root) for r in ended] == ["ab", "abc"]
+    assert [r.position for r in ended] == [2, 3]
+    assert [r.candidate and r.candidate.position for r in ended] == [2, 3]
+    answer = state.response()
+    assert (env.graph.name(answer.root), answer.position) == ("abcx", 4)
+
+
+@pytest.mark.shows("SEQ-TEST-PARALLEL", "SEQ-PHASE3-BRANCH")
+@pytest.mark.parametrize("lines", list(permutations(["abx=ab x", "aby=ab y"])))
+def test_parallel_candidates_independent(lines: tuple[str, ...]) -> None:
+    env = Env("; ".join(["ab=a b", *lines, "abxc=abx c"]), "abcxy")
+    state = SearchState(env.graph, beginning(env("a b x c")))
+    answer = state.run()
+    assert (env.graph.name(answer.root), answer.position) == ("abxc", 4)
+    assert answer.query_exhausted
+
+
+@pytest.mark.shows("SEQ-TEST-GLOBAL", "SEQ-PHASE2-WRITE", "SEQ-PHASE2-OWNER")
+@pytest.mark.parametrize("lines", list(permutations(["abc=a b c", "abx=a b x"])))
+def test_global_checkpoint_best_match(lines: tuple[str, ...]) -> None:
+    env = Env("; ".join(lines), "abcx")
+    state = SearchState(env.graph, beginning(env("a b x")), clear=Clear.NEVER)
+    results = list(state.results())
+    best = state.best_checkpoint
+    assert best is not None
+    assert (env.graph.name(best.root), best.position, best.exhausted) == ("abx", 3, True)
+    for worse in results:
+        assert not state.offer(worse), "neither a worse nor an equal result replaces the best"
+    assert state.best_checkpoint is best
+
+
+@pytest.mark.shows("SEQ-PHASE2-WRITE")
+def test_of_two_results_as_long_the_one_at_the_end_of_the_query_wins() -> None:
+    env = Env("abc=a b c; abx=a b x", "abcx")
+    state = SearchState(env.graph, beginning(env("a b x")), clear=Clear.NEVER)
+    (found, *_) = list(state.results())[-1:]
+    open_end = MatchResult(found.state, EndReason.MISMATCH)
+    assert found.better_than(open_end)
+    assert not open_end.better_than(found)
+
+
+def _functions_that(wanted: str) -> set[str]:
+    """`module.function` of every place in the package whose syntax tree contains `wanted`."""
+    found = set()
+    for path in sorted(SOURCE.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                for inner in ast.walk(node):
+                    if _describes(inner) == wanted:
+                        found.add(f"{path.stem}.{node.name}")
+    return found
+
+
+def _describes(node: ast.AST) -> str | None:
+    match node:
+        case (
+            ast.Assign(targets=[ast.Attribute(attr="_best")])
+            | ast.AnnAssign(target=ast.Attribute(attr="_best"))
+        ):
+            return "writes the best checkpoint"
+        case ast.Call(func=ast.Name(id="Matched")):
+            return "makes a match"
+        case (
+            ast.Assign(targets=[ast.Attribute(attr=name)])
+            | ast.AugAssign(target=ast.Attribute(attr=name))
+        ) if name in ("position", "checkpoint", "best_checkpoint"):
+            return "assigns a position or a checkpoint"
+        case ast.keyword(arg=name) if name in ("position", "checkpoint"):
+            return "passes a position or a checkpoint by name"
+    return None
+
+
+@pytest.mark.shows("SEQ-SUCCESS-NO-SYNC", "SEQ-PHASE3-NO-SYNC", "SEQ-PHASE2-READ")
+def test_no_source_line_synchronises_checkpoints_by_hand() -> None:
+    """Positions were once patched in several places, each for one path through the code."""
+    assert _functions_that("makes a match") == {"cursor.mark_match"}
+    assert _functions_that("writes the best checkpoint") == {"search.__init__", "search.offer"}
+    assert _functions_that("assigns a position or a checkpoint") == set()
+    assert _functions_that("passes a position or a checkpoint by name") <= {"search.response"}

@@ -1,0 +1,368 @@
+"""Segments against brute force and against the core graph; backends against each other."""
+
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.sequence import canonical, clones, view
+from holdfast.sequence.corpus import Corpus, Located
+from holdfast.sequence.errors import EmptyQuery, SegmentDamaged, SegmentTooNew
+from holdfast.sequence.graph import string_digest
+from holdfast.sequence.response import Answer, EndReason, Kind
+from holdfast.sequence.search import find_sequence
+from holdfast.sequence.suffix import backends, segment
+from holdfast.sequence.suffix.backends import Backend
+from holdfast.sequence.suffix.query import Live
+from holdfast.sequence.suffix.segment import ARRAYS, FORMAT_VERSION, Segment, build
+from holdfast.sequence.suffix.stream import Document, Facts, joined, stream_of
+from holdfast.sequence.tokens.lexer import CODE_ONLY
+from tests.sequence import brute
+
+words = st.sampled_from("abc")
+documents_of_words = st.lists(st.lists(words, max_size=14), min_size=1, max_size=4)
+queries = st.lists(st.sampled_from("abcd"), min_size=1, max_size=7)
+EVERY = list(Backend)
+
+
+def document(text: str, path: str = "a.txt") -> Document:
+    data = text.encode()
+    return Document(Facts(path, len(data), 0, str(zlib.crc32(data))), data)
+
+
+def segment_of(texts: list[list[str]], backend: Backend = Backend.PURE) -> Segment:
+    made = [document(" ".join(text), f"{n}.txt") for n, text in enumerate(texts)]
+    return build(stream_of(made, CODE_ONLY, backend), backend)
+
+
+def ask(corpus: Corpus, query: list[str]) -> Located:
+    return corpus.find([word.encode() for word in query])
+
+
+def check(answer: Located, query: list[str], alive: list[list[str]]) -> None:
+    longest = brute.longest_prefix(query, alive)
+    assert answer.position == longest
+    assert answer.count == (len(brute.occurrences(query[:longest], alive)) if longest else 0)
+    assert len(list(answer.occurrences())) == answer.count
+    assert answer.query_exhausted == (longest == len(query))
+    if longest == 0 or (longest == 1 and len(query) > 1):
+        assert answer.kind is Kind.NOT_FOUND
+        return
+    assert answer.root is not None
+    root = tuple(text.decode() for text in answer.root.texts())
+    matched = tuple(query[:longest])
+    assert root == brute.smallest_root(matched, alive)
+    assert root[answer.start : answer.end] == matched
+    assert answer.kind in brute.kinds(matched, root)
+
+
+@pytest.mark.shows("SEQ-SEGMENT-BRUTE")
+@given(documents_of_words, queries, st.data())
+def test_segments_with_deletions_answer_as_looking_everywhere_does(
+    texts: list[list[str]], query: list[str], data: st.DataObject
+) -> None:
+    cut = data.draw(st.integers(0, len(texts)))
+    lives, alive = [], []
+    for group in (texts[:cut], texts[cut:]):
+        live = Live(segment_of(group))
+        for number, text in enumerate(group):
+            if data.draw(st.booleans()):
+                live.delete(number)
+            else:
+                alive.append(text)
+        lives.append(live)
+    check(ask(Corpus(lives), query), query, alive)
+
+
+@pytest.mark.shows("SEQ-SAME-ANSWERS")
+@given(documents_of_words, queries)
+def test_core_graph_and_segments_agree(texts: list[list[str]], query: list[str]) -> None:
+    """On position and count always; on root and kind after lifting helper vertices to repeats."""
+    texts = [*texts, ["a", "b", "c", "d"]]
+    answer: Answer = ask(Corpus([Live(segment_of(texts))]), query)
+    if len(query) < 2:
+        return
+    graph = canonical.canonical_graph(texts)
+    core: Answer = find_sequence(graph, query)
+    assert core.position == answer.position
+    assert core.query_exhausted == answer.query_exhausted
+    if core.kind is Kind.NOT_FOUND:
+        assert answer.kind is Kind.NOT_FOUND
+        return
+    matched = tuple(query[: core.position])
+    lifted = brute.smallest_root(matched, texts)
+    assert answer.root_digest == string_digest(str(word).encode() for word in lifted)
+    core_root = find_sequence(graph, query).root
+    if graph.spelled(core_root) == lifted:
+        assert {core.kind, answer.kind} <= brute.kinds(matched, lifted)
+    else:
+        assert brute.occurrences(graph.spelled(core_root), [lifted])
+
+
+def arrays(made: Segment) -> dict[str, Any]:
+    return {name: bytes(memoryview(made.arrays[name]).cast("B")) for name in ARRAYS}
+
+
+@pytest.mark.shows("SEQ-BACKENDS")
+@given(documents_of_words, st.integers(2, 4))
+def test_every_backend_makes_the_same_segment_and_finds_the_same(
+    texts: list[list[str]], minimum: int
+) -> None:
+    made = [segment_of(texts, backend) for backend in EVERY]
+    for other in made[1:]:
+        assert arrays(other) == arrays(made[0])
+    groups = [
+        [
+            (group.length, group.periodic, [o.position for o in group.occurrences])
+            for group in clones.find_groups(one, minimum=minimum, backend=backend)
+        ]
+        for one, backend in zip(made, EVERY, strict=True)
+    ]
+    assert groups[0] == groups[1] == groups[2]
+    parsed = [
+        clones.references(one, minimum=minimum, backend=backend)
+        for one, backend in zip(made, EVERY, strict=True)
+    ]
+    assert parsed[0] == parsed[1] == parsed[2]
+    again = [arrays(clones.renamed(one, backend)) for one, backend in zip(made, EVERY, strict=True)]
+    assert again[0] == again[1] == again[2]
+
+
+@pytest.mark.shows("SEQ-BACKENDS")
+@given(documents_of_words)
+def test_numpy_alone_sorts_as_divsufsort_does(texts: list[list[str]]) -> None:
+    import numpy as np
+
+    from holdfast.sequence.suffix import vector
+
+    made = segment_of(texts)
+    tokens = np.array(made.tokens, np.int32)
+    assert vector.doubled(tokens).tolist() == list(made.suffixes)
+    shared = vector.doubled_prefixes(tokens, np.array(made.suffixes, np.int32))
+    assert shared.tolist() == list(made.shared_prefixes())
+
+
+@pytest.mark.shows("SEQ-REPEATS")
+@given(documents_of_words, st.integers(1, 3))
+def test_the_maximal_repeats_of_a_segment_are_all_there(
+    texts: list[list[str]], minimum: int
+) -> None:
+    made = segment_of(texts)
+    for backend in EVERY:
+        found = {
+            tuple(text.decode() for text in place.texts()): count
+            for place, count in clones.repeats(made, minimum=minimum, backend=backend)
+        }
+        assert found == {
+            run: len(brute.occurrences(run, texts)) for run in brute.maximal_repeats(texts, minimum)
+        }
+
+
+@pytest.mark.shows("SEQ-STATISTICS")
+@given(documents_of_words, queries)
+def test_matching_statistics_are_the_longest_match_from_every_token(
+    texts: list[list[str]], query: list[str]
+) -> None:
+    corpus = Corpus([Live(segment_of(texts))])
+    assert corpus.matching_statistics([w.encode() for w in query]) == [
+        brute.longest_prefix(query[at:], texts) for at in range(len(query))
+    ]
+
+
+@pytest.mark.shows("SEQ-PARTS")
+@given(documents_of_words, queries)
+def test_parts_respell_the_query(texts: list[list[str]], query: list[str]) -> None:
+    corpus = Corpus([Live(segment_of(texts))])
+    spelled: list[str] = []
+    for part in corpus.parts([w.encode() for w in query]):
+        spelled += [t.decode() for t in part.query[: max(1, part.position)]]
+    assert spelled == query
+
+
+@pytest.mark.shows("SEQ-DEDUP")
+@given(documents_of_words, st.integers(1, 3))
+def test_what_a_reference_points_at_stood_there_before(
+    texts: list[list[str]], minimum: int
+) -> None:
+    made = segment_of(texts)
+    longest = brute_previous(list(made.tokens))
+    for reference in clones.references(made, minimum=minimum):
+        first, last = reference.position, reference.position + reference.length
+        run = list(made.tokens[first:last])
+        source = reference.source
+        assert source < first
+        assert list(made.tokens[source : source + reference.length]) == run
+        assert 0 not in run
+        assert reference.length == longest[first] >= minimum
+
+
+def brute_previous(tokens: list[int]) -> list[int]:
+    def common(one: int, two: int) -> int:
+        length = 0
+        while two + length < len(tokens) and tokens[one + length] == tokens[two + length] != 0:
+            length += 1
+        return length
+
+    return [max((common(one, two) for one in range(two)), default=0) for two in range(len(tokens))]
+
+
+@pytest.mark.shows("SEQ-CLONES")
+@given(documents_of_words, st.integers(2, 4))
+def test_every_repeat_that_is_long_enough_lies_in_a_group(
+    texts: list[list[str]], minimum: int
+) -> None:
+    made = segment_of(texts)
+    groups = clones.find_groups(made, minimum=minimum)
+    for group in groups:
+        blocks = {tuple(o.texts()) for o in group.occurrences}
+        assert len(blocks) == 1, "the places of a group hold the same tokens"
+        assert len(group.occurrences) > 1
+        assert group.length >= minimum
+        ends = 0
+        for o in group.occurrences:
+            assert o.position >= ends, "places do not overlap"
+            ends = o.position + o.length
+    apart = {
+        run
+        for run in brute.maximal_repeats(texts, minimum)
+        if len(run) >= minimum and _twice_apart(run, texts)
+    }
+    listed = [tuple(t.decode() for t in group.occurrences[0].texts()) for group in groups]
+    for run in apart:
+        assert any(brute.occurrences(run, [block]) for block in listed) or any(
+            group.periodic for group in groups
+        )
+
+
+def _twice_apart(run: tuple[object, ...], texts: list[list[str]]) -> bool:
+    places = brute.occurrences(run, texts)
+    return any(
+        one[0] != two[0] or abs(one[1] - two[1]) >= len(run) for one in places for two in places
+    )
+
+
+@pytest.mark.shows("SEQ-POSITIONS")
+@given(st.lists(st.sampled_from(["ab", "c", "\n", " ", "é", '"x y"']), max_size=20))
+def test_positions_map_back_to_line_and_column(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    data = text.encode()
+    made = build(stream_of([document("x\ny"), document(text, "b.py")], CODE_ONLY))
+    lines = data.split(b"\n")
+    for position in range(made.firsts[1], made.firsts[2] - 1):
+        place = made.place(position)
+        token = made.word(made.tokens[position])
+        assert place.path == "b.py"
+        assert lines[place.line - 1][place.column - 1 :].startswith(token)
+        end = made.place(position, end=True)
+        assert lines[end.line - 1][: end.column].endswith(token)
+
+
+@pytest.mark.shows("SEQ-FORMAT")
+def test_a_segment_survives_its_file(tmp_path: Path) -> None:
+    made = segment_of([["a", "b", "c"], [], ["b", "c", "a"]])
+    mapped = made.write(tmp_path / "1.segment")
+    assert arrays(mapped) == arrays(made)
+    assert mapped.documents == made.documents
+    check(ask(Corpus([Live(mapped)]), ["b", "c"]), ["b", "c"], [["a", "b", "c"], ["b", "c", "a"]])
+    empty = build(stream_of([], CODE_ONLY)).write(tmp_path / "2.segment")
+    assert ask(Corpus([Live(empty)]), ["a"]).position == 0
+
+
+@pytest.mark.shows("SEQ-FORMAT-VERSION")
+def test_the_arrays_of_a_segment_change_only_with_its_version() -> None:
+    """Fails when the format changes: then raise FORMAT_VERSION and add a line of history."""
+    shape = zlib.crc32(repr(sorted(ARRAYS.items())).encode())
+    assert (FORMAT_VERSION, shape) == (1, 2690135556)
+
+
+@pytest.mark.shows("SEQ-HOSTILE-FILES")
+@given(st.data())
+def test_a_damaged_segment_is_refused_and_never_misread(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("segments") / "1.segment"
+    segment_of([["a", "b"], ["b"]]).write(path)
+    raw = path.read_bytes()
+    header = struct.unpack("<8sIII", raw[:20])[2]
+    cut = data.draw(st.integers(0, len(raw) - 1))
+    path.write_bytes(raw[:cut])
+    with pytest.raises(SegmentDamaged):
+        Segment.open(path)
+    at = data.draw(st.integers(20, 20 + header - 1))
+    path.write_bytes(raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :])
+    with pytest.raises(SegmentDamaged):
+        Segment.open(path)
+    path.write_bytes(raw[:8] + struct.pack("<I", FORMAT_VERSION + 1) + raw[12:])
+    with pytest.raises(SegmentTooNew):
+        Segment.open(path)
+
+
+@pytest.mark.shows("SEQ-ERRORS")
+def test_an_empty_query_is_refused_over_segments_too() -> None:
+    with pytest.raises(EmptyQuery):
+        Corpus([]).find([])
+    assert ask(Corpus([]), ["a"]).reason is EndReason.NO_MATCH
+
+
+@pytest.mark.shows("SEQ-MERGE")
+@given(documents_of_words, documents_of_words, st.data())
+def test_joined_streams_are_the_stream_of_the_chosen_documents(
+    one: list[list[str]], two: list[list[str]], data: st.DataObject
+) -> None:
+    chosen = [[n for n in range(len(texts)) if data.draw(st.booleans())] for texts in (one, two)]
+    made = [segment_of(texts).stream() for texts in (one, two)]
+    merged = build(joined(zip(made, chosen, strict=True)))
+    alive = [texts[n] for texts, picks in ((one, chosen[0]), (two, chosen[1])) for n in picks]
+    assert [f.path for f in merged.documents] == [f"{n}.txt" for picks in chosen for n in picks]
+    spelled = [
+        [
+            merged.word(t).decode()
+            for t in merged.tokens[merged.firsts[n] : merged.firsts[n + 1] - 1]
+        ]
+        for n in range(len(alive))
+    ]
+    assert spelled == alive
+
+
+@pytest.mark.shows("SEQ-MATERIALISE")
+@given(documents_of_words, queries)
+def test_an_answer_is_explained_on_a_core_graph_of_its_surroundings(
+    texts: list[list[str]], query: list[str]
+) -> None:
+    answer = ask(Corpus([Live(segment_of(texts))]), query)
+    explained = view.explain(answer, tokens=6)
+    if answer.position < 2:
+        assert explained is None
+        return
+    assert explained is not None
+    assert explained.position == answer.position
+    assert explained.query_exhausted
+    spelled = explained.graph.spelled(explained.root)[explained.start : explained.end]
+    assert spelled == answer.matched
+    assert explained.cache
+
+
+@pytest.mark.shows("SEQ-LAZY-IMPORTS")
+def test_a_query_needs_no_library() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; import holdfast.cli.locate, holdfast.cli.clones, holdfast.cli.sequence;"
+        "print([m for m in ('numpy', 'numba', 'pydivsufsort', 'asyncio') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_choice_of_a_backend_is_never_one_that_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(backends, "find_spec", lambda _name: None)
+    assert backends.available() == [Backend.PURE]
+    assert backends.choose(10**8) is Backend.PURE
+    assert segment.SATURATED == 0xFFFF

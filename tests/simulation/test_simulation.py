@@ -1,0 +1,94 @@
+"""Plays seeds. One that fails is printed; play it alone with `HOLDFAST_SEED=n`."""
+
+import os
+
+import pytest
+
+from holdfast.sync import session as session_module
+from holdfast.sync.replica import Manner
+from tests.simulation.world import Faults, World, play
+
+SOAK = os.environ.get("HOLDFAST_SOAK") == "1"
+ONE = os.environ.get("HOLDFAST_SEED")
+
+PER_BLOCK = 100
+BLOCKS = 200 if SOAK else 20
+FIRST = range(0, BLOCKS * PER_BLOCK, PER_BLOCK)
+
+
+@pytest.mark.shows(
+    "SYNC-SIMULATION",
+    "INV-1",
+    "INV-3",
+    "INV-4",
+    "INV-5",
+    "INV-6",
+    "INV-7",
+    "INV-8",
+    "INV-9",
+    "INV-10",
+    "INV-11",
+    "INV-28",
+    "INV-29",
+    "INV-30",
+    "INV-31",
+    "INV-32",
+    "INV-34",
+    "INV-35",
+    "INV-36",
+)
+@pytest.mark.parametrize("first", [int(ONE)] if ONE else FIRST)
+def test_nothing_is_lost_invented_or_left_open(first: int) -> None:
+    for seed in range(first, first + (1 if ONE else PER_BLOCK)):
+        play(seed)
+
+
+@pytest.mark.parametrize("first", range(1_000_000, 1_002_000 if SOAK else 1_000_005, 5))
+def test_larger_worlds(first: int) -> None:
+    for seed in range(first, first + 5):
+        play(seed, clients=5, steps=400)
+
+
+@pytest.mark.parametrize("first", [500_000, 500_050])
+def test_a_quiet_network_and_a_very_bad_one(first: int) -> None:
+    for seed in range(first, first + 25):
+        play(seed, faults=Faults(delay_ms=1, duplicate=0, dial=0, cut=0, restart=0, takeover=0))
+        play(seed, faults=Faults(delay_ms=15, duplicate=0.2, dial=0.4, cut=0.25, restart=0.08))
+
+
+@pytest.mark.shows("SYNC-CAPABILITY")
+def test_peers_of_the_first_version_get_along() -> None:
+    """They promise less: reads may be unsound and lost frames stay lost. Nothing else is."""
+    for seed in range(600_000, 600_060):
+        play(seed, capabilities=frozenset())
+
+
+@pytest.mark.shows("SYNC-SIMULATION")
+def test_the_same_seed_is_the_same_story() -> None:
+    def story(seed: int) -> object:
+        world = World(seed)
+        world.run()
+        told = [(actor.name, actor.session.sent, actor.mirror) for actor in world.actors]
+        return world.oracle.commits, told, world.time.now
+
+    assert story(7) == story(7)
+    assert story(7) != story(8)
+
+
+@pytest.mark.shows("SYNC-SIMULATION")
+@pytest.mark.parametrize(
+    ("weaker", "seeds"),
+    [(Manner(covered=False), 40), (Manner(layered=False), 400)],
+    ids=["accepted layers folded at once", "reads that name only the newest layer"],
+)
+def test_a_weaker_client_is_found_out(
+    weaker: Manner, seeds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_module, "SOUND", weaker)
+
+    def play_all() -> None:
+        for seed in range(seeds):
+            play(seed)
+
+    with pytest.raises(AssertionError, match="seed"):
+        play_all()

@@ -1,0 +1,283 @@
+"""Several writers at once: threads on one store, processes on one space."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.errors import StoreError
+from holdfast.store.errors import ConflictError, PatchError, StoreBusy, StoreClosed
+from holdfast.store.group import GroupCommit
+from holdfast.store.model import Applied
+from holdfast.store.store import Store, open_store
+from holdfast.store.tables import CommitRow
+from tests.postgres import PostgresServer
+from tests.scale import examples
+from tests.store.harness import Engines, Writer, commit, patch_, set_
+
+
+def rows(store: Store) -> list[CommitRow]:
+    return store.engine.tables.commits(0, 10**6)  # type: ignore[arg-type]
+
+
+def sound(store: Store) -> None:
+    assert [row.seq for row in rows(store)] == list(range(1, store.newest_seq() + 1))
+    report = store.verify()
+    assert report.findings == []
+    assert report.reordered == 0
+
+
+ADD_ONE = {"op": "increment", "path": "/value/n", "by": 1}
+
+
+@pytest.mark.shows("STORE-GROUP", "INV-5", "INV-22")
+def test_threads_share_trips_and_each_gets_its_own_answer(store: Store) -> None:
+    each, threads = 25, 8
+
+    def write(number: int) -> list[Applied]:
+        writer = Writer(store, f"s{number}")
+        return [writer(patch_("doc:all", ADD_ONE), set_(f"doc:{number}", n)) for n in range(each)]
+
+    with ThreadPoolExecutor(threads) as pool:
+        answers = list(pool.map(write, range(threads)))
+    for number, applied in enumerate(answers):
+        seqs = [answer.seq for answer in applied]
+        assert seqs == sorted(seqs), "a session's commits land in its order"
+        for n, answer in enumerate(applied, 1):
+            row = store.engine.tables.commit_at(answer.seq)
+            assert row is not None
+            assert (row.session, row.local_seq) == (f"s{number}", n)
+    assert store.read("doc:all") == {"value": {"n": each * threads}}
+    assert store.newest_seq() == each * threads
+    sound(store)
+
+
+@pytest.mark.shows("STORE-GROUP", "INV-8")
+def test_a_refused_commit_does_not_disturb_those_beside_it(store: Store) -> None:
+    """Queued while the writer is held up, so that good and bad ones share one transaction."""
+    Writer(store, "seed")(set_("doc:a", {"n": 0}))
+    bad: list[dict[str, Any]] = [
+        commit(3, patch_("doc:a", {"op": "remove", "path": "/value/zzz"})),
+        commit(3, set_("doc:b", 1), reads=[{"id": "doc:a", "path": [], "seq": 0}]),
+        commit(3, set_("doc:b", 1), branch="nowhere"),
+    ]
+    told: dict[str, Any] = {}
+    done = threading.Semaphore(0)
+
+    def queue(name: str, message: dict[str, Any]) -> None:
+        def tell(answer: Applied | StoreError) -> None:
+            told[f"{name}/{message['localSeq']}"] = answer
+            done.release()
+
+        store.submit(name, message, tell)
+
+    def queue_all() -> None:
+        for n in (1, 2):
+            queue("good", commit(n, patch_("doc:a", ADD_ONE)))
+        for n, message in enumerate(bad):
+            queue(f"bad{n}", message)
+        queue("good", commit(3, patch_("doc:a", ADD_ONE)))
+        queue("good", commit(2, patch_("doc:a", ADD_ONE)))
+        queue("good", commit(1, set_("doc:a", "another payload")))
+
+    store._group.exclusively(queue_all)
+    for _ in range(8):
+        assert done.acquire(timeout=30)
+    assert [told[f"good/{n}"].seq for n in (2, 3)] == [3, 4]
+    assert told["good/2"].replayed, "the same commit again, in the same batch"
+    assert told["good/1"].name == "ProtocolError", "another payload under the same number"
+    assert isinstance(told["bad0/3"], PatchError)
+    assert isinstance(told["bad1/3"], ConflictError)
+    assert told["bad2/3"].name == "TransactionError"
+    assert store.read("doc:a") == {"value": {"n": 3}}
+    assert store.newest_seq() == 4
+    sound(store)
+
+
+@pytest.mark.shows("STORE-GROUP")
+def test_closing_finishes_what_was_queued(engines: Engines) -> None:
+    store = engines.open()
+    told: list[Applied | StoreError] = []
+
+    def queue_all() -> None:
+        for n in range(1, 101):
+            store.submit("s", commit(n, patch_("doc:a", ADD_ONE)), told.append)
+
+    store._group.exclusively(queue_all)
+    store.close()
+    assert [answer.seq for answer in told if isinstance(answer, Applied)] == list(range(1, 101))
+
+
+@pytest.mark.shows("STORE-GROUP")
+def test_a_listener_that_fails_stops_nobody_else(store: Store) -> None:
+    """The thread that writes for everybody used to end with it, and all later commits hung."""
+    told: list[Any] = []
+    done = threading.Event()
+
+    def fail(answer: Any) -> None:
+        raise ValueError("the listener's own mistake")
+
+    def queue_all() -> None:
+        store.submit("a", commit(1, set_("doc:a", 1)), fail)
+        store.submit("b", commit(1, set_("doc:b", 1)), lambda answer: told.append(answer))
+        store.submit("c", commit(1, set_("doc:c", 1)), lambda answer: done.set())
+
+    store._group.exclusively(queue_all)
+    assert done.wait(30)
+    assert store.newest_seq() == 3
+    assert len(told) == 1
+
+
+@pytest.mark.shows("STORE-GROUP")
+def test_a_closed_store_says_so(engines: Engines) -> None:
+    store = engines.open()
+    Writer(store)(set_("doc:a", 1))
+    store.close()
+    verbs: list[Callable[[], Any]] = [
+        lambda: store.transact("s", commit(1, set_("doc:a", 1))),
+        lambda: store.submit("s", commit(1, set_("doc:a", 1)), lambda answer: None),
+        lambda: store.read("doc:a"),
+        lambda: store.branches(),
+        lambda: store.create_branch("draft"),
+        lambda: store.put_blob(b"x"),
+        lambda: store.verify(),
+        lambda: list(store.export("did:key:x")),
+        lambda: store.newest_seq(),
+    ]
+    for verb in verbs:
+        with pytest.raises(StoreClosed, match="the store is closed"):
+            verb()
+    store.close()
+
+
+@pytest.mark.shows("STORE-GROUP")
+def test_a_batch_that_cannot_be_written_fails_for_all_who_waited() -> None:
+    class Broken(Exception):
+        pass
+
+    def write(items: Any) -> list[int]:
+        if "bad" in items:
+            raise Broken
+        return [len(item) for item in items]
+
+    group: GroupCommit[str, int] = GroupCommit(write)
+    told: list[Any] = []
+    done = threading.Semaphore(0)
+
+    def tell(answer: Any, failure: Any) -> None:
+        told.append((answer, type(failure)))
+        done.release()
+
+    def queue_all() -> None:
+        for item in ("good", "bad"):
+            group.submit(item, tell)
+
+    group.exclusively(queue_all)
+    for _ in range(2):
+        assert done.acquire(timeout=30)
+    assert told == [(None, Broken), (None, Broken)]
+    assert group.do("next") == 4, "the next batch is a new one"
+    group.close()
+
+
+# several processes
+
+COUNTER = """
+import json, sys
+from holdfast.store.errors import ConflictError, StoreBusy
+from holdfast.store.store import open_store
+
+order = json.loads(sys.argv[1])
+store = open_store(order["url"], order["space"])
+session, local, landed, refused = order["session"], 0, [], 0
+while len(landed) < order["times"]:
+    state = store.state("doc:count")
+    local += 1
+    commit = {
+        "localSeq": local,
+        "reads": {"confirmed": [{"id": "doc:count", "path": ["value", "n"], "seq": state.seq}]},
+        "operations": [
+            {"op": "patch", "id": "doc:count", "patches": [
+                {"op": "replace", "path": "/value/n", "value": state.document["value"]["n"] + 1}]},
+            {"op": "set", "id": "doc:" + session, "value": {"value": len(landed)}},
+        ],
+    }
+    try:
+        landed.append(store.transact(session, commit).seq)
+    except (ConflictError, StoreBusy):
+        refused += 1
+store.close()
+print(json.dumps({"landed": landed, "refused": refused}))
+"""
+
+
+@pytest.mark.shows("STORE-PROCESSES", "INV-1", "INV-22")
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_processes_that_read_modify_and_write_lose_no_update(
+    engine: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Each reads a counter, adds one, and commits on that read; refused, it tries again."""
+    url = str(tmp_path)
+    if engine == "postgres":
+        server: PostgresServer = request.getfixturevalue("postgres")
+        url = server.url
+    space, processes, times = "did:key:counters", 4, examples(25)
+    with open_store(url, space) as store:
+        Writer(store, "seed")(set_("doc:count", {"n": 0}))
+        orders: list[dict[str, Any]] = [
+            {"url": url, "space": space, "session": f"p{n}", "times": times}
+            for n in range(processes)
+        ]
+        running = [
+            subprocess.Popen(
+                [sys.executable, "-c", COUNTER, json.dumps(order)], stdout=subprocess.PIPE
+            )
+            for order in orders
+        ]
+        answers = [json.loads(process.communicate(timeout=300)[0]) for process in running]
+        landed = [seq for answer in answers for seq in answer["landed"]]
+        assert sorted(landed) == list(range(2, processes * times + 2))
+        assert store.read("doc:count") == {"value": {"n": processes * times}}
+        for answer in answers:
+            assert answer["landed"] == sorted(answer["landed"])
+        sound(store)
+
+
+@pytest.mark.shows("STORE-PROCESSES")
+def test_two_handles_may_open_a_new_space_at_once(engines: Engines) -> None:
+    if engines.url == "memory:":
+        pytest.skip("a space in memory has one handle")
+    space = engines.space()
+    gate = threading.Barrier(6)
+
+    def first(number: int) -> int:
+        gate.wait()
+        with open_store(engines.url, space) as store:
+            return Writer(store, f"s{number}")(set_("doc:a", number)).seq
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sorted(pool.map(first, range(6))) == [1, 2, 3, 4, 5, 6]
+    sound(engines.open(space))
+
+
+@pytest.mark.shows("STORE-PROCESSES")
+def test_a_lock_that_cannot_be_had_is_named_and_leaves_nothing_open(
+    postgres: PostgresServer,
+) -> None:
+    """The transaction that had begun used to stay open, and every later write failed."""
+    with (
+        open_store(postgres.url, "did:key:locked") as one,
+        open_store(postgres.url, "did:key:locked") as other,
+    ):
+        other.engine.writing.rows("SET lock_timeout = 20")
+        one.engine.writing.begin()
+        with pytest.raises(StoreBusy):
+            Writer(other)(set_("doc:a", 1))
+        one.engine.writing.rollback()
+        assert Writer(other)(set_("doc:a", 1)).seq == 1

@@ -1,0 +1,22 @@
+"""A world per test, closed afterwards."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.sync import processes
+from tests.sync.wire import World
+
+
+@pytest.fixture(autouse=True)
+def _clients_are_closed() -> Iterator[None]:
+    yield
+    while processes.CLIENTS:
+        processes.CLIENTS.pop().close()
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    made = World()
+    yield made
+    made.close()

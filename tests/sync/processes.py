@@ -1,0 +1,147 @@
+"""`holdfast serve` as a process, and a blocking client for it."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+from tests.sync.wire import FLAGS, SPACE, Json, commit
+
+WAIT_S = 30.0
+"""How long a test waits for something that comes at once on an idle machine."""
+
+
+CLIENTS: "list[Client]" = []
+"""Every client of the running test, to be closed after it."""
+
+
+class Served:
+    """A server process. It says where it listens, and can be killed."""
+
+    def __init__(self, store: str, *options: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "holdfast.cli.main", "serve", "--port", "0", "--json",
+             "--store", store, *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )  # fmt: skip
+        self._errors: list[str] = []
+        self._reading = threading.Thread(target=self._read_errors, daemon=True)
+        self._reading.start()
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, f"the server did not start: {''.join(self._errors)}"
+        self.url: str = json.loads(line)["url"]
+
+    def _read_errors(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self._errors.append(line)
+
+    def kill(self) -> None:
+        """As a crash would: nothing is finished, nobody is told."""
+        self.process.kill()
+        self._ended()
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+        self._ended()
+
+    def _ended(self) -> None:
+        self.process.wait(WAIT_S)
+        self._reading.join(WAIT_S)
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream is not None:
+                stream.close()
+
+
+class Client:
+    """One connection with one session."""
+
+    def __init__(
+        self,
+        url: str,
+        session: str | None = None,
+        capabilities: list[str] | None = None,
+        space: str = SPACE,
+        **more: Any,
+    ) -> None:
+        self.space, self.session, self.token = space, "", ""
+        self._open = ExitStack()
+        self.socket: ClientConnection = self._open.enter_context(
+            connect(url, compression=None, open_timeout=WAIT_S)
+        )
+        CLIENTS.append(self)
+        self.effects: list[Json] = []
+        self.refusal: Json | None = None
+        hello: Json = {"type": "hello", "protocol": "memory/v2", "flags": FLAGS}
+        if capabilities is not None:
+            hello["capabilities"] = capabilities
+        self.send(hello)
+        self.hello = self.receive()
+        if session is not None:
+            self.open(session, **more)
+
+    def send(self, message: Json) -> None:
+        self.socket.send(json.dumps(message))
+
+    def receive(self) -> Json:
+        frame: Json = json.loads(self.socket.recv(timeout=WAIT_S))
+        return frame
+
+    def ask(self, kind: str, **members: Any) -> Json:
+        """The response; effects that arrive before it are kept."""
+        self.send(
+            {
+                "type": kind,
+                "requestId": "r",
+                "space": self.space,
+                "sessionId": self.session,
+                **members,
+            }
+        )
+        while True:
+            frame = self.receive()
+            if frame["type"] == "response":
+                return frame
+            self.effects.append(frame)
+
+    def open(self, session: str, token: str | None = None, seen: int | None = None) -> Json:
+        descriptor: Json = {"sessionId": session}
+        if token is not None:
+            descriptor["sessionToken"] = token
+        if seen is not None:
+            descriptor["seenSeq"] = seen
+        answer = self.ask("session.open", session=descriptor)
+        if "ok" in answer:
+            self.session = answer["ok"]["sessionId"]
+            self.token = answer["ok"]["sessionToken"]
+        return answer
+
+    def transact(self, local_seq: int, *operations: Json, **more: Any) -> Json:
+        return self.ask("transact", commit=commit(local_seq, *operations, **more))
+
+    def effect(self) -> Json:
+        """The next sync."""
+        while not self.effects:
+            frame = self.receive()
+            assert frame["type"] == "session/effect", frame
+            self.effects.append(frame)
+        sync: Json = self.effects.pop(0)["effect"]
+        return sync
+
+    def close(self) -> None:
+        self._open.close()
+
+
+def home_of(path: Path) -> str:
+    return str(path / "spaces")
