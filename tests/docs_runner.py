@@ -30,7 +30,8 @@ def run_page(page: Path, home: Path, patch: pytest.MonkeyPatch) -> int:
     """Run every block of a page; how many there were."""
     patch.setenv("HOLDFAST_HOME", str(home / "home"))
     patch.delenv("HOLDFAST_DATABASE_URL", raising=False)
-    patch.chdir(home)
+    (home / "work").mkdir()
+    patch.chdir(home / "work")
     names: dict[str, object] = {"__name__": "__docs__"}
     count = 0
     for language, text in blocks(page):
@@ -54,7 +55,7 @@ def _run_session(text: str) -> None:
     for command, expected in steps:
         printed = _run(command)
         wanted = "\n".join(expected).strip("\n")
-        assert _pattern(wanted).fullmatch(printed.strip("\n")), (
+        assert _pattern(wanted).fullmatch(printed.strip("\n") + "\n"), (
             f"$ {command}\nthe page says:\n{wanted}\n\nit printed:\n{printed}"
         )
 
@@ -71,8 +72,10 @@ def _run(command: str) -> str:
 
 
 def _pattern(wanted: str) -> re.Pattern[str]:
-    text = re.escape(wanted)
-    text = text.replace("\n…\n", "\n(?:.*\n)*?").replace("…", ".*")
+    text = "".join(
+        "(?:.*\n)*?" if line == "…" else re.escape(line).replace("…", ".*") + "\n"
+        for line in wanted.split("\n")
+    )
     text = re.sub(r"\d{4}\\-\d\d\\-\d\dT[\d:]+\\\.\d{3}Z", r"[-\\dT:.]+Z", text)
     text = re.sub(r"cli\\-[0-9a-f]{8}", r"cli-[0-9a-f]{8}", text)
     return re.compile(text)

@@ -56,7 +56,8 @@ def main() -> None:
     if "--write" in sys.argv:
         PAGE.write_text(rewritten(text, marks()), encoding="utf-8")
     else:
-        missing = [i for i in listed(text) if i not in marks()]
+        shown = marks()
+        missing = [i for i in listed(text) if i not in shown]
         print(f"{len(missing)} requirements not yet shown")
         print("\n".join(missing))
 

@@ -30,9 +30,9 @@ def increment(tx: Transaction | BlockingTransaction) -> None:
 @pytest.mark.parametrize(
     ("url", "wanted"),
     [
-        ("http://localhost:4870", "ws://localhost:4870/sync"),
+        ("http://localhost:7433", "ws://localhost:7433/sync"),
         ("https://memory.example/", "wss://memory.example/sync"),
-        ("ws://localhost:4870/sync", "ws://localhost:4870/sync"),
+        ("ws://localhost:7433/sync", "ws://localhost:7433/sync"),
         ("wss://memory.example/other?x=1", "wss://memory.example/other?x=1"),
     ],
 )
@@ -42,7 +42,7 @@ def test_a_web_address_becomes_that_of_its_websocket(url: str, wanted: str) -> N
 
 def test_an_address_that_is_none_is_refused() -> None:
     with pytest.raises(UsageError, match="is no server"):
-        websocket_url("localhost:4870")
+        websocket_url("localhost:7433")
 
 
 def test_without_a_loop_a_document_is_written_read_and_queried(tmp_path: Path) -> None:

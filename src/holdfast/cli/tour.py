@@ -45,11 +45,16 @@ def _home(keep: str | None) -> Iterator[Path]:
     before = {name: os.environ.pop(name, None) for name in ("HOLDFAST_DATABASE_URL",)}
     before["HOLDFAST_HOME"] = os.environ.get("HOLDFAST_HOME")
     temporary = None if keep else tempfile.TemporaryDirectory(prefix="holdfast-try-")
-    home = Path(keep) if keep else Path(temporary.name)  # type: ignore[union-attr]
+    home = Path(keep).resolve() if keep else Path(temporary.name)  # type: ignore[union-attr]
     os.environ["HOLDFAST_HOME"] = str(home)
+    tree = home / "tree"
+    tree.mkdir(parents=True, exist_ok=True)
+    here = Path.cwd()
+    os.chdir(tree)
     try:
         yield home
     finally:
+        os.chdir(here)
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)
@@ -71,6 +76,12 @@ class Guide:
     def say(self, text: str) -> None:
         print(f"\n{styled(text, DIM)}")
 
+    def write(self, name: str, text: str) -> Path:
+        """Put a file into the tour's tree."""
+        path = Path(name)
+        path.write_text(text)
+        return path
+
     def do(self, *command: str, expect: int = OK) -> None:
         """Run a command as if it had been typed."""
         print(f"$ holdfast {shlex.join(command)}", flush=True)
@@ -79,6 +90,43 @@ class Guide:
         if code != expect:
             self.surprises += 1
             print(f"(exit code {code}, expected {expect})", file=sys.stderr)
+
+
+SHOP = """def total(items):
+    amount = 0
+    for item in items:
+        if item.active:
+            amount += item.price * item.count
+    return round(amount, 2)
+"""
+
+
+def reading(guide: Guide) -> None:
+    """Read a file twice, change it, read it again, and ask why."""
+    guide.chapter("Reading: only what the context does not already hold")
+    guide.say("A session reads a file. The second time it is told that nothing changed.")
+    shop = guide.write(
+        "shop.py", SHOP + "".join(f"\n\ndef rate_{n}():\n    return {n}\n" for n in range(12))
+    )
+    guide.do("read", "shop.py", "--session", "tour")
+    guide.do("read", "shop.py", "--session", "tour")
+    guide.say("Somebody edits it. Now only the difference is sent.")
+    shop.write_text(shop.read_text().replace("round(amount, 2)", "round(amount, 3)"))
+    guide.do("read", "shop.py", "--session", "tour")
+    guide.say("Every short answer can be explained: it stands on text this session was shown.")
+    guide.do("readcache", "explain", "shop.py", "--session", "tour")
+
+
+def sequence(guide: Guide) -> None:
+    """Quote a file almost right, and find what was copied."""
+    guide.chapter("Sequence: does this run of tokens exist, where, how much of it")
+    guide.say(
+        "An edit that quotes a file almost right fails. This says where it stops being right:"
+    )
+    guide.write("cart.py", "import shop\n\n\n" + SHOP.replace("def total", "def cart_total"))
+    guide.do("locate", "for item in items: if item.paid:", expect=REFUSED)
+    guide.say("And this finds what was copied.")
+    guide.do("clones", "--min-tokens", "25")
 
 
 def memory(guide: Guide) -> None:
@@ -159,4 +207,4 @@ def _count(total: int) -> None:
     print(f"{total:,} commits acknowledged")
 
 
-STOPS: list[Callable[[Guide], None]] = [memory, many_writers]
+STOPS: list[Callable[[Guide], None]] = [reading, sequence, memory, many_writers]

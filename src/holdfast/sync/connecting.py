@@ -1,7 +1,7 @@
 """`holdfast.connect`: from a URL, a space and a key to a live space, with or without a loop.
 
-with holdfast.connect("http://localhost:4870", key=seed) as space: …
-async with holdfast.connect("http://localhost:4870", key=seed) as space: …
+with holdfast.connect("http://localhost:7433", key=seed) as space: …
+async with holdfast.connect("http://localhost:7433", key=seed) as space: …
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Generator
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ def websocket_url(url: str) -> str:
     parts = urlsplit(url)
     scheme = _SCHEMES.get(parts.scheme)
     if scheme is None or not parts.netloc:
-        raise UsageError(f"{url!r} is no server", hint="try http://localhost:4870")
+        raise UsageError(f"{url!r} is no server", hint="try http://localhost:7433")
     path = parts.path if parts.path not in ("", "/") else "/sync"
     return urlunsplit((scheme, parts.netloc, path, parts.query, ""))
 
@@ -78,6 +79,10 @@ class Connecting:
         from holdfast.sync.aio import AsyncSpace
         from holdfast.sync.link import Link
 
+        if find_spec("websockets") is None:
+            raise UsageError(
+                "connecting needs the package websockets", hint="pip install 'holdfast[serve]'"
+            )
         outbox: Outbox = NoOutbox()
         if self._outbox is not None:
             outbox = SqliteOutbox(self._outbox, self.space, self._flags.unified_json_encoding)

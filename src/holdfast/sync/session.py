@@ -25,6 +25,7 @@ from msgspec import UNSET, UnsetType
 
 from holdfast.errors import SyncError
 from holdfast.ids import GENESIS, MAIN, BranchName, EntityId, LocalSeq, Seq, SpaceId
+from holdfast.sync.asking import Asking
 from holdfast.sync.client_errors import (
     CommitRefused,
     RequestRefused,
@@ -35,13 +36,6 @@ from holdfast.sync.errors import ProtocolError, SessionRevoked
 from holdfast.sync.interests import Interest, Interests
 from holdfast.sync.messages import (
     Ack,
-    BranchCreate,
-    BranchDelete,
-    BranchDiff,
-    BranchList,
-    BranchMerge,
-    GraphQuery,
-    HistoryRead,
     Remove,
     Request,
     Response,
@@ -134,7 +128,7 @@ class _Restore:
     caught_up: bool = False
 
 
-class SpaceSession:
+class SpaceSession(Asking):
     """A session of one space. It outlives connections; `stage` says how it is doing."""
 
     def __init__(
@@ -400,98 +394,6 @@ class SpaceSession:
                 ask.resolve(None)
 
     # asking
-
-    def query(self, query: Mapping[str, Any]) -> Outcome[Any]:
-        """Read a graph once."""
-        return self._request(
-            lambda request: GraphQuery(
-                request_id=request, space=self.space, session_id=self._id(), query=dict(query)
-            )
-        )
-
-    def create_branch(
-        self, name: str, parent: str = MAIN, fork_seq: int | None = None
-    ) -> Outcome[Any]:
-        local_seq = self._take_local_seq()
-        return self._request(
-            lambda request: BranchCreate(
-                request_id=request,
-                space=self.space,
-                session_id=self._id(),
-                local_seq=local_seq,
-                name=name,
-                parent_branch=parent,
-                fork_seq=fork_seq,
-            )
-        )
-
-    def delete_branch(self, name: str) -> Outcome[Any]:
-        local_seq = self._take_local_seq()
-        return self._request(
-            lambda request: BranchDelete(
-                request_id=request,
-                space=self.space,
-                session_id=self._id(),
-                local_seq=local_seq,
-                name=name,
-            )
-        )
-
-    def branches(self, include_deleted: bool = False) -> Outcome[Any]:
-        return self._request(
-            lambda request: BranchList(
-                request_id=request,
-                space=self.space,
-                session_id=self._id(),
-                include_deleted=include_deleted,
-            )
-        )
-
-    def diff_branch(self, branch: str, against: str | None = None) -> Outcome[Any]:
-        return self._request(
-            lambda request: BranchDiff(
-                request_id=request,
-                space=self.space,
-                session_id=self._id(),
-                branch=branch,
-                against=against,
-            )
-        )
-
-    def propose_merge(
-        self, source: str, target: str = MAIN, resolutions: Mapping[str, Any] | None = None
-    ) -> Outcome[Any]:
-        return self._request(
-            lambda request: BranchMerge(
-                request_id=request,
-                space=self.space,
-                session_id=self._id(),
-                source=source,
-                target=target,
-                resolutions=None if resolutions is None else dict(resolutions),
-            )
-        )
-
-    def history(
-        self,
-        from_seq: int,
-        to_seq: int | None = None,
-        branch: str | None = None,
-        ids: Sequence[str] | None = None,
-        limit: int = 256,
-    ) -> Outcome[Any]:
-        return self._request(
-            lambda request: HistoryRead(
-                request_id=request,
-                space=self.space,
-                session_id=self._id(),
-                from_seq=from_seq,
-                to_seq=to_seq,
-                branch=branch,
-                ids=None if ids is None else list(ids),
-                limit=limit,
-            )
-        )
 
     def _take_local_seq(self) -> LocalSeq:
         local_seq = self.replica.take_local_seq()
