@@ -46,12 +46,14 @@ class Names:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.memo: dict[tuple[str, int, str, int], list[Found]] = {}
+        self.above: dict[tuple[str, int], list[Thing]] = {}
         self.busy: set[tuple[str, int, str, int]] = set()
         self.orphans: dict[str, dict[tuple[str, str], Thing]] | None = None
 
     def forget(self) -> None:
         """Drop what was remembered, after the program changed."""
         self.memo.clear()
+        self.above.clear()
         self.orphans = None
 
     # chains
@@ -203,7 +205,10 @@ class Names:
         if view.family == "rust":
             found = self._rust_path(view, item.module)
         else:
-            found = [Found(modules.find(self.program, view, item.module), 0.97, "import")]
+            target = modules.find(self.program, view, item.module)
+            if view.family == "c" and target.kind == "file":
+                return []  # what headers declare is found by its name
+            found = [Found(target, 0.97, "import")]
         key = (item.module, -2, name, 0)
         if key in self.busy or len(self.busy) > STEPS_MAX:
             return []
@@ -444,11 +449,15 @@ class Names:
         """The classes that a class names as above it, as far as they are known."""
         if thing.kind not in ("symbol", "instance"):
             return []
+        known = self.above.get((thing.path, thing.at))
+        if known is not None:
+            return known
         view = self.program.files[thing.path]
         symbol = view.symbol(thing.at)
         key = (view.path, thing.at, "<bases>", 0)
         if key in self.busy or len(self.busy) > STEPS_MAX:
             return []
+        alone = not self.busy
         self.busy.add(key)
         found: list[Thing] = []
         try:
@@ -460,6 +469,8 @@ class Names:
                     found.extend(f.thing for f in self.type(other, MODULE, text))
         finally:
             self.busy.discard(key)
+        if alone and self.orphans is not None:
+            self.above[thing.path, thing.at] = found
         return found
 
     def own_class(self, view: View, scope: int) -> Thing | None:
@@ -518,6 +529,7 @@ class Names:
                             family = self.foreign.setdefault(view.family, {})
                             family.setdefault(full, []).append((view, item.child, item.base))
         self.memo.clear()
+        self.above.clear()
 
     # types and values
 

@@ -12,6 +12,7 @@ type) or where its reason says that it is a guess, and then its confidence is at
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from typing import Literal
 
@@ -71,6 +72,36 @@ class Resolution(msgspec.Struct, frozen=True, array_like=True):
     path: str
     edges: tuple[Edge, ...] = ()
     open: tuple[Open, ...] = ()
+
+
+def surface(facts: FileFacts) -> bytes:
+    """A digest of all that other files can see of a file.
+
+    While it stays the same, an edit changes the calls of no other file: bodies, comments and lines
+    may move freely. When it differs, every file of the language family may be concerned.
+    """
+    symbols = facts.symbols
+    seen = (
+        facts.language,
+        facts.module,
+        [(s.id, s.parent, s.signature, s.exported, s.defined) for s in symbols],
+        [msgspec.structs.replace(i, line=0) for i in facts.imports],
+        [msgspec.structs.replace(i, line=0) for i in facts.inherits],
+        [
+            msgspec.structs.replace(b, line=0)
+            for b in facts.bindings
+            if b.scope == MODULE or symbols[b.scope].kind in OWNERS
+        ],
+        # A field may be set from a parameter or a local, so those of its functions count as well.
+        sorted(
+            (b.scope, b.name, b.type, b.value)
+            for b in facts.bindings
+            if b.scope != MODULE and symbols[b.scope].kind not in OWNERS
+        )
+        if any(b.kind == "field" for b in facts.bindings)
+        else [],
+    )
+    return hashlib.blake2b(msgspec.msgpack.encode(seen), digest_size=16).digest()
 
 
 class Resolver:
