@@ -17,6 +17,7 @@ from holdfast.index.chains import type_name
 from holdfast.index.facts import MODULE, Import
 from holdfast.index.program import OWNERS, TYPES, Program, Thing, View
 from holdfast.index.signatures import Shape, shape
+from holdfast.index.wordlists import BUILT_IN
 
 SELF = {
     "python": {"self", "cls"}, "js": {"this"}, "rust": {"self", "Self"}, "jvm": {"this"},
@@ -156,7 +157,10 @@ class Names:
             found = self.member(own, name) if own else []
             if found:
                 return found
-        return self.top(view, name) or self._around(view, scope, name)
+        found = self.top(view, name) or self._around(view, scope, name)
+        if not found and name in BUILT_IN.get(view.family, ()):
+            return [Found(Thing("external", name=name), 0.97, "built in")]
+        return found
 
     def top(self, view: View, name: str) -> list[Found]:
         """What a name means at the top of a file: its own symbols, then its imports."""
@@ -555,16 +559,26 @@ class Names:
             found = [Found(t, 0.97, "full name") for t in self.program.exact(view.family, name)]
         return [f for f in found if self._is_type(f.thing)][:1]
 
+    def declared(self, view: View, scope: int, text: str) -> list[Found]:
+        """An instance of the class that a declaration names, or something from outside."""
+        named = self.type(view, scope, text)
+        if named:
+            return [Found(_instance(f.thing), f.confidence * 0.96, "declared type") for f in named]
+        head, _, rest = type_name(text).partition(".")
+        outside = [f.thing for f in self.name(view, scope, head)] if head else []
+        if outside and outside[0].kind == "external":
+            name = f"{outside[0].name}.{rest}" if rest else outside[0].name
+            return [Found(Thing("external", name=name), 0.9, "declared type")]
+        return []
+
     def _is_type(self, thing: Thing) -> bool:
         return thing.kind == "symbol" and self.program.symbol(thing).kind in OWNERS | {"type"}
 
     def _bound(self, view: View, scope: int, type_: str, value: str, line: int) -> list[Found]:
         if type_:
-            named = self.type(view, scope, type_)
+            named = self.declared(view, scope, type_)
             if named:
-                return [
-                    Found(_instance(f.thing), f.confidence * 0.96, "declared type") for f in named
-                ]
+                return named
         if value:
             found = self.evaluate(view, scope, value, line)
             reason = "assigned from a call" if value.endswith("()") else "assigned name"
@@ -593,12 +607,7 @@ class Names:
             elif symbol.kind in CALLABLE:
                 parameters = self.shape(view, at).parameters
                 if name in parameters:
-                    type_ = parameters[name]
-                    named = self.type(view, at, type_) if type_ else []
-                    return [
-                        Found(_instance(f.thing), f.confidence * 0.96, "declared type")
-                        for f in named
-                    ]
+                    return self.declared(view, at, parameters[name])
                 if symbol.parent == MODULE and view.family in MEMBERS_IN_SCOPE:
                     own = self.own_class(view, at)
                     field = self._inherited_field(own, name) if own else []

@@ -21,25 +21,10 @@ import msgspec
 from holdfast.index.facts import MODULE, Call, CallKind, FileFacts, file_id
 from holdfast.index.names import CALLABLE, SELF, SUPER, Found, Names
 from holdfast.index.program import OWNERS, Program, Thing, View
+from holdfast.index.wordlists import COMMON_METHODS
 
 GUESS = 0.5
 LEADS_MAX = 8
-
-COMMON_METHODS = frozenset({
-    "add", "all", "any", "append", "apply", "call", "charAt", "clear", "clone", "close",
-    "collect", "concat", "contains", "copy", "count", "decode", "delete", "each", "encode",
-    "end", "endswith", "entries", "equals", "every", "execute", "exit", "extend", "fetch",
-    "filter", "find", "first", "flatMap", "flush", "forEach", "format", "from", "get",
-    "getattr", "group", "hash", "hashCode", "has", "indexOf", "info", "insert", "is_empty",
-    "isEmpty", "items", "iter", "join", "keys", "last", "len", "length", "lines", "list",
-    "load", "log", "lower", "map", "match", "max", "merge", "min", "next", "open", "parse",
-    "pop", "print", "push", "put", "query", "read", "reduce", "release", "remove", "replace",
-    "reset", "resolve", "reverse", "run", "save", "seek", "select", "send", "set", "size",
-    "slice", "some", "sort", "split", "start", "startswith", "startsWith", "stop", "strip",
-    "sum", "test", "then", "title", "toString", "to_string", "trim", "unwrap", "update",
-    "upper", "value", "values", "wait", "warn", "write",
-})  # fmt: skip
-"""Names that libraries use so much that one method of the program proves nothing."""
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -258,11 +243,13 @@ class Resolver:
         view = self.program.files[found.thing.path]
         symbol = view.symbol(found.thing.at)
         known = self.names.variable(view, symbol.parent, symbol.name, 0) or []
-        return [
+        held = [
             Found(f.thing, f.confidence * found.confidence, "assigned name")
             for f in known
             if f.thing.kind in ("symbol", "external")
         ]
+        # What it holds is not known, but the variable itself is where to look next.
+        return held or [Found(found.thing, found.confidence * 0.85, "held in a variable")]
 
     def _fitting(self, view: View, call: Call, found: list[Found]) -> list[Found]:
         """Of overloads those that take that many arguments."""
