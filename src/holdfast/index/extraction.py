@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.index import chunks, languages
 from holdfast.index.facts import FileFacts, Problem, Span, Symbol, symbol_id
-from holdfast.index.walk import SYMBOLS_MAX, Gathered, TooHardError, Walk
+from holdfast.index.parsing import TooHardError
+from holdfast.index.walk import SYMBOLS_MAX, Gathered, Walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node

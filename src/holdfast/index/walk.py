@@ -9,7 +9,6 @@ recurses, so depth costs nothing but the stack.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -29,6 +28,7 @@ from holdfast.index.facts import (
     InheritanceKind,
     Kind,
 )
+from holdfast.index.parsing import parse
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -40,11 +40,7 @@ SYMBOLS_MAX = 50_000
 DEPTH_MAX = 200
 SIGNATURE_MAX = 600
 DOC_MAX = 2_000
-READ_BYTES = 2_048
-READS_PER_BLOCK = 128
 CALLEES_MAX = 50_000
-SLOWEST_SECONDS = 1.0
-SLOWEST_SECONDS_PER_BYTE = 10e-6
 
 
 @dataclass(frozen=True)
@@ -158,36 +154,6 @@ def last_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
     """The last named child, if there is one."""
     count = node.named_child_count
     return node.named_child(count - 1) if count else None
-
-
-class TooHardError(Exception):
-    """Raised inside the walk when a parse costs far more than its size explains."""
-
-
-def parse(parser: tree_sitter.Parser, source: bytes) -> tree_sitter.Tree:
-    """The tree of `source`, or TooHardError.
-
-    Error recovery is quadratic on some inputs, and the parser cannot be interrupted. But it asks
-    for its input block by block and again whenever it goes back, so the blocks bound the work: past
-    the budget they run dry, the parser meets the end of the file, and the tree is discarded. The
-    clock is a second guard, at a hundred times the usual cost so that load does not trip it.
-    """
-    reads, most = 0, 256 + READS_PER_BLOCK * (len(source) // READ_BYTES + 1)
-    until = time.thread_time() + SLOWEST_SECONDS + len(source) * SLOWEST_SECONDS_PER_BYTE
-
-    def read(offset: int, _point: object) -> bytes:
-        nonlocal reads
-        reads += 1
-        if reads > most or time.thread_time() > until:
-            reads = most + 1
-            return b""
-        return source[offset : offset + READ_BYTES]
-
-    parser.reset()
-    tree = parser.parse(read)
-    if reads > most:
-        raise TooHardError
-    return tree
 
 
 class Walk(Gathered):
@@ -455,97 +421,3 @@ def clean_comment(text: str) -> str:
 
 
 _START, _END = attrgetter("start_byte"), attrgetter("end_byte")
-
-
-# Rules that many languages share.
-
-
-def definition(
-    kind: Kind,
-    *,
-    name: str = "name",
-    body: str = "body",
-    member: Kind | None = None,
-    after: Callable[[Walk, tree_sitter.Node, int], None] | None = None,
-) -> Rule:
-    """A rule for a node with a name and perhaps a body. `member` is its kind inside a class."""
-
-    def rule(walk: Walk, node: tree_sitter.Node) -> None:
-        named = node.child_by_field_name(name)
-        if named is None:
-            return
-        block = node.child_by_field_name(body)
-        chosen = member if member and walk.inside() in CONTAINERS else kind
-        index = walk.define(
-            node,
-            walk.text(named, 120),
-            chosen,
-            signature_end=block.start_byte if block else None,
-        )
-        if after and index != MODULE:
-            after(walk, node, index)
-
-    return rule
-
-
-def calling(arguments: str = "arguments", kind: CallKind = "call") -> Rule:
-    """A rule for a call whose callee is the text before its arguments."""
-
-    def rule(walk: Walk, node: tree_sitter.Node) -> None:
-        # The most frequent rule by far, so it is written for speed: few calls, and a memo of bytes.
-        given = node.child_by_field_name(arguments)
-        start = node.start_byte
-        if given is None:
-            walk.call(node, walk.text(node, chains.LONGEST), kind)
-            return
-        end = given.start_byte
-        # Of a long chain only the last name matters, and it is at the end.
-        raw = (
-            walk.source[start:end]
-            if end - start <= chains.LONGEST
-            else (b"\0" + walk.source[end - chains.LONGEST : end])
-        )
-        known = walk.callees.get(raw)
-        if known is None:
-            known = walk.read_callee(raw)
-        if known[1]:
-            scopes = walk.scopes
-            caller = scopes[-1].symbol if scopes else MODULE
-            count = given.named_child_count
-            walk.calls.append(Call(caller, known[1], known[0], kind, walk.line, start, count))
-
-    return rule
-
-
-def split_list(text: str) -> list[str]:
-    """The parts of a list, split at the commas that no bracket encloses."""
-    parts, depth, start = [], 0, 0
-    for i, char in enumerate(text):
-        if char in "([{<":
-            depth += 1
-        elif char in ")]}" or (char == ">" and text[i - 1 : i] not in ("-", "=")):
-            depth -= 1
-        elif char == "," and depth <= 0:
-            parts.append(text[start:i].strip())
-            start = i + 1
-    parts.append(text[start:].strip())
-    return [part for part in parts if part]
-
-
-_HERITAGE = re.compile(r"\b(extends|implements|with)\b")
-
-
-def heritage(walk: Walk, index: int, text: str, line: int) -> None:
-    """Read `extends A implements B, C` and record what the symbol inherits."""
-    pieces = _HERITAGE.split(text)
-    kinds: dict[str, InheritanceKind] = {"implements": "implements", "with": "mixes in"}
-    child = walk.symbols[index].qualified
-    for word, bases in zip(pieces[1::2], pieces[2::2], strict=True):
-        for base in split_list(bases.split("{")[0]):
-            walk.inherit(child, base, kinds.get(word, "extends"), line)
-
-
-def wrapping(walk: Walk, node: tree_sitter.Node) -> None:
-    """A rule for what stands around a definition and belongs to it: decorators, `export`."""
-    if walk.wrapper is None or walk.wrapper[1] < node.end_byte:
-        walk.wrapper = (node.start_byte, node.end_byte, node.start_point[0] + 1)
