@@ -30,7 +30,7 @@ CASES = {
         int Cart::price() const { return 1; }
         // ^ defines method Cart.price
         int Cart::total() const { return price(); }
-        // ^ calls Cart.price
+        // ^ calls shop.Cart.price
         """,
     "a namespace": """
         // --- cart.cpp

@@ -367,6 +367,15 @@ CASES = {
         func main() { b.Run() }
         // ^ calls b.Run
         """,
+    "a parameter of an external type": """
+        // --- a.go
+        package a
+        import "testing"
+        type Log struct{}
+        func (l Log) Fatalf() {}
+        func TestRun(t *testing.T) { t.Fatalf("x") }
+        // ^ external testing.T.Fatalf
+        """,
     "methods of unknown receivers are leads, not answers": """
         // --- a.go
         package a

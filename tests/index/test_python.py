@@ -124,10 +124,29 @@ CASES = {
         json.dumps()
         # ^ external json.dumps
         """,
-    "a builtin stays open": """
+    "a builtin is external, unless something else has its name": """
         # --- main.py
+        def print(x): ...
         print(len("a"))
-        # ^ unresolved
+        # ^ calls main.print
+        # ^ external len
+        """,
+    "a value whose type is external": """
+        # --- main.py
+        from pathlib import Path
+        class Tree:
+            def walk_up(self): ...
+        def go(p: Path):
+            p.walk_up()
+            # ^ external pathlib.Path.walk_up
+        """,
+    "a callable held in a variable": """
+        # --- main.py
+        from functools import partial
+        make = partial(dict, a=1)
+        def go():
+            make()
+            # ^ external functools.partial()
         """,
     "a method of self": """
         # --- shop.py
@@ -237,7 +256,7 @@ CASES = {
             def total_price(self): ...
         def a(carts: list[Cart]):
             carts.total_price()
-            # ^ ambiguous shop.Box.total_price, shop.Cart.total_price
+            # ^ external list.total_price
         """,
     "a field that was constructed": """
         # --- shop.py

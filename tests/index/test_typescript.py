@@ -289,6 +289,12 @@ CASES = {
         // ^ calls b.Cart
         // ^ calls b.Cart.total
         """,
+    "a constructor held in a variable": """
+        // --- shop.ts
+        const Failure: FailureType = build(3);
+        export function go() { return new Failure(); }
+        // ^ calls shop.Failure by held in a variable
+        """,
     "a missing file is external": """
         // --- main.ts
         import { total } from './gone';

@@ -8,6 +8,7 @@ long is cut where a statement starts, as shallow as possible, which the tree con
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import MODULE, Chunk, Span
@@ -24,6 +25,9 @@ WHOLE_CLASS_BYTES = 900
 """A class no longer than this stays in one piece with its methods."""
 LINE_BYTES_MAX = 8_000
 """A longer line, as in a minified bundle, is broken into pieces."""
+_CONTAINERS = frozenset(
+    {"class", "interface", "trait", "struct", "enum", "object", "namespace", "section"}
+)
 SMALL = frozenset({"constant", "variable", "key"})
 SMALL_BYTES = 600
 TRIES = 8
@@ -41,10 +45,8 @@ def partition(
     lines = len(line_starts) - 1
     if not source:
         return ()
-    owners = _owners(lines, symbols)
     chunks: list[Chunk] = []
-    for first, last in _runs(source, line_starts, owners):
-        owner = owners[first - 1]
+    for first, last, owner in _runs(source, line_starts, _segments(lines, symbols)):
         pieces = _cut(source, line_starts, first, last, root)
         for part, (a, b, start, end) in enumerate(pieces):
             broken = start != line_starts[a - 1] or end != line_starts[b]
@@ -52,61 +54,71 @@ def partition(
     return tuple(chunks)
 
 
-def _owners(lines: int, symbols: Sequence[Draft]) -> list[int]:
-    """The owner of each line, the first line at 0."""
-    owners = [MODULE] * lines
+def _segments(lines: int, symbols: Sequence[Draft]) -> list[tuple[int, int, int]]:
+    """Runs of lines (first, last, owner), by the innermost symbol that deserves its own text."""
     whole = [False] * len(symbols)
-    taken_to = 0
+    found: list[tuple[int, int, int]] = []
+    open_ = [(MODULE, lines)]
+    at = 1
     for index, symbol in enumerate(symbols):
-        size = symbol.end - symbol.start
-        parent = symbol.parent
-        container = symbol.kind in ("class", "interface", "trait", "struct", "enum", "object",
-                                    "namespace", "section")  # fmt: skip
-        limit = WHOLE_CLASS_BYTES if container else CHUNK_BYTES_MAX
-        whole[index] = size <= limit and symbol.kind != "section"
-        if parent != MODULE and whole[parent]:
+        kind, parent, size = symbol.kind, symbol.parent, symbol.end - symbol.start
+        limit = WHOLE_CLASS_BYTES if kind in _CONTAINERS else CHUNK_BYTES_MAX
+        whole[index] = size <= limit and kind != "section"
+        if parent != MODULE and parent < index and whole[parent]:
             whole[index] = True
             continue
-        if symbol.kind in SMALL and size <= SMALL_BYTES:
+        if kind in SMALL and size <= SMALL_BYTES:
             continue
-        first = symbol.first_line
-        # A line that already holds the end of a neighbour stays with that neighbour.
-        if first <= taken_to and (parent == MODULE or symbols[parent].first_line != first):
-            first = taken_to + 1
-        elif symbol.lead > taken_to:
-            above = symbols[parent].first_line if parent != MODULE else 0
-            first = max(symbol.lead, above + 1 if symbol.lead <= above < first else 1)
-        if first > symbol.last_line:
+        first, last = symbol.lead, symbol.last_line
+        while len(open_) > 1 and open_[-1][1] < symbol.first_line:
+            at = _close(found, at, open_)
+        owner, until = open_[-1]
+        if owner != MODULE and first <= symbols[owner].first_line:
+            first = symbol.first_line  # the comment above belongs to the class on the same line
+        first, last = max(first, at), min(last, until)
+        if first > last:
             continue
-        if parent != MODULE and owners[first - 1] not in (parent, MODULE):
-            continue
-        owners[first - 1 : symbol.last_line] = [index] * (symbol.last_line - first + 1)
-        if not container:
-            taken_to = max(taken_to, symbol.last_line)
-    return owners
+        if at < first:
+            found.append((at, first - 1, owner))
+            at = first
+        open_.append((index, last))
+    while open_:
+        at = _close(found, at, open_)
+    return found
+
+
+def _close(found: list[tuple[int, int, int]], at: int, open_: list[tuple[int, int]]) -> int:
+    owner, last = open_.pop()
+    if at <= last:
+        found.append((at, last, owner))
+        return last + 1
+    return at
 
 
 def _runs(
-    source: bytes, line_starts: Sequence[int], owners: Sequence[int]
-) -> list[tuple[int, int]]:
-    """Runs of lines with one owner. Blank lines, and lone closing brackets, join the run before."""
-    runs: list[tuple[int, int]] = []
-    first = 1
-    for line in range(2, len(owners) + 2):
-        if line <= len(owners) and owners[line - 1] == owners[first - 1]:
-            continue
-        last = line - 1
-        text = source[line_starts[first - 1] : line_starts[last]]
-        if runs and len(text) < 200 and not text.strip(b" \t\r\n})];,"):
-            runs[-1] = (runs[-1][0], last)
-        else:
-            runs.append((first, last))
-        first = line
-    if len(runs) > 1:
-        a, b = runs[0]
-        if not source[line_starts[a - 1] : line_starts[b]].strip():
-            # Blank lines at the top have no run before them, and are no text of their own.
-            runs[:2] = [(a, runs[1][1])]
+    source: bytes, starts: Sequence[int], segments: Sequence[tuple[int, int, int]]
+) -> list[tuple[int, int, int]]:
+    """Segments, where blank lines and lone closing brackets join what is before them."""
+    runs: list[tuple[int, int, int]] = []
+    for first, last, owner in segments:
+        if runs:
+            begin, end = starts[first - 1], starts[last]
+            before = runs[-1]
+            if before[2] == owner or (
+                end - begin < 200 and not source[begin:end].strip(b" \t\r\n})];,")
+            ):
+                runs[-1] = (before[0], last, before[2])
+                continue
+            blank = first
+            while not source[starts[blank - 1] : starts[blank]].strip():
+                blank += 1
+            if blank > first:
+                runs[-1] = (before[0], blank - 1, before[2])
+                first = blank
+        runs.append((first, last, owner))
+    if len(runs) > 1 and not source[: starts[runs[0][1]]].strip():
+        # Blank lines at the top have no run before them, and are no text of their own.
+        runs[:2] = [(1, runs[1][1], runs[1][2])]
     return runs
 
 
@@ -122,13 +134,7 @@ def _cut(
             pieces.extend(_broken(source, line, begin, starts[line]))
             line += 1
             continue
-        end = line
-        while (
-            end < last
-            and starts[end + 1] - begin <= CHUNK_BYTES_MAX
-            and starts[end + 1] - starts[end] <= LINE_BYTES_MAX
-        ):
-            end += 1
+        end = max(line, bisect_right(starts, begin + CHUNK_BYTES_MAX, line, last + 1) - 1)
         if end < last and starts[end + 1] - starts[end] <= LINE_BYTES_MAX:
             end = _boundary(source, starts, line, end, root) - 1
         pieces.append((line, end, begin, starts[end]))

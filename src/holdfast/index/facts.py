@@ -190,7 +190,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True):
 def symbol_id(path: str, qualified: str, kind: str, ordinal: int) -> str:
     """The stable id of a symbol. Moving lines about does not change it; moving the file does."""
     key = f"{path}\0{qualified}\0{kind}\0{ordinal}".encode("utf-8", "surrogatepass")
-    return "sym_" + hashlib.sha256(key).hexdigest()[:20]
+    return "sym_" + hashlib.blake2b(key, digest_size=10).hexdigest()
 
 
 def file_id(path: str) -> str:

@@ -20,9 +20,15 @@ _SOURCE_ROOTS = ("", "src", "lib", "python")
 
 def find(program: Program, view: View, module: str) -> Thing:
     """The file or package that `module`, as written in this file, names."""
-    finder = _FINDERS.get(view.family)
-    found = finder(program, view, module) if finder else None
-    return found or Thing("external", name=module)
+    key = (view.path, module)
+    known = program.found.get(key)
+    if known is None:
+        finder = _FINDERS.get(view.family)
+        known = (finder(program, view, module) if finder else None) or Thing(
+            "external", name=module
+        )
+        program.found[key] = known
+    return known
 
 
 def nearest(paths: list[str], path: str) -> str:
@@ -31,8 +37,10 @@ def nearest(paths: list[str], path: str) -> str:
 
 
 def _joined(folder: str, *parts: str) -> str:
-    path = posixpath.normpath(posixpath.join(folder, *parts))
-    return "" if path == "." else path
+    path = "/".join(part for part in (folder, *parts) if part)
+    if "." in path and ("./" in path or path.endswith(".")):
+        path = posixpath.normpath(path)
+    return "" if path == "." else path.rstrip("/")
 
 
 # Python
@@ -46,17 +54,9 @@ def _python_file(program: Program, stem: str) -> Thing | None:
         path = _joined(stem, "__init__" + suffix)
         if path in program.files:
             return Thing("file", path)
-    if stem and any(p.startswith(stem + "/") for p in _below(program, stem)):
+    if stem and program.above.get(stem):
         return Thing("package", name=stem.replace("/", "."), path=stem)
     return None
-
-
-def _below(program: Program, folder: str) -> list[str]:
-    direct = program.folders.get(folder)
-    if direct:
-        return list(direct)
-    prefix = folder + "/"
-    return [f + "/" for f, paths in program.folders.items() if paths and f.startswith(prefix)]
 
 
 def _python(program: Program, view: View, module: str) -> Thing | None:
@@ -235,6 +235,8 @@ def _include(program: Program, view: View, module: str) -> Thing | None:
     local = _joined(view.folder, name)
     if local in program.files:
         return Thing("file", local)
+    if "." not in name and not module.startswith("<"):  # `using namespace shop`
+        return _package(program, view, module)
     ends = [p for p in program.suffixes.get(name.rpartition("/")[2], ()) if p == name
             or p.endswith("/" + name)]  # fmt: skip
     if ends and (not module.startswith("<") or "/" in name):

@@ -17,6 +17,7 @@ from holdfast.index.chains import type_name
 from holdfast.index.facts import MODULE, Import
 from holdfast.index.program import OWNERS, TYPES, Program, Thing, View
 from holdfast.index.signatures import Shape, shape
+from holdfast.index.wordlists import BUILT_IN
 
 SELF = {
     "python": {"self", "cls"}, "js": {"this"}, "rust": {"self", "Self"}, "jvm": {"this"},
@@ -46,12 +47,14 @@ class Names:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.memo: dict[tuple[str, int, str, int], list[Found]] = {}
+        self.above: dict[tuple[str, int], list[Thing]] = {}
         self.busy: set[tuple[str, int, str, int]] = set()
         self.orphans: dict[str, dict[tuple[str, str], Thing]] | None = None
 
     def forget(self) -> None:
         """Drop what was remembered, after the program changed."""
         self.memo.clear()
+        self.above.clear()
         self.orphans = None
 
     # chains
@@ -154,7 +157,10 @@ class Names:
             found = self.member(own, name) if own else []
             if found:
                 return found
-        return self.top(view, name) or self._around(view, scope, name)
+        found = self.top(view, name) or self._around(view, scope, name)
+        if not found and name in BUILT_IN.get(view.family, ()):
+            return [Found(Thing("external", name=name), 0.97, "built in")]
+        return found
 
     def top(self, view: View, name: str) -> list[Found]:
         """What a name means at the top of a file: its own symbols, then its imports."""
@@ -203,7 +209,10 @@ class Names:
         if view.family == "rust":
             found = self._rust_path(view, item.module)
         else:
-            found = [Found(modules.find(self.program, view, item.module), 0.97, "import")]
+            target = modules.find(self.program, view, item.module)
+            if view.family == "c" and target.kind == "file":
+                return []  # what headers declare is found by its name
+            found = [Found(target, 0.97, "import")]
         key = (item.module, -2, name, 0)
         if key in self.busy or len(self.busy) > STEPS_MAX:
             return []
@@ -444,11 +453,15 @@ class Names:
         """The classes that a class names as above it, as far as they are known."""
         if thing.kind not in ("symbol", "instance"):
             return []
+        known = self.above.get((thing.path, thing.at))
+        if known is not None:
+            return known
         view = self.program.files[thing.path]
         symbol = view.symbol(thing.at)
         key = (view.path, thing.at, "<bases>", 0)
         if key in self.busy or len(self.busy) > STEPS_MAX:
             return []
+        alone = not self.busy
         self.busy.add(key)
         found: list[Thing] = []
         try:
@@ -460,6 +473,8 @@ class Names:
                     found.extend(f.thing for f in self.type(other, MODULE, text))
         finally:
             self.busy.discard(key)
+        if alone and self.orphans is not None:
+            self.above[thing.path, thing.at] = found
         return found
 
     def own_class(self, view: View, scope: int) -> Thing | None:
@@ -518,6 +533,7 @@ class Names:
                             family = self.foreign.setdefault(view.family, {})
                             family.setdefault(full, []).append((view, item.child, item.base))
         self.memo.clear()
+        self.above.clear()
 
     # types and values
 
@@ -543,16 +559,26 @@ class Names:
             found = [Found(t, 0.97, "full name") for t in self.program.exact(view.family, name)]
         return [f for f in found if self._is_type(f.thing)][:1]
 
+    def declared(self, view: View, scope: int, text: str) -> list[Found]:
+        """An instance of the class that a declaration names, or something from outside."""
+        named = self.type(view, scope, text)
+        if named:
+            return [Found(_instance(f.thing), f.confidence * 0.96, "declared type") for f in named]
+        head, _, rest = type_name(text).partition(".")
+        outside = [f.thing for f in self.name(view, scope, head)] if head else []
+        if outside and outside[0].kind == "external":
+            name = f"{outside[0].name}.{rest}" if rest else outside[0].name
+            return [Found(Thing("external", name=name), 0.9, "declared type")]
+        return []
+
     def _is_type(self, thing: Thing) -> bool:
         return thing.kind == "symbol" and self.program.symbol(thing).kind in OWNERS | {"type"}
 
     def _bound(self, view: View, scope: int, type_: str, value: str, line: int) -> list[Found]:
         if type_:
-            named = self.type(view, scope, type_)
+            named = self.declared(view, scope, type_)
             if named:
-                return [
-                    Found(_instance(f.thing), f.confidence * 0.96, "declared type") for f in named
-                ]
+                return named
         if value:
             found = self.evaluate(view, scope, value, line)
             reason = "assigned from a call" if value.endswith("()") else "assigned name"
@@ -581,12 +607,7 @@ class Names:
             elif symbol.kind in CALLABLE:
                 parameters = self.shape(view, at).parameters
                 if name in parameters:
-                    type_ = parameters[name]
-                    named = self.type(view, at, type_) if type_ else []
-                    return [
-                        Found(_instance(f.thing), f.confidence * 0.96, "declared type")
-                        for f in named
-                    ]
+                    return self.declared(view, at, parameters[name])
                 if symbol.parent == MODULE and view.family in MEMBERS_IN_SCOPE:
                     own = self.own_class(view, at)
                     field = self._inherited_field(own, name) if own else []

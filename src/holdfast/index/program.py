@@ -111,8 +111,12 @@ class Program:
         """Folder of a `go.mod` or `package.json` by the module it declares."""
         self.folders: dict[str, set[str]] = defaultdict(set)
         """The files of each folder."""
+        self.above: dict[str, int] = defaultdict(int)
+        """How many files are somewhere below each folder."""
         self.suffixes: dict[str, set[str]] = defaultdict(set)
         """Paths by their last part."""
+        self.found: dict[tuple[str, str], Thing] = {}
+        """Where imports lead, by the file and the module as written; kept until a file changes."""
         for facts in files:
             self.add(facts)
 
@@ -120,9 +124,12 @@ class Program:
         """Put a file in, in place of an older one at the same path."""
         if facts.path in self.files:
             self.remove(facts.path)
+        self.found.clear()
         view = View(facts)
         self.files[facts.path] = view
         self.folders[view.folder].add(facts.path)
+        for folder in _above(view.folder):
+            self.above[folder] += 1
         self.suffixes[facts.path.rpartition("/")[2]].add(facts.path)
         if facts.language in ("gomod", "json") and facts.module:
             self.modules[facts.module].add(view.folder)
@@ -138,8 +145,11 @@ class Program:
 
     def remove(self, path: str) -> None:
         """Take a file out, and leave no trace of it."""
+        self.found.clear()
         view = self.files.pop(path)
         self.folders[view.folder].discard(path)
+        for folder in _above(view.folder):
+            self.above[folder] -= 1
         self.suffixes[path.rpartition("/")[2]].discard(path)
         if view.facts.language in ("gomod", "json") and view.facts.module:
             self.modules[view.facts.module].discard(view.folder)
@@ -172,6 +182,15 @@ class Program:
 
     def exact(self, family: str, full: str) -> list[Thing]:
         return self.by_full.get((family, full), [])
+
+
+def _above(folder: str) -> list[str]:
+    """A folder and those that hold it."""
+    found = []
+    while folder:
+        found.append(folder)
+        folder = folder.rpartition("/")[0]
+    return found
 
 
 def _packages(view: View) -> list[str]:

@@ -12,6 +12,7 @@ type) or where its reason says that it is a guess, and then its confidence is at
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from typing import Literal
 
@@ -20,25 +21,10 @@ import msgspec
 from holdfast.index.facts import MODULE, Call, CallKind, FileFacts, file_id
 from holdfast.index.names import CALLABLE, SELF, SUPER, Found, Names
 from holdfast.index.program import OWNERS, Program, Thing, View
+from holdfast.index.wordlists import COMMON_METHODS
 
 GUESS = 0.5
 LEADS_MAX = 8
-
-COMMON_METHODS = frozenset({
-    "add", "all", "any", "append", "apply", "call", "charAt", "clear", "clone", "close",
-    "collect", "concat", "contains", "copy", "count", "decode", "delete", "each", "encode",
-    "end", "endswith", "entries", "equals", "every", "execute", "exit", "extend", "fetch",
-    "filter", "find", "first", "flatMap", "flush", "forEach", "format", "from", "get",
-    "getattr", "group", "hash", "hashCode", "has", "indexOf", "info", "insert", "is_empty",
-    "isEmpty", "items", "iter", "join", "keys", "last", "len", "length", "lines", "list",
-    "load", "log", "lower", "map", "match", "max", "merge", "min", "next", "open", "parse",
-    "pop", "print", "push", "put", "query", "read", "reduce", "release", "remove", "replace",
-    "reset", "resolve", "reverse", "run", "save", "seek", "select", "send", "set", "size",
-    "slice", "some", "sort", "split", "start", "startswith", "startsWith", "stop", "strip",
-    "sum", "test", "then", "title", "toString", "to_string", "trim", "unwrap", "update",
-    "upper", "value", "values", "wait", "warn", "write",
-})  # fmt: skip
-"""Names that libraries use so much that one method of the program proves nothing."""
 
 
 class Edge(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -71,6 +57,36 @@ class Resolution(msgspec.Struct, frozen=True, array_like=True):
     path: str
     edges: tuple[Edge, ...] = ()
     open: tuple[Open, ...] = ()
+
+
+def surface(facts: FileFacts) -> bytes:
+    """A digest of all that other files can see of a file.
+
+    While it stays the same, an edit changes the calls of no other file: bodies, comments and lines
+    may move freely. When it differs, every file of the language family may be concerned.
+    """
+    symbols = facts.symbols
+    seen = (
+        facts.language,
+        facts.module,
+        [(s.id, s.parent, s.signature, s.exported, s.defined) for s in symbols],
+        [msgspec.structs.replace(i, line=0) for i in facts.imports],
+        [msgspec.structs.replace(i, line=0) for i in facts.inherits],
+        [
+            msgspec.structs.replace(b, line=0)
+            for b in facts.bindings
+            if b.scope == MODULE or symbols[b.scope].kind in OWNERS
+        ],
+        # A field may be set from a parameter or a local, so those of its functions count as well.
+        sorted(
+            (b.scope, b.name, b.type, b.value)
+            for b in facts.bindings
+            if b.scope != MODULE and symbols[b.scope].kind not in OWNERS
+        )
+        if any(b.kind == "field" for b in facts.bindings)
+        else [],
+    )
+    return hashlib.blake2b(msgspec.msgpack.encode(seen), digest_size=16).digest()
 
 
 class Resolver:
@@ -227,11 +243,13 @@ class Resolver:
         view = self.program.files[found.thing.path]
         symbol = view.symbol(found.thing.at)
         known = self.names.variable(view, symbol.parent, symbol.name, 0) or []
-        return [
+        held = [
             Found(f.thing, f.confidence * found.confidence, "assigned name")
             for f in known
             if f.thing.kind in ("symbol", "external")
         ]
+        # What it holds is not known, but the variable itself is where to look next.
+        return held or [Found(found.thing, found.confidence * 0.85, "held in a variable")]
 
     def _fitting(self, view: View, call: Call, found: list[Found]) -> list[Found]:
         """Of overloads those that take that many arguments."""

@@ -10,10 +10,11 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.index.walk import split_list
+from holdfast.index.rules import split_list
 
 NAME_FIRST = frozenset({"python", "javascript", "typescript", "tsx", "rust", "kotlin", "swift",
                         "scala", "notebook", "lua", "ruby"})  # fmt: skip
+_ARROW = re.compile(r"[=:]\s*(?:async\s+)?(?:function\s*\*?\s*\w*\s*)?\(")
 _LAST_WORD = re.compile(r"([\w$]+)\s*(?:\[[^\]]*\])?$")
 
 
@@ -63,16 +64,23 @@ def shape(language: str, name: str, signature: str) -> Shape:
 
 
 def _opening(signature: str, name: str) -> int:
-    at = -1
-    match = re.search(rf"(?<![\w$]){re.escape(name)}\s*(?:<[^()]*>|\[[^()]*\])?\s*\(", signature)
-    if match:
-        at = match.end() - 1
-    elif "(" in signature and ("=>" in signature or "function" in signature or "init" in signature):
-        at = signature.find("(", signature.find("=") + 1)
-    if match is None and at == -1:
-        arrow = re.search(r"=\s*(?:async\s+)?\(", signature)
-        at = arrow.end() - 1 if arrow else -1
-    return at
+    """Where the parameters of `name` open; -1 when there are none."""
+    at = signature.find(name)
+    while at != -1:
+        end = at + len(name)
+        before = signature[at - 1] if at else " "
+        if not (before.isalnum() or before in "_$"):
+            rest = signature[end:].lstrip()
+            if rest[:1] in ("<", "["):
+                closer = ">" if rest[0] == "<" else "]"
+                rest = rest[rest.find(closer, 0, rest.find("(") + 1 or None) + 1 :].lstrip()
+                while rest[:1] == closer:
+                    rest = rest[1:].lstrip()
+            if rest[:1] == "(":
+                return len(signature) - len(rest)
+        at = signature.find(name, end)
+    arrow = _ARROW.search(signature)
+    return arrow.end() - 1 if arrow else -1
 
 
 def _closing(text: str, opened: int) -> int:

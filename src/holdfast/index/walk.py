@@ -9,11 +9,11 @@ recurses, so depth costs nothing but the stack.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from holdfast.index import chains
@@ -28,6 +28,7 @@ from holdfast.index.facts import (
     InheritanceKind,
     Kind,
 )
+from holdfast.index.parsing import parse
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -39,10 +40,7 @@ SYMBOLS_MAX = 50_000
 DEPTH_MAX = 200
 SIGNATURE_MAX = 600
 DOC_MAX = 2_000
-READ_BYTES = 512
-READS_PER_BLOCK = 32
-SLOWEST_SECONDS = 1.0
-SLOWEST_SECONDS_PER_BYTE = 10e-6
+CALLEES_MAX = 50_000
 
 
 @dataclass(frozen=True)
@@ -66,8 +64,22 @@ class Language:
     prepare: Callable[[str], str] | None = None
     """Rewrites a callee or a value before it is read as a chain."""
 
+    @cached_property
+    def leads(self) -> frozenset[int]:
+        """The bytes that a line may start with to belong to the symbol under it."""
+        marks = "".join(mark[0] for mark in (*self.line_comments, *self.attributes))
+        return frozenset((marks + ("/*" if self.block_comments else "")).encode())
 
-@dataclass
+    @cached_property
+    def comment_marks(self) -> tuple[bytes, ...]:
+        return tuple(mark.encode() for mark in self.line_comments)
+
+    @cached_property
+    def attribute_marks(self) -> tuple[bytes, ...]:
+        return tuple(mark.encode() for mark in self.attributes)
+
+
+@dataclass(slots=True)
 class Draft:
     """A symbol being gathered; `lead` is the first line of its comment and attributes."""
 
@@ -96,18 +108,25 @@ class Scope:
     kind: str
 
 
+_CALLEES: dict[str, dict[bytes, tuple[str, str]]] = {}
+"""What callees spell, for each language; a memo, never more than that."""
+
+
 @lru_cache(maxsize=64)
-def _loaded(
-    grammar: tuple[str, str], wanted: tuple[tuple[str, tuple[str, ...]], ...]
-) -> tuple[tree_sitter.Parser, tree_sitter.Query, dict[int, str]]:
+def _loaded(name: str) -> tuple[tree_sitter.Parser, tree_sitter.Query, dict[int, Rule]]:
     from tree_sitter import Language as Grammar
     from tree_sitter import Parser, Query
 
-    made = Grammar(getattr(import_module(grammar[0]), grammar[1])())
-    patterns = [pattern for _, several in wanted for pattern in several]
-    query = Query(made, "\n".join(p if "@n" in p else p + " @n" for p in patterns))
-    kinds = {(made.id_for_node_kind(kind, True) or 0): kind for kind, _ in wanted}
-    return Parser(made), query, kinds
+    from holdfast.index.languages import parsed
+
+    language = parsed(name)
+    assert language is not None, "only languages with a table are walked"
+    module, function = language.grammar
+    grammar = Grammar(getattr(import_module(module), function)())
+    patterns = [p for kind in language.rules for p in language.patterns.get(kind, (f"({kind})",))]
+    query = Query(grammar, "\n".join(p if "@n" in p else p + " @n" for p in patterns))
+    rules = {(grammar.id_for_node_kind(k, True) or 0): rule for k, rule in language.rules.items()}
+    return Parser(grammar), query, rules
 
 
 @dataclass
@@ -137,36 +156,6 @@ def last_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
     return node.named_child(count - 1) if count else None
 
 
-class TooHardError(Exception):
-    """Raised inside the walk when a parse costs far more than its size explains."""
-
-
-def parse(parser: tree_sitter.Parser, source: bytes) -> tree_sitter.Tree:
-    """The tree of `source`, or TooHardError.
-
-    Error recovery is quadratic on some inputs, and the parser cannot be interrupted. But it asks
-    for its input block by block and again whenever it goes back, so the blocks bound the work: past
-    the budget they run dry, the parser meets the end of the file, and the tree is discarded. The
-    clock is a second guard, at a hundred times the usual cost so that load does not trip it.
-    """
-    reads, most = 0, 256 + READS_PER_BLOCK * (len(source) // READ_BYTES + 1)
-    until = time.thread_time() + SLOWEST_SECONDS + len(source) * SLOWEST_SECONDS_PER_BYTE
-
-    def read(offset: int, _point: object) -> bytes:
-        nonlocal reads
-        reads += 1
-        if reads > most or time.thread_time() > until:
-            reads = most + 1
-            return b""
-        return source[offset : offset + READ_BYTES]
-
-    parser.reset()
-    tree = parser.parse(read)
-    if reads > most:
-        raise TooHardError
-    return tree
-
-
 class Walk(Gathered):
     """The state of one walk; rules read nodes and write facts through it."""
 
@@ -176,21 +165,26 @@ class Walk(Gathered):
         self.source = source
         self.line_starts = line_starts
         self.package = ""
+        self.line = 1
+        """The line on which the node that a rule is looking at starts."""
+        self.callees = _CALLEES.setdefault(language.name, {})
+        if len(self.callees) > CALLEES_MAX:
+            self.callees.clear()
         self.scopes: list[Scope] = []
         self.wrapper: tuple[int, int, int] | None = None
 
     def run(self) -> None:
         from tree_sitter import QueryCursor
 
-        language = self.language
-        wanted = tuple((k, language.patterns.get(k, (f"({k})",))) for k in language.rules)
-        parser, query, kinds = _loaded(language.grammar, wanted)
+        parser, query, rules = _loaded(self.language.name)
         self.tree = tree = parse(parser, self.source)
-        rules = {kind_id: language.rules[kind] for kind_id, kind in kinds.items()}
         nodes = QueryCursor(query).captures(tree.root_node).get("n", [])
         # Patterns with children complete late, so the order of capture is not that of the document.
-        nodes.sort(key=_document_order)
-        scopes = self.scopes
+        # Two stable sorts by plain attributes are cheaper than one by a computed key.
+        nodes.sort(key=_END, reverse=True)
+        nodes.sort(key=_START)
+        scopes, starts, line = self.scopes, self.line_starts, 1
+        lines = len(starts) - 1
         last: tuple[int, int, int] | None = None
         for node in nodes:
             start = node.start_byte
@@ -200,6 +194,9 @@ class Walk(Gathered):
             last = this
             while scopes and scopes[-1].end <= start:
                 scopes.pop()
+            while starts[line] <= start and line < lines:
+                line += 1
+            self.line = line
             try:
                 rules[this[2]](self, node)
             except Exception as error:  # the promise is to never fail; the tests see to the rules
@@ -222,15 +219,19 @@ class Walk(Gathered):
 
     def text(self, node: tree_sitter.Node, most: int = 400) -> str:
         """The source of a node, cut short when it is long."""
-        start = node.start_byte
-        return self.source[start : min(node.end_byte, start + most)].decode("utf-8", "replace")
+        start, end = node.start_byte, node.end_byte
+        if end - start > most:
+            end = start + most
+        return self.source[start:end].decode("utf-8", "replace")
 
     def field(self, node: tree_sitter.Node, name: str, most: int = 400) -> str:
         child = node.child_by_field_name(name)
         return self.text(child, most) if child else ""
 
     def slice(self, start: int, end: int, most: int = 400) -> str:
-        return self.source[start : min(end, start + most)].decode("utf-8", "replace")
+        if end - start > most:
+            end = start + most
+        return self.source[start:end].decode("utf-8", "replace")
 
     def chain(self, text: str) -> str:
         """`text` as a chain, or "" when it is none."""
@@ -286,7 +287,8 @@ class Walk(Gathered):
             return MODULE
         start, end = node.start_byte, node.end_byte
         first_line = node.start_point[0] + 1
-        last_line = node.end_point[0] + (1 if node.end_point[1] or end == start else 0)
+        row, column = node.end_point
+        last_line = row + (1 if column or end == start else 0)
         stop = end if signature_end is None else signature_end
         signature = self.signature(start, stop)
         wrapper = self.wrapper
@@ -298,19 +300,19 @@ class Walk(Gathered):
         full = qualified if qualified is not None else f"{prefix}.{name}" if prefix else name
         self.symbols.append(
             Draft(
-                name=name,
-                qualified=full,
-                kind=kind,
-                parent=self.symbol() if parent is None else parent,
-                start=start,
-                end=end,
-                first_line=first_line,
-                last_line=max(first_line, last_line),
-                lead=lead,
-                signature=signature,
-                doc=comment if doc is None else doc,
-                exported=exported,
-                defined=defined,
+                name,
+                full,
+                kind,
+                self.symbol() if parent is None else parent,
+                start,
+                end,
+                first_line,
+                max(first_line, last_line),
+                lead,
+                signature,
+                comment if doc is None else doc,
+                exported,
+                defined,
             )
         )
         index = len(self.symbols) - 1
@@ -322,15 +324,22 @@ class Walk(Gathered):
         text = self.slice(start, stop, SIGNATURE_MAX)
         return " ".join(text.split()).rstrip("{:=; \t")
 
+    def read_callee(self, raw: bytes) -> tuple[str, str]:
+        """The receiver and the name that the source of a callee spells, remembered."""
+        text = raw.decode("utf-8", "replace").rstrip().removesuffix("?.")
+        prepare = self.language.prepare
+        known = chains.callee(prepare(text) if prepare else text)
+        self.callees[raw] = known
+        return known
+
     def call(
         self, node: tree_sitter.Node, callee: str, kind: CallKind = "call", arity: int = -1
     ) -> None:
         prepare = self.language.prepare
         receiver, name = chains.callee(prepare(callee) if prepare else callee)
         if name:
-            point = node.start_point[0] + 1
             self.calls.append(
-                Call(self.symbol(), name, receiver, kind, point, node.start_byte, arity)
+                Call(self.symbol(), name, receiver, kind, self.line, node.start_byte, arity)
             )
 
     def bind(
@@ -348,7 +357,7 @@ class Walk(Gathered):
         if not (path or type) or not name:
             return
         at = self.symbol() if scope is None else scope
-        self.bindings.append(Binding(at, name, kind, node.start_point[0] + 1, type, path))
+        self.bindings.append(Binding(at, name, kind, self.line, type, path))
 
     def inherit(self, child: str, base: str, kind: InheritanceKind, line: int) -> None:
         name = chains.type_name(base)
@@ -368,16 +377,15 @@ class Walk(Gathered):
         before = source[starts[first_line - 1] : start].strip()
         if before and not _WORDS.match(before[:80]):
             return first_line, ""  # something else starts the line, and owns the comment
-        line = first_line - 1
-        found: list[str] = []
-        lead = first_line
+        line, lead = first_line - 1, first_line
+        comments, attributes = language.comment_marks, language.attribute_marks
+        found: list[bytes] = []
         while line >= 1 and first_line - line < 200:
             begin = starts[line - 1]
-            raw = source[begin : min(starts[line], begin + 400)].strip()
-            if not raw:
+            raw = source[begin : starts[line]].strip() if starts[line] - begin < 400 else b""
+            if not raw or (raw[0] not in language.leads and raw[-2:] != b"*/"):
                 break
-            text = raw.decode("utf-8", "replace")
-            if language.block_comments and text.endswith("*/"):
+            if language.block_comments and raw[-2:] == b"*/":
                 opened = source.rfind(b"/*", max(0, starts[line] - 8_000), starts[line])
                 if opened == -1:
                     break
@@ -385,18 +393,21 @@ class Walk(Gathered):
                     line -= 1
                 if source[starts[line - 1] : opened].strip():
                     break  # a comment behind code belongs to that code
-                found.insert(0, source[opened : starts[lead - 1]].decode("utf-8", "replace"))
+                found.append(source[opened : starts[lead - 1]])
                 lead = line
                 break
-            if language.attributes and text.startswith(language.attributes):
+            if attributes and raw.startswith(attributes):
                 lead = line
-            elif text.startswith(language.line_comments):
-                found.insert(0, text)
+            elif raw.startswith(comments):
+                found.append(raw)
                 lead = line
             else:
                 break
             line -= 1
-        return lead, clean_comment("\n".join(found)) if found else ""
+        if not found:
+            return lead, ""
+        text = b"\n".join(reversed(found))[: 2 * DOC_MAX]
+        return lead, clean_comment(text.decode("utf-8", "replace"))
 
 
 _WORDS = re.compile(rb"[A-Za-z_(\s]+\Z")  # `export const`, `local`, `type (`
@@ -409,90 +420,4 @@ def clean_comment(text: str) -> str:
     return "\n".join(line.rstrip() for line in _MARKS.sub("", text).strip().split("\n"))[:DOC_MAX]
 
 
-def _document_order(node: tree_sitter.Node) -> tuple[int, int]:
-    return node.start_byte, -node.end_byte
-
-
-# Rules that many languages share.
-
-
-def definition(
-    kind: Kind,
-    *,
-    name: str = "name",
-    body: str = "body",
-    member: Kind | None = None,
-    after: Callable[[Walk, tree_sitter.Node, int], None] | None = None,
-) -> Rule:
-    """A rule for a node with a name and perhaps a body. `member` is its kind inside a class."""
-
-    def rule(walk: Walk, node: tree_sitter.Node) -> None:
-        named = node.child_by_field_name(name)
-        if named is None:
-            return
-        block = node.child_by_field_name(body)
-        chosen = member if member and walk.inside() in CONTAINERS else kind
-        index = walk.define(
-            node,
-            walk.text(named, 120),
-            chosen,
-            signature_end=block.start_byte if block else None,
-        )
-        if after and index != MODULE:
-            after(walk, node, index)
-
-    return rule
-
-
-def calling(arguments: str = "arguments", kind: CallKind = "call") -> Rule:
-    """A rule for a call whose callee is the text before its arguments."""
-
-    def rule(walk: Walk, node: tree_sitter.Node) -> None:
-        given = node.child_by_field_name(arguments)
-        if given is None:
-            walk.call(node, walk.text(node, chains.LONGEST), kind)
-            return
-        start, end = node.start_byte, given.start_byte
-        # Of a long chain only the last name matters, and it is at the end.
-        text = (
-            walk.slice(start, end)
-            if end - start <= chains.LONGEST
-            else ("\0" + walk.slice(end - chains.LONGEST, end))
-        )
-        walk.call(node, text.rstrip().removesuffix("?."), kind, given.named_child_count)
-
-    return rule
-
-
-def split_list(text: str) -> list[str]:
-    """The parts of a list, split at the commas that no bracket encloses."""
-    parts, depth, start = [], 0, 0
-    for i, char in enumerate(text):
-        if char in "([{<":
-            depth += 1
-        elif char in ")]}" or (char == ">" and text[i - 1 : i] not in ("-", "=")):
-            depth -= 1
-        elif char == "," and depth <= 0:
-            parts.append(text[start:i].strip())
-            start = i + 1
-    parts.append(text[start:].strip())
-    return [part for part in parts if part]
-
-
-_HERITAGE = re.compile(r"\b(extends|implements|with)\b")
-
-
-def heritage(walk: Walk, index: int, text: str, line: int) -> None:
-    """Read `extends A implements B, C` and record what the symbol inherits."""
-    pieces = _HERITAGE.split(text)
-    kinds: dict[str, InheritanceKind] = {"implements": "implements", "with": "mixes in"}
-    child = walk.symbols[index].qualified
-    for word, bases in zip(pieces[1::2], pieces[2::2], strict=True):
-        for base in split_list(bases.split("{")[0]):
-            walk.inherit(child, base, kinds.get(word, "extends"), line)
-
-
-def wrapping(walk: Walk, node: tree_sitter.Node) -> None:
-    """A rule for what stands around a definition and belongs to it: decorators, `export`."""
-    if walk.wrapper is None or walk.wrapper[1] < node.end_byte:
-        walk.wrapper = (node.start_byte, node.end_byte, node.start_point[0] + 1)
+_START, _END = attrgetter("start_byte"), attrgetter("end_byte")

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import Call
-from holdfast.index.walk import Language, Walk, definition
+from holdfast.index.rules import definition
+from holdfast.index.walk import Language, Walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import LONGEST
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, calling, last_child
+from holdfast.index.rules import calling
+from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, last_child
 
 if TYPE_CHECKING:
     from tree_sitter import Node

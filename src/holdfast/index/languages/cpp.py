@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.index.languages import c
-from holdfast.index.walk import Language, Walk, wrapping
+from holdfast.index.rules import wrapping
+from holdfast.index.walk import Language, Walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import LONGEST, type_name
 from holdfast.index.facts import MODULE, InheritanceKind, Kind
-from holdfast.index.walk import (
-    CONTAINERS,
-    Language,
-    Rule,
-    Walk,
-    calling,
-    definition,
-    last_child,
-    split_list,
-)
+from holdfast.index.rules import calling, definition, split_list
+from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, last_child
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import type_name
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import Language, Walk, calling, definition, first_child
+from holdfast.index.rules import calling, definition
+from holdfast.index.walk import Language, Walk, first_child
 
 if TYPE_CHECKING:
     from tree_sitter import Node

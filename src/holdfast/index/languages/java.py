@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import LONGEST
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import Language, Rule, Walk, calling, heritage, split_list
+from holdfast.index.rules import calling, heritage, split_list
+from holdfast.index.walk import Language, Rule, Walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import LONGEST
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import (
-    CONTAINERS,
-    Language,
-    Rule,
-    Walk,
-    calling,
-    definition,
-    first_child,
-    heritage,
-    split_list,
-    wrapping,
-)
+from holdfast.index.rules import calling, definition, heritage, split_list, wrapping
+from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, first_child
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import Language, Walk, calling, first_child
+from holdfast.index.rules import calling
+from holdfast.index.walk import Language, Walk, first_child
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -16,7 +16,8 @@ from holdfast.index.facts import MODULE, Problem
 from holdfast.index.languages import parsed
 from holdfast.index.languages.config import Entry, line_at, members
 from holdfast.index.languages.documents import add
-from holdfast.index.walk import Gathered, TooHardError, Walk
+from holdfast.index.parsing import TooHardError
+from holdfast.index.walk import Gathered, Walk
 
 
 class Line(NamedTuple):

@@ -6,17 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import (
-    CONTAINERS,
-    Language,
-    Rule,
-    Walk,
-    calling,
-    definition,
-    first_child,
-    heritage,
-    split_list,
-)
+from holdfast.index.rules import calling, definition, heritage, split_list
+from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, first_child
 
 if TYPE_CHECKING:
     from tree_sitter import Node

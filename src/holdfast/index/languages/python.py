@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import CONTAINERS, DOC_MAX, Language, Walk, calling, first_child, wrapping
+from holdfast.index.rules import calling, wrapping
+from holdfast.index.walk import CONTAINERS, DOC_MAX, Language, Walk, first_child
 
 if TYPE_CHECKING:
     from tree_sitter import Node

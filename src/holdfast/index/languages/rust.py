@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import type_name
 from holdfast.index.facts import MODULE, Kind
-from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, calling, definition, split_list
+from holdfast.index.rules import calling, definition, split_list
+from holdfast.index.walk import CONTAINERS, Language, Rule, Walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_BEFORE = re.compile(rb"(?:[\w.:]|(?<=[\w)])\(\))*$")
+_PATH = bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123)) + b"_.:()"
 
 
 def _public(walk: Walk, node: Node) -> bool:
@@ -148,9 +149,10 @@ def _token(walk: Walk, node: Node) -> None:
     end = node.end_byte
     if walk.source[end : end + 1] != b"(":
         return
-    start = max(0, node.start_byte - 120)
-    before = _BEFORE.search(walk.source[start : node.start_byte])
-    path = before.group() if before else b""
+    before = walk.source[max(0, node.start_byte - 120) : node.start_byte]
+    path = before[len(before.rstrip(_PATH)) :]
+    if b"(" in path:  # only empty brackets are part of a path: `self.cart().total(…)`
+        path = path[path.replace(b"()", b"..").rfind(b"(") + 1 :]
     walk.call(node, (path + walk.source[node.start_byte : end]).decode("utf-8", "replace"))
 
 

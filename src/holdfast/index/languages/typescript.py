@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.facts import MODULE
 from holdfast.index.languages import javascript
-from holdfast.index.walk import Language, Walk, definition
+from holdfast.index.rules import definition
+from holdfast.index.walk import Language, Walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
