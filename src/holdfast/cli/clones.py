@@ -11,7 +11,7 @@ from pathlib import Path
 from holdfast import __version__
 from holdfast.cli.trees import Tree, home, open_tree, progress_on_terminal
 from holdfast.errors import UsageError
-from holdfast.files import disk
+from holdfast.files import listing
 from holdfast.sequence import clones, report
 from holdfast.sequence.corpus import Corpus
 from holdfast.sequence.shelf import facts_of
@@ -82,23 +82,23 @@ def _before(
     """Which files changed since a revision, and how often a block stood in them then."""
     if revision.startswith("-"):
         raise UsageError(f"{revision!r} is no revision")
-    prefix = disk.git(tree.root, "rev-parse", "--show-prefix")
-    commit = disk.git(tree.root, "rev-parse", "--verify", "--quiet", revision + "^{commit}")
+    prefix = listing.git(tree.root, "rev-parse", "--show-prefix")
+    commit = listing.git(tree.root, "rev-parse", "--verify", "--quiet", revision + "^{commit}")
     if prefix is None or commit is None:
         raise UsageError(
             f"{revision!r} is no revision of a git repository at {tree.root}",
             "name a commit, a branch or a tag",
         )
-    listed = disk.git(
+    listed = listing.git(
         tree.root, "diff", "--name-only", "--no-renames", "--relative", "-z", revision, "--", "."
     )
     changed = {os.fsdecode(path) for path in (listed or b"").split(b"\0") if path}
-    others = disk.git(tree.root, "ls-files", "-z", "--others", "--exclude-standard")
+    others = listing.git(tree.root, "ls-files", "-z", "--others", "--exclude-standard")
     changed |= {os.fsdecode(path) for path in (others or b"").split(b"\0") if path}
     base = os.fsdecode(prefix.rstrip(b"\n"))
     documents = []
     for path in sorted(changed):
-        data = disk.git(tree.root, "cat-file", "blob", f"{commit.decode().strip()}:{base}{path}")
+        data = listing.git(tree.root, "cat-file", "blob", f"{commit.decode().strip()}:{base}{path}")
         text = None if data is None else text_of(data)
         if text is not None:
             documents.append(Document(facts_of(path, len(text), 0, text), text))

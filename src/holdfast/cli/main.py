@@ -14,6 +14,10 @@ from holdfast import __version__
 from holdfast.errors import HoldfastError, UsageError
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "index": ("holdfast.cli.index", "make, refresh, inspect, forget and repair indexes"),
+    "search": ("holdfast.cli.search", "find code by name, phrase or behaviour"),
+    "outline": ("holdfast.cli.outline", "the symbols of a file"),
+    "calls": ("holdfast.cli.calls", "what a symbol calls, and what calls it"),
     "read": ("holdfast.cli.read", "a file, or only what the session does not hold of it"),
     "readcache": ("holdfast.cli.readcache", "what a session holds, and why an answer is short"),
     "session": ("holdfast.cli.session", "a session as a tree, with the trust at each point"),

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.errors import UsageError
-from holdfast.files import disk
-from holdfast.files.snapshot import Changes, FileStat, Snapshot, changes
+from holdfast.files import listing
+from holdfast.files.listing import FileStat, Listing, ListingChanges, changes
 from holdfast.sequence.shelf import Progress, Shelf, facts_of
 from holdfast.sequence.suffix.stream import Document, Facts
 from holdfast.sequence.tokens.lexer import Reading
@@ -34,14 +34,14 @@ class Tree:
 
     root: Path
     shelf: Shelf
-    snapshot: Snapshot
-    changes: Changes
+    snapshot: Listing
+    changes: ListingChanges
 
 
 def open_tree(root: Path, sequence_root: Path, reading: Reading, progress: Progress) -> Tree:
     """Look at the tree, take over what changed since the last time, and open its segments."""
     root = root.resolve()
-    looked = disk.snapshot(root)
+    looked = listing.list_files(root)
     name = "".join(flag for flag, on in (("c", reading.comments), ("w", reading.whitespace)) if on)
     directory = Shelf.directory_of(sequence_root, root)
     shelf = Shelf(directory.with_name(directory.name + ("-" + name if name else "")), reading)
@@ -62,12 +62,12 @@ def open_tree(root: Path, sequence_root: Path, reading: Reading, progress: Progr
 
 
 def _documents(
-    root: Path, looked: Snapshot, paths: list[str], gone: list[str], progress: Progress
+    root: Path, looked: Listing, paths: list[str], gone: list[str], progress: Progress
 ) -> Iterator[Document]:
     for number, path in enumerate(paths):
         if number % 200 == 0:
             progress("reading files", number, len(paths))
-        data = disk.read(root, path)
+        data = listing.read(root, path)
         if data is None:
             gone.append(path)
             continue

@@ -1,1 +1,1 @@
-"""A directory tree as data."""
+"""A directory tree as data: which files count, what they held, what changed since."""

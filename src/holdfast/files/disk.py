@@ -1,116 +1,234 @@
-"""Looking at a directory tree: the I/O behind `snapshot`.
+"""Looking at a tree on disk. Reads only; never follows a link, never leaves the file system.
 
-In a git repository git decides which files count (`git ls-files`, tracked or not, ignored ones left
-out). Elsewhere every file counts that is not in a directory of the kind nobody writes by hand.
+A name that no key can hold (not UTF-8, or with a backslash) is counted and left out. A directory
+or file that cannot be read is named, so that nobody takes it for deleted.
 """
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
-import stat
-import subprocess
-from collections.abc import Iterable, Iterator
+import stat as modes
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from holdfast.errors import UsageError
-from holdfast.files.snapshot import FileStat, Snapshot
+from holdfast.files.ignore import Rules, RuleStack
+from holdfast.files.policy import DEFAULT_EXCLUSIONS, FOREVER_OUT, NAMES, STEMS, Policy
+from holdfast.files.snapshot import Entry, Snapshot, Stat, carried_over, compressed, unchanged
 
-DEFAULT_EXCLUSIONS = frozenset(
-    {
-        ".git",
-        ".hg",
-        ".svn",
-        ".jj",
-        "node_modules",
-        ".venv",
-        "venv",
-        "__pycache__",
-        ".mypy_cache",
-        ".ruff_cache",
-        ".pytest_cache",
-        ".hypothesis",
-        ".tox",
-        ".nox",
-        ".eggs",
-        ".gradle",
-        ".idea",
-        ".vscode",
-        ".cache",
-        "target",
-        "dist",
-        "build",
-        ".next",
-        ".nuxt",
-    }
-)
-"""Directories that are left out where no git repository says what counts."""
+CONTROL_FILES = (".gitignore", ".holdfastignore")
 
-SIZE_MAX = 8 * 1024 * 1024
-"""Larger files are data, not source."""
+_DEFAULTS = Rules(DEFAULT_EXCLUSIONS)
 
 
-def snapshot(root: Path, *, size_bytes_max: int = SIZE_MAX) -> Snapshot:
-    """Look at every file of the tree that counts. Symbolic links are not followed."""
-    if not root.is_dir():
-        raise UsageError(f"{root} is not a directory", "name a directory that exists")
-    listed = _git_files(root)
-    paths: Iterable[str] = _walked(root) if listed is None else listed
-    files: dict[str, FileStat] = {}
-    too_large: list[str] = []
-    base = os.fspath(root)
-    for path in paths:
-        try:
-            info = os.lstat(f"{base}/{path}")
-        except OSError:
-            continue  # gone since it was listed
-        if not stat.S_ISREG(info.st_mode):
-            continue
-        if info.st_size > size_bytes_max:
-            too_large.append(path)
-            continue
-        files[path] = FileStat(info.st_size, max(info.st_mtime_ns, info.st_ctime_ns))
-    return Snapshot(files, tuple(sorted(too_large)))
+@dataclass(slots=True)
+class Walk:
+    """What a tree holds by name and stat. `skipped` counts what was left out, by reason."""
+
+    stats: dict[str, Stat] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
+    skipped: Counter[str] = field(default_factory=Counter)
 
 
-def read(root: Path, path: str) -> bytes | None:
-    """The bytes of a file, or None when it is gone or may not be read."""
+class TreeMissing(Exception):
+    """Raised when the root is not there, or is no directory."""
+
+
+def walk(root: str, policy: Policy | None = None) -> Walk:
+    """Find every file of the tree that the policy and the tree's rules leave in."""
+    policy = policy or Policy()
     try:
-        return (root / path).read_bytes()
-    except OSError:
-        return None
-
-
-def git(root: Path, *arguments: str) -> bytes | None:
-    """What a git command prints, or None when it fails or there is no git."""
-    command = ["git", "-C", os.fspath(root), *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603
-    except OSError:
-        return None
-    return done.stdout if done.returncode == 0 else None
-
-
-def _git_files(root: Path) -> list[str] | None:
-    listed = git(
-        root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"
-    )
-    if listed is None:
-        return None
-    return [os.fsdecode(path) for path in listed.split(b"\0") if path]
-
-
-def _walked(root: Path) -> Iterator[str]:
-    waiting = [""]
-    while waiting:
-        directory = waiting.pop()
+        top = os.lstat(root)
+    except OSError as error:
+        raise TreeMissing(os.strerror(error.errno or errno.EIO)) from error
+    if not modes.S_ISDIR(top.st_mode):
+        raise TreeMissing("it is not a directory")
+    found = Walk()
+    extensions = policy.extensions()
+    # A stack of our own: a tree can be deeper than the interpreter's.
+    pending: list[tuple[str, str, RuleStack]] = [("", root, _top_rules(root, policy))]
+    while pending:
+        key, directory, rules = pending.pop()
         try:
-            entries = sorted(os.scandir(root / directory), key=lambda entry: entry.name)
+            with os.scandir(directory) as listing:
+                entries = list(listing)
+        except OSError as error:
+            if error.errno != errno.ENOENT or not key:
+                found.unreadable.add(key)
+            continue
+        prefix = f"{key}/" if key else ""
+        try:
+            rules = _with_control_files(rules, entries, prefix)
         except OSError:
+            found.unreadable.add(key)
             continue
         for entry in entries:
-            path = f"{directory}{entry.name}"
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in DEFAULT_EXCLUSIONS:
-                    waiting.append(f"{path}/")
-            else:
-                yield path
+            name = entry.name
+            if not name.isascii() and not _utf8(name):
+                found.skipped["unnameable"] += 1
+                continue
+            path = prefix + name
+            try:
+                if entry.is_symlink():
+                    found.skipped["symlink"] += 1
+                elif entry.is_dir(follow_symlinks=False):
+                    if name in FOREVER_OUT or rules.excludes(path, name, True):
+                        found.skipped["ignored"] += 1
+                    elif "\\" in name:
+                        found.skipped["unnameable"] += 1
+                    elif entry.stat(follow_symlinks=False).st_dev != top.st_dev:
+                        # Another file system may be away next time; what is in it is not ours.
+                        found.unreadable.add(path)
+                        found.skipped["mount"] += 1
+                    else:
+                        pending.append((path, entry.path, rules))
+                else:
+                    _take_file(found, policy, extensions, rules, entry, path)
+            except FileNotFoundError:
+                continue  # It went away while we looked, which is a deletion like any other.
+            except OSError:
+                found.unreadable.add(path)
+    return found
+
+
+def _take_file(
+    found: Walk,
+    policy: Policy,
+    extensions: frozenset[str],
+    rules: RuleStack,
+    entry: os.DirEntry[str],
+    path: str,
+) -> None:
+    name = entry.name
+    lowered = name.lower()
+    dot = lowered.rfind(".")
+    known = lowered[dot:] in extensions if dot > 0 else False
+    if not known and lowered not in NAMES and lowered.split(".", 1)[0] not in STEMS:
+        found.skipped["kind"] += 1
+        return
+    if "\\" in name:
+        found.skipped["unnameable"] += 1
+        return
+    if rules.excludes(path, name, False):
+        found.skipped["ignored"] += 1
+        return
+    seen = entry.stat(follow_symlinks=False)
+    if not modes.S_ISREG(seen.st_mode):
+        found.skipped["special"] += 1
+    elif seen.st_size > policy.size_bytes_max:
+        found.skipped["large"] += 1
+    else:
+        found.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+
+
+def _utf8(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _with_control_files(
+    rules: RuleStack, entries: list[os.DirEntry[str]], prefix: str
+) -> RuleStack:
+    present = {entry.name: entry.path for entry in entries if entry.name in CONTROL_FILES}
+    for name in CONTROL_FILES:
+        if name in present:
+            rules = rules.with_rules(Rules(_lines(present[name])), drop=len(prefix))
+    return rules
+
+
+def _lines(path: str) -> list[str]:
+    if os.path.islink(path):
+        return []  # git does not follow a linked .gitignore either.
+    return Path(path).read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+
+
+def _top_rules(root: str, policy: Policy) -> RuleStack:
+    """The rules that hold before the tree's own: defaults, the caller's, and those of git above."""
+    rules = RuleStack().with_rules(_DEFAULTS)
+    top, git = _repository(root)
+    if git is not None:
+        assert top is not None
+        inside = os.path.relpath(root, top)
+        prefix = "" if inside == "." else f"{inside}/"
+        exclude = git / "info" / "exclude"
+        if exclude.is_file():
+            rules = rules.with_rules(Rules(_lines(str(exclude))), prefix=prefix)
+        above = Path(top)
+        for part in () if inside == "." else (".", *Path(inside).parts[:-1]):
+            above = above / part
+            down = os.path.relpath(root, above)
+            for name in CONTROL_FILES:
+                if (above / name).is_file():
+                    rules = rules.with_rules(Rules(_lines(str(above / name))), prefix=f"{down}/")
+    return rules.with_rules(Rules(policy.ignore_patterns))
+
+
+def _repository(root: str) -> tuple[str | None, Path | None]:
+    """The top of the git work tree around a root, and where git keeps its settings."""
+    for top in (Path(root), *Path(root).parents):
+        git = top / ".git"
+        if git.is_dir():
+            return str(top), git
+        if git.is_file():
+            # A linked work tree: `gitdir: …/worktrees/name`, whose `commondir` leads back.
+            try:
+                linked = Path(git.read_text(encoding="utf-8").removeprefix("gitdir:").strip())
+                linked = linked if linked.is_absolute() else top / linked
+                common = linked / "commondir"
+                if common.is_file():
+                    linked = linked / common.read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError):
+                return None, None
+            return str(top), linked
+    return None, None
+
+
+def read_file(root: str, key: str) -> tuple[bytes, Stat]:
+    """A file's bytes and the stat they belong to. Raises OSError; refuses links and devices."""
+    descriptor = os.open(
+        os.path.join(root, key), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    )
+    with open(descriptor, "rb") as file:
+        before = os.fstat(descriptor)
+        if not modes.S_ISREG(before.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        source = file.read()
+        after = os.fstat(descriptor)
+        if (after.st_mtime_ns, after.st_size) != (before.st_mtime_ns, before.st_size):
+            source = os.pread(descriptor, after.st_size + 1, 0)
+            after = os.fstat(descriptor)
+    return source, Stat(len(source), after.st_mtime_ns, after.st_ctime_ns)
+
+
+def digest(source: bytes) -> str:
+    return hashlib.sha256(source).hexdigest()
+
+
+def look(
+    root: str, now_ns: int, policy: Policy | None = None, before: Snapshot | None = None
+) -> tuple[Snapshot, Walk]:
+    """A snapshot of the tree, reading only the files whose stat moved since `before`."""
+    before = before or Snapshot({}, 0)
+    found = walk(root, policy)
+    entries: dict[str, Entry] = {}
+    unreadable = set(found.unreadable)
+    for key, seen in found.stats.items():
+        known = before.entries.get(key)
+        if known is not None and unchanged(known, seen, before.taken_ns):
+            entries[key] = known
+            continue
+        try:
+            source, read_at = read_file(root, key)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            unreadable.add(key)
+            continue
+        entries[key] = Entry(read_at, digest(source))
+    snapshot = Snapshot(entries, now_ns, compressed(unreadable))
+    return carried_over(before, snapshot), found

@@ -1,51 +1,139 @@
-"""A directory tree as data: which files there are, and what changed between two looks."""
+"""A directory tree as data, and what changed between two looks at it.
+
+A look is stat first: a file whose size and times are as before is taken to hold what it held. Two
+traps are in that. A write can fall into the same clock tick as the look before it, so a file that
+was touched about when the last look was taken is read again. And a part of the tree that cannot be
+read now is not gone: its entries are carried over, and are never reported as removed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+RACY_NS = 2_000_000_000
+"""A file touched within this time of a look may have changed after it. Coarse file systems keep
+times to two seconds."""
 
 
 @dataclass(frozen=True, slots=True)
-class FileStat:
-    """What a look at a file says without reading it."""
+class Stat:
+    """What tells a changed file cheaply."""
 
-    size: int
-    stamp_ns: int
-    """The later of its modification and its change time: a rewrite moves it, whatever it hides."""
+    size_bytes: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file: its stat and the sha256 of its bytes."""
+
+    stat: Stat
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The files of a tree by path, relative to its root, with forward slashes."""
+    """The files of a tree by relative key, as seen at one time.
 
-    files: Mapping[str, FileStat] = field(default_factory=dict)
-    too_large: tuple[str, ...] = ()
-    """Files that were left out because of their size."""
+    `unreadable` are keys of files and directories that could not be read; "" is the root itself.
+    """
+
+    entries: Mapping[str, Entry]
+    taken_ns: int
+    unreadable: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The difference between two snapshots; every tuple is sorted."""
+    """What happened between two snapshots. `renamed` pairs (old, new) are also in removed/added."""
 
     added: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    touched: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    preserved: tuple[str, ...] = field(default=())
 
     def __bool__(self) -> bool:
-        return bool(self.added or self.changed or self.removed)
+        return bool(self.added or self.removed or self.modified)
 
 
-def changes(before: Mapping[str, FileStat], after: Mapping[str, FileStat]) -> Changes:
-    """What happened between two looks.
+def unchanged(known: Entry | None, stat: Stat, taken_ns: int) -> bool:
+    """Whether a file can be taken to hold what it held at a look taken at `taken_ns`.
 
-    May call a file changed that was only touched. Never calls one unchanged whose size or stamps
-    differ.
+    May ask for a file to be read that did not change. Says *unchanged* of a changed one only if
+    its size and all its times were put back.
     """
+    if known is None or known.stat != stat:
+        return False
+    return max(stat.mtime_ns, stat.ctime_ns) < taken_ns - RACY_NS
+
+
+def compare(before: Snapshot, after: Snapshot) -> Changes:
+    """What happened from one snapshot to the other. Unreadable parts are preserved, not removed."""
+    added = sorted(after.entries.keys() - before.entries.keys())
+    gone = before.entries.keys() - after.entries.keys()
+    preserved = sorted(key for key in gone if covered(key, after.unreadable))
+    removed = sorted(gone - set(preserved))
+    modified, touched = [], []
+    for key, entry in after.entries.items():
+        known = before.entries.get(key)
+        if known is None:
+            continue
+        if known.digest != entry.digest:
+            modified.append(key)
+        elif known.stat != entry.stat:
+            touched.append(key)
     return Changes(
-        added=tuple(sorted(path for path in after if path not in before)),
-        changed=tuple(
-            sorted(path for path in after if path in before and after[path] != before[path])
-        ),
-        removed=tuple(sorted(path for path in before if path not in after)),
+        tuple(added),
+        tuple(removed),
+        tuple(sorted(modified)),
+        tuple(sorted(touched)),
+        tuple(_renames(before, after, removed, added)),
+        tuple(preserved),
     )
+
+
+def carried_over(before: Snapshot, after: Snapshot) -> Snapshot:
+    """The later snapshot, with the earlier entries of whatever could not be read."""
+    kept = {
+        key: entry
+        for key, entry in before.entries.items()
+        if key not in after.entries and covered(key, after.unreadable)
+    }
+    return Snapshot({**kept, **after.entries}, after.taken_ns, after.unreadable)
+
+
+def covered(key: str, parts: Iterable[str]) -> bool:
+    """Whether a key is one of these parts or lies under one, by whole segments."""
+    return any(not part or key == part or key.startswith(part + "/") for part in parts)
+
+
+def compressed(parts: Iterable[str]) -> frozenset[str]:
+    """The same parts without those that lie under another."""
+    kept: list[str] = []
+    for part in sorted(set(parts)):
+        if not covered(part, kept):
+            kept.append(part)
+    return frozenset(kept)
+
+
+def _renames(
+    before: Snapshot, after: Snapshot, removed: Iterable[str], added: Iterable[str]
+) -> list[tuple[str, str]]:
+    """Pairs of a removed and an added file with one content, closest names first."""
+    by_digest: dict[str, list[str]] = defaultdict(list)
+    for key in removed:
+        by_digest[before.entries[key].digest].append(key)
+    pairs = []
+    for new in added:
+        candidates = by_digest.get(after.entries[new].digest)
+        if candidates:
+            name = new.rsplit("/", 1)[-1]
+            old = min(candidates, key=lambda key: (key.rsplit("/", 1)[-1] != name, key))
+            candidates.remove(old)
+            pairs.append((old, new))
+    return pairs

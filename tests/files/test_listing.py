@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import UsageError
-from holdfast.files import disk
-from holdfast.files.snapshot import FileStat, changes
+from holdfast.files import listing
+from holdfast.files.listing import FileStat, changes
 
 stats = st.dictionaries(
     st.sampled_from("abcd"), st.builds(FileStat, st.integers(0, 2), st.integers(0, 2))
@@ -18,7 +18,7 @@ stats = st.dictionaries(
 
 
 @given(stats, stats)
-def test_changes_lead_from_one_snapshot_to_the_other(
+def test_changes_lead_from_one_listing_to_the_other(
     before: dict[str, FileStat], after: dict[str, FileStat]
 ) -> None:
     found = changes(before, after)
@@ -40,9 +40,9 @@ def test_git_decides_what_counts_in_a_repository(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     tree(tmp_path, "a.py", "sub/b.py", "node_modules/c.js", "ignored.log", "sub/ü.py")
     (tmp_path / ".gitignore").write_text("*.log\n")
-    found = disk.snapshot(tmp_path).files
+    found = listing.list_files(tmp_path).files
     assert set(found) == {".gitignore", "a.py", "sub/b.py", "node_modules/c.js", "sub/ü.py"}
-    assert set(disk.snapshot(tmp_path / "sub").files) == {"b.py", "ü.py"}
+    assert set(listing.list_files(tmp_path / "sub").files) == {"b.py", "ü.py"}
 
 
 @pytest.mark.shows("SEQ-FILES")
@@ -54,7 +54,7 @@ def test_elsewhere_directories_that_nobody_writes_are_left_out(tmp_path: Path) -
     environment = os.environ.get("GIT_CEILING_DIRECTORIES")
     os.environ["GIT_CEILING_DIRECTORIES"] = str(tmp_path.parent)
     try:
-        found = disk.snapshot(tmp_path, size_bytes_max=50)
+        found = listing.list_files(tmp_path, size_bytes_max=50)
     finally:
         if environment is None:
             del os.environ["GIT_CEILING_DIRECTORIES"]
@@ -65,6 +65,6 @@ def test_elsewhere_directories_that_nobody_writes_are_left_out(tmp_path: Path) -
 
 
 def test_a_file_that_is_gone_reads_as_nothing(tmp_path: Path) -> None:
-    assert disk.read(tmp_path, "missing") is None
+    assert listing.read(tmp_path, "missing") is None
     with pytest.raises(UsageError):
-        disk.snapshot(tmp_path / "missing")
+        listing.list_files(tmp_path / "missing")

@@ -1,0 +1,61 @@
+"""`holdfast calls`: what a symbol calls, and what calls it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from holdfast.cli.envelopes import exit_code
+from holdfast.cli.output import print_json
+from holdfast.index.settings import index_of
+from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", help="the file the symbol is in")
+    parser.add_argument("symbol", help="its name, qualified name or id")
+    parser.add_argument("--path", help="its tree (default: the tracked tree the file is in)")
+    parser.add_argument("--direction", choices=("callers", "callees", "both"), default="both")
+    parser.add_argument("--depth", type=int, default=1, help="1 to 3")
+    parser.add_argument("--limit", type=int, default=LIMIT_DEFAULT)
+    parser.add_argument("--json", action="store_true", help="answer as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    index = index_of(os.environ)
+    file = args.file if args.path else os.path.abspath(args.file)
+    key = "symbolId" if args.symbol.startswith("sym_") else "symbolLabel"
+    reference: Any = {"file": file, key: args.symbol}
+    try:
+        answer: Any = call_graph(
+            index,
+            args.path or os.path.dirname(file),
+            reference,
+            direction=args.direction,
+            depth=args.depth,
+            limit=args.limit,
+        )
+    finally:
+        index.close()
+    if args.json:
+        print_json(answer)
+    elif answer["status"] != "ok":
+        print(answer["message"])
+        for node in answer["nodes"]:
+            print(f"  {node['symbolId']}  {node['file']}:{node['span']['startLine']}")
+    else:
+        names = {node["symbolId"]: node["symbolLabel"] for node in answer["nodes"]}
+        for edge in answer["edges"]:
+            site = edge["site"]
+            print(
+                f"{names[edge['srcSymbolId']]} -> {names[edge['dstSymbolId']]}  "
+                f"{site['file']}:{site['startLine']}  {edge['confidence']:.2f} {edge['reason']}"
+            )
+        if not answer["edges"]:
+            print("No calls found.")
+        if answer["totalNoteCount"]:
+            print(f"[{answer['totalNoteCount']} calls lead out of the tree or are not known]")
+        for warning in answer.get("warnings", []):
+            print(f"[{warning}]")
+    return exit_code(answer)

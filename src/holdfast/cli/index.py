@@ -1,0 +1,130 @@
+"""`holdfast index`: make, refresh, inspect, forget and repair indexes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from typing import Any
+
+from holdfast.cli.envelopes import OK, REFUSED
+from holdfast.cli.output import print_json
+from holdfast.index.code_index import CodeIndex, run_here
+from holdfast.index.progress import Progress
+from holdfast.index.settings import index_of
+from holdfast.index.tools.listing import list_codebases
+from holdfast.index.tools.manage import manage_index
+
+ACTIONS = ("create", "reindex", "sync", "status", "clear", "list", "repair")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=ACTIONS)
+    parser.add_argument("path", nargs="?", default=".", help="the tree (default: here)")
+    parser.add_argument("--force", action="store_true", help="create: rebuild even if indexed")
+    parser.add_argument(
+        "--extension", action="append", default=[], metavar=".EXT", help="also index these files"
+    )
+    parser.add_argument(
+        "--ignore", action="append", default=[], metavar="PATTERN", help="leave these out"
+    )
+    parser.add_argument(
+        "--allow-unnecessary",
+        action="store_true",
+        help="reindex: rebuild although only ignore rules changed",
+    )
+    parser.add_argument("--json", action="store_true", help="answer as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    index = index_of(os.environ)
+    index.start = run_here
+    try:
+        return _run(index, args)
+    finally:
+        index.close()
+
+
+def _run(index: CodeIndex, args: argparse.Namespace) -> int:
+    if args.action == "list":
+        listed = list_codebases(index)
+        print_json(listed) if args.json else print(listed["text"])
+        return OK
+    if args.action == "repair":
+        return _repair(index, args)
+    bar = _Bar(sys.stderr.isatty() and not args.json)
+    answer: Any = manage_index(
+        index,
+        args.action,
+        args.path,
+        force=args.force,
+        custom_extensions=args.extension,
+        ignore_patterns=args.ignore,
+        allow_unnecessary_reindex=args.allow_unnecessary,
+        report=bar,
+    )
+    bar.close()
+    started = answer["status"] == "ok" and args.action in ("create", "reindex")
+    # A command waits for its run, so what it says at the end is what the run came to.
+    final: Any = manage_index(index, "status", answer["path"]) if started else answer
+    if args.json:
+        print_json({**final, "started": answer} if started else answer)
+    else:
+        if started:
+            notes = answer["humanText"].splitlines()[:-1]
+            print("\n".join([*notes, final["humanText"]]))
+        else:
+            print(answer["humanText"])
+    return OK if final["status"] == "ok" else REFUSED
+
+
+def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
+    """Set an unreadable registry aside, end dead runs, bring back what the backend proves."""
+    from holdfast.index.lifecycle import reconcile_nondestructive, recover_all
+
+    aside = index.registry.set_aside()
+    ended = recover_all(index)
+    restored = reconcile_nondestructive(index)
+    if args.json:
+        print_json(
+            {
+                "status": "ok",
+                "setAside": str(aside) if aside else None,
+                "ended": ended,
+                "restored": restored,
+            }
+        )
+        return OK
+    if aside is not None:
+        print(f"The registry could not be read; it is kept as {aside}.")
+    for root in ended:
+        print(f"Ended an interrupted run on {root}.")
+    for root in restored:
+        print(f"Brought back {root}: its index is complete.")
+    if aside is None and not ended and not restored:
+        print("Nothing needed repair.")
+    return OK
+
+
+class _Bar:
+    """One line of progress on a terminal, rewritten at most ten times a second."""
+
+    def __init__(self, shown: bool) -> None:
+        self._shown, self._last, self._width = shown, 0.0, 0
+
+    def __call__(self, progress: Progress) -> None:
+        if not self._shown:
+            return
+        now = time.monotonic()
+        if now - self._last < 0.1 and progress.pct < 100:
+            return
+        self._last = now
+        filled = int(progress.pct / 5)
+        line = f"[{'=' * filled}{' ' * (20 - filled)}] {progress}"
+        print(f"\r{line:<{self._width}}", end="", file=sys.stderr, flush=True)
+        self._width = len(line)
+
+    def close(self) -> None:
+        if self._shown and self._width:
+            print(f"\r{'':<{self._width}}\r", end="", file=sys.stderr, flush=True)

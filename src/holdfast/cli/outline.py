@@ -1,0 +1,48 @@
+"""`holdfast outline`: the symbols of one file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from holdfast.cli.envelopes import exit_code
+from holdfast.cli.output import print_json
+from holdfast.index.settings import index_of
+from holdfast.index.tools.outline import file_outline
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", help="the file")
+    parser.add_argument("--path", help="its tree (default: the tracked tree it is in)")
+    parser.add_argument("--symbol", help="only the symbol of this name")
+    parser.add_argument("--json", action="store_true", help="answer as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    index = index_of(os.environ)
+    file = args.file if args.path else os.path.abspath(args.file)
+    try:
+        answer: Any = file_outline(
+            index,
+            args.path or os.path.dirname(file),
+            file,
+            resolve_mode="exact" if args.symbol else "outline",
+            symbol_label=args.symbol,
+        )
+    finally:
+        index.close()
+    if args.json:
+        print_json(answer)
+        return exit_code(answer)
+    if answer["outline"] is None:
+        print(answer.get("message", answer["status"]))
+        return exit_code(answer)
+    for symbol in answer["outline"]["symbols"]:
+        span = symbol["span"]
+        depth = symbol["symbolLabel"].count(".")
+        shown = symbol.get("signature") or symbol["name"]
+        shown = shown.removeprefix(f"{symbol['kind']} ")
+        lines = f"{span['startLine']}-{span['endLine']}"
+        print(f"{lines:>11}  {'  ' * depth}{symbol['kind']} {shown}")
+    return exit_code(answer)

@@ -1,0 +1,285 @@
+"""Which paths a tree's own rules leave out: gitignore files as git reads them.
+
+Each file's rules speak of paths below its directory; a later rule wins over an earlier one, a
+deeper file over a shallower, and nothing below an excluded directory can come back. Most rules
+speak of names only (`*.pyc`, `build/`), so a file's rules are compiled into runs of one sign: a
+set of plain names, a set of suffixes, one pattern over names and one over whole paths. That is
+what makes looking at a tree again cost little more than asking the system for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+_PLAIN = re.compile(r"[^*?\[\\]+\Z")
+_SUFFIX = re.compile(r"\*(\.[^*?\[\\./]+)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of a gitignore file."""
+
+    pattern: str
+    negated: bool
+    directories_only: bool
+    anchored: bool
+
+
+def parse_rule(line: str) -> Rule | None:
+    """The rule a line states; None for a blank line, a comment, an empty pattern."""
+    text = line.rstrip("\r\n")
+    if text.startswith("#"):
+        return None
+    text = _without_trailing_spaces(text)
+    negated = text.startswith("!")
+    if negated:
+        text = text[1:]
+    if text.startswith(("\\#", "\\!")):
+        text = text[1:]
+    directories_only = text.endswith("/")
+    if directories_only:
+        text = text[:-1]
+    if not text or text.endswith("/"):
+        return None
+    anchored = "/" in text
+    return Rule(text.removeprefix("/"), negated, directories_only, anchored)
+
+
+def _without_trailing_spaces(text: str) -> str:
+    end = len(text)
+    while end and text[end - 1] == " ":
+        backslashes = 0
+        while end - 2 - backslashes >= 0 and text[end - 2 - backslashes] == "\\":
+            backslashes += 1
+        if backslashes % 2:
+            break
+        end -= 1
+    return text[:end]
+
+
+@dataclass(slots=True)
+class _Run:
+    """Neighbouring rules of one sign; their order among themselves does not matter."""
+
+    negated: bool
+    names: set[str] = field(default_factory=set)
+    suffixes: set[str] = field(default_factory=set)
+    directory_names: set[str] = field(default_factory=set)
+    name_patterns: list[str] = field(default_factory=list)
+    directory_name_patterns: list[str] = field(default_factory=list)
+    path_patterns: list[str] = field(default_factory=list)
+    directory_path_patterns: list[str] = field(default_factory=list)
+    _compiled: tuple[re.Pattern[str] | None, ...] = ()
+
+    def add(self, rule: Rule) -> None:
+        if rule.anchored:
+            regex = _path_regex(rule.pattern)
+            if regex is not None:
+                into = self.directory_path_patterns if rule.directories_only else self.path_patterns
+                into.append(regex)
+        elif _PLAIN.match(rule.pattern):
+            (self.directory_names if rule.directories_only else self.names).add(rule.pattern)
+        elif (suffix := _SUFFIX.match(rule.pattern)) and not rule.directories_only:
+            self.suffixes.add(suffix[1])
+        else:
+            regex = _name_regex(rule.pattern)
+            if regex is not None:
+                into = self.directory_name_patterns if rule.directories_only else self.name_patterns
+                into.append(regex)
+
+    def seal(self) -> None:
+        self._compiled = tuple(
+            re.compile(f"(?:{'|'.join(patterns)})\\Z", re.DOTALL) if patterns else None
+            for patterns in (
+                self.name_patterns,
+                self.path_patterns,
+                self.directory_name_patterns,
+                self.directory_path_patterns,
+            )
+        )
+
+    def matches(self, path: str, name: str, directory: bool) -> bool:
+        if name in self.names:
+            return True
+        if self.suffixes:
+            dot = name.rfind(".")
+            if dot >= 0 and name[dot:] in self.suffixes:
+                return True
+        by_name, by_path, directory_by_name, directory_by_path = self._compiled
+        if by_name is not None and by_name.match(name):
+            return True
+        if by_path is not None and by_path.match(path):
+            return True
+        if not directory:
+            return False
+        if name in self.directory_names:
+            return True
+        if directory_by_name is not None and directory_by_name.match(name):
+            return True
+        return directory_by_path is not None and directory_by_path.match(path) is not None
+
+
+class Rules:
+    """The rules of one file, about paths relative to its directory."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._runs: list[_Run] = []
+        for line in lines:
+            rule = parse_rule(line)
+            if rule is None:
+                continue
+            if not self._runs or self._runs[-1].negated != rule.negated:
+                self._runs.append(_Run(rule.negated))
+            self._runs[-1].add(rule)
+        for run in self._runs:
+            run.seal()
+        self._runs.reverse()
+
+    def __bool__(self) -> bool:
+        return bool(self._runs)
+
+    def verdict(self, path: str, name: str, directory: bool) -> bool | None:
+        """True leaves the path out, False brings it back, None says nothing."""
+        for run in self._runs:
+            if run.matches(path, name, directory):
+                return not run.negated
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleStack:
+    """Rules from the top of a tree down to one directory, each with the length of its prefix.
+
+    `prefix` is where the rules' directory is: rules speak of the path after it.
+    """
+
+    layers: tuple[tuple[Rules, str, int], ...] = ()
+
+    def with_rules(self, rules: Rules, prefix: str = "", drop: int = 0) -> RuleStack:
+        """A deeper stack. A path is `prefix` + path, without its first `drop` characters."""
+        return RuleStack((*self.layers, (rules, prefix, drop))) if rules else self
+
+    def excludes(self, path: str, name: str, directory: bool) -> bool:
+        """Whether these rules leave a path out, given that its directory is not left out."""
+        for rules, prefix, drop in reversed(self.layers):
+            verdict = rules.verdict((prefix + path)[drop:], name, directory)
+            if verdict is not None:
+                return verdict
+        return False
+
+
+@lru_cache(maxsize=4096)
+def _name_regex(pattern: str) -> str | None:
+    return _translate(pattern, path=False)
+
+
+@lru_cache(maxsize=4096)
+def _path_regex(pattern: str) -> str | None:
+    return _translate(pattern, path=True)
+
+
+def _translate(pattern: str, *, path: bool) -> str | None:
+    """A gitignore pattern as a regular expression; None if it can match nothing."""
+    out: list[str] = []
+    i, n = 0, len(pattern)
+    while i < n:
+        c = pattern[i]
+        if c == "*":
+            stars = i
+            while i < n and pattern[i] == "*":
+                i += 1
+            starts = stars == 0 or pattern[stars - 1] == "/"
+            ends = i == n or pattern[i] == "/"
+            if path and i - stars == 2 and starts and ends:
+                if i == n:
+                    out.append(".+" if stars else ".*")
+                else:
+                    out.append("(?:.*/)?")
+                    i += 1
+            else:
+                out.append("[^/]*")
+            continue
+        i += 1
+        if c == "?":
+            out.append("[^/]")
+        elif c == "[":
+            cls, i = _character_class(pattern, i)
+            if cls is None:
+                return None
+            out.append(cls)
+        elif c == "\\":
+            if i == n:
+                return None
+            out.append(re.escape(pattern[i]))
+            i += 1
+        else:
+            out.append(re.escape(c))
+    return "".join(out)
+
+
+_POSIX = {
+    "alnum": "a-zA-Z0-9",
+    "alpha": "a-zA-Z",
+    "blank": " \\t",
+    "cntrl": "\\x00-\\x1f\\x7f",
+    "digit": "0-9",
+    "graph": "\\x21-\\x7e",
+    "lower": "a-z",
+    "print": "\\x20-\\x7e",
+    "punct": "!-/:-@\\[-`{-~",
+    "space": " \\t\\n\\r\\f\\v",
+    "upper": "A-Z",
+    "xdigit": "0-9a-fA-F",
+}
+
+
+def _character_class(pattern: str, i: int) -> tuple[str | None, int]:
+    """The class after a `[`, and where it ends; None if it never ends."""
+    n = len(pattern)
+    negated = i < n and pattern[i] in "!^"
+    if negated:
+        i += 1
+    items: list[str] = []
+    first = True
+    while True:
+        if i >= n:
+            return None, i
+        c = pattern[i]
+        if c == "]" and not first:
+            i += 1
+            break
+        first = False
+        if c == "[" and pattern.startswith("[:", i) and (end := pattern.find(":]", i + 2)) >= 0:
+            name = pattern[i + 2 : end]
+            if name not in _POSIX:
+                return None, i
+            items.append(_POSIX[name])
+            i = end + 2
+            continue
+        if c == "\\":
+            i += 1
+            if i >= n:
+                return None, i
+            c = pattern[i]
+        i += 1
+        if i + 1 < n and pattern[i] == "-" and pattern[i + 1] != "]":
+            i += 1
+            last = pattern[i]
+            if last == "\\":
+                i += 1
+                if i >= n:
+                    return None, i
+                last = pattern[i]
+            i += 1
+            if c <= last:
+                items.append(f"{re.escape(c)}-{re.escape(last)}")
+        else:
+            items.append(re.escape(c))
+    body = "".join(items)
+    if not body:
+        return ("[^/]" if negated else "(?!)"), i
+    # A class never matches the slash, whatever it says.
+    return f"(?!/)[{'^' if negated else ''}{body}]", i

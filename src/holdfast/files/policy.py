@@ -1,0 +1,201 @@
+"""Which files of a tree are worth reading: kinds by name, sizes, and what is left out by default.
+
+Decisions by name come before any system call on a file, so a tree full of images costs nothing.
+Default exclusions are ordinary ignore rules at the lowest rank: a tree's own rules can bring a path
+back with `!`. Only version-control directories are out for good.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LANGUAGES: dict[str, str] = {
+    **dict.fromkeys((".py", ".pyi", ".pyw"), "python"),
+    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs"), "javascript"),
+    **dict.fromkeys((".ts", ".mts", ".cts"), "typescript"),
+    ".tsx": "tsx",
+    ".go": "go",
+    ".rs": "rust",
+    ".java": "java",
+    **dict.fromkeys((".c", ".h"), "c"),
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".ipp", ".tpp"), "cpp"),
+    ".cs": "csharp",
+    **dict.fromkeys((".rb", ".rake", ".gemspec"), "ruby"),
+    **dict.fromkeys((".php", ".phtml"), "php"),
+    **dict.fromkeys((".kt", ".kts"), "kotlin"),
+    ".swift": "swift",
+    **dict.fromkeys((".scala", ".sc", ".sbt"), "scala"),
+    **dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), "bash"),
+    ".lua": "lua",
+    **dict.fromkeys((".m", ".mm"), "objc"),
+    **dict.fromkeys((".ex", ".exs"), "elixir"),
+    **dict.fromkeys((".erl", ".hrl"), "erlang"),
+    ".hs": "haskell",
+    **dict.fromkeys((".ml", ".mli"), "ocaml"),
+    **dict.fromkeys((".fs", ".fsi", ".fsx"), "fsharp"),
+    **dict.fromkeys((".clj", ".cljs", ".cljc", ".edn"), "clojure"),
+    ".dart": "dart",
+    ".zig": "zig",
+    ".nim": "nim",
+    ".jl": "julia",
+    ".r": "r",
+    **dict.fromkeys((".pl", ".pm"), "perl"),
+    **dict.fromkeys((".groovy", ".gradle"), "groovy"),
+    **dict.fromkeys((".vue", ".svelte", ".astro"), "html"),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    **dict.fromkeys((".css", ".scss", ".sass", ".less"), "css"),
+    **dict.fromkeys((".sql", ".psql"), "sql"),
+    **dict.fromkeys((".graphql", ".gql"), "graphql"),
+    ".proto": "proto",
+    **dict.fromkeys((".tf", ".tfvars", ".hcl"), "hcl"),
+    **dict.fromkeys((".fish", ".ps1", ".bat", ".cmd", ".awk"), "shell"),
+    **dict.fromkeys((".vim", ".el", ".lisp", ".scm", ".rkt"), "lisp"),
+    **dict.fromkeys((".asm", ".s"), "asm"),
+    **dict.fromkeys((".cu", ".cuh"), "cpp"),
+    **dict.fromkeys((".sol", ".vy"), "solidity"),
+    **dict.fromkeys((".v", ".sv", ".vhd", ".vhdl"), "hdl"),
+    **dict.fromkeys((".pyx", ".pxd"), "cython"),
+    **dict.fromkeys((".md", ".markdown", ".mdx"), "markdown"),
+    **dict.fromkeys((".rst", ".txt", ".adoc", ".org", ".tex"), "text"),
+    ".ipynb": "notebook",
+    **dict.fromkeys((".json", ".jsonc", ".json5"), "json"),
+    **dict.fromkeys((".yaml", ".yml"), "yaml"),
+    ".toml": "toml",
+    **dict.fromkeys((".ini", ".cfg", ".conf", ".properties", ".editorconfig"), "ini"),
+    **dict.fromkeys((".xml", ".xsd", ".xsl", ".plist", ".csproj", ".props", ".targets"), "xml"),
+    **dict.fromkeys((".cmake", ".mk", ".bzl", ".bazel", ".nix"), "build"),
+}
+"""Extension -> language. Extensions are compared in lower case."""
+
+NAMES: dict[str, str] = {
+    **dict.fromkeys(("dockerfile", "containerfile"), "dockerfile"),
+    **dict.fromkeys(("makefile", "gnumakefile", "justfile", "procfile"), "build"),
+    **dict.fromkeys(("cmakelists.txt", "build", "workspace", "jenkinsfile"), "build"),
+    **dict.fromkeys(("rakefile", "gemfile", "vagrantfile"), "ruby"),
+    **dict.fromkeys((".gitignore", ".holdfastignore", ".dockerignore"), "ini"),
+    **dict.fromkeys(("license", "readme", "changelog", "codeowners", "authors"), "text"),
+}
+"""Whole names, in lower case, for files that say what they are without an extension."""
+
+STEMS = {"dockerfile": "dockerfile", "containerfile": "dockerfile", "makefile": "build"}
+"""First parts of names such as `Dockerfile.dev`."""
+
+FOREVER_OUT = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "CVS", "_darcs"})
+
+DEFAULT_EXCLUSIONS = """
+node_modules/
+bower_components/
+jspm_packages/
+vendor/bundle/
+__pycache__/
+.venv/
+venv/
+.tox/
+.nox/
+.eggs/
+*.egg-info/
+site-packages/
+.mypy_cache/
+.ruff_cache/
+.pytest_cache/
+.hypothesis/
+.ipynb_checkpoints/
+.cache/
+.parcel-cache/
+.next/
+.nuxt/
+.svelte-kit/
+.turbo/
+.gradle/
+.idea/
+.vscode/
+.vs/
+.terraform/
+.serverless/
+.aws-sam/
+DerivedData/
+Pods/
+dist/
+build/
+out/
+target/
+bin/Debug/
+bin/Release/
+obj/
+coverage/
+htmlcov/
+.nyc_output/
+.holdfast/
+tmp/
+temp/
+logs/
+*.log
+*.min.js
+*.min.css
+*.min.mjs
+*.bundle.js
+*.chunk.js
+*.map
+*.lock
+*.snap
+package-lock.json
+npm-shrinkwrap.json
+pnpm-lock.yaml
+go.sum
+.env
+.env.*
+!.env.example
+!.env.sample
+*.local
+*.pem
+*.key
+*.p12
+*.pfx
+*.keystore
+id_rsa
+id_ed25519
+credentials.json
+secrets.json
+secrets.yaml
+secrets.yml
+""".strip().splitlines()
+
+SIZE_BYTES_MAX = 1024 * 1024
+SNIFF_BYTES = 8192
+MINIFIED_LINE_AVERAGE = 500
+MINIFIED_BYTES_MIN = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What to take from a tree. Two looks compare only under one policy."""
+
+    size_bytes_max: int = SIZE_BYTES_MAX
+    custom_extensions: tuple[str, ...] = ()
+    ignore_patterns: tuple[str, ...] = ()
+
+    def extensions(self) -> frozenset[str]:
+        own = (e.lower() if e.startswith(".") else f".{e.lower()}" for e in self.custom_extensions)
+        return frozenset(LANGUAGES) | frozenset(own)
+
+
+def language_of(path: str) -> str:
+    """The language a name promises; "text" when it promises none."""
+    name = path.rsplit("/", 1)[-1].lower()
+    if name in NAMES:
+        return NAMES[name]
+    dot = name.rfind(".")
+    if dot > 0 and name[dot:] in LANGUAGES:
+        return LANGUAGES[name[dot:]]
+    return STEMS.get(name.split(".", 1)[0], "text")
+
+
+def unfit(source: bytes) -> str | None:
+    """Why a file's bytes are not worth indexing; None when they are."""
+    if b"\0" in source[:SNIFF_BYTES]:
+        return "binary"
+    if len(source) >= MINIFIED_BYTES_MIN:
+        lines = source.count(b"\n") + 1
+        if len(source) / lines > MINIFIED_LINE_AVERAGE:
+            return "minified"
+    return None

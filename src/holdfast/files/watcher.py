@@ -1,0 +1,84 @@
+"""Telling when a tree changes, after it has been quiet for a moment.
+
+The system's own notices say only *look again*: what changed is found by looking, because notices
+can be lost, merged or late. So a burst of a thousand writes is one call, and a lost notice costs
+freshness until the next look, never truth.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from holdfast.files.policy import FOREVER_OUT
+
+DEBOUNCE_MS = 400
+STEP_MS = 50
+
+
+class Watcher:
+    """Watches one tree from a thread of its own until stopped."""
+
+    def __init__(
+        self,
+        root: str,
+        changed: Callable[[frozenset[str]], None],
+        debounce_ms: int = DEBOUNCE_MS,
+        failed: Callable[[str], None] = lambda why: None,
+    ) -> None:
+        self.root = root
+        self._changed, self._failed = changed, failed
+        self._debounce_ms = debounce_ms
+        self._stop = threading.Event()
+        self.ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"watch {root}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=5)
+
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        from watchfiles import watch
+
+        try:
+            for batch in watch(
+                self.root,
+                watch_filter=None,
+                debounce=self._debounce_ms,
+                step=STEP_MS,
+                stop_event=self._stop,
+                rust_timeout=200,
+                yield_on_timeout=True,
+                recursive=True,
+            ):
+                self.ready.set()
+                keys = frozenset(
+                    key for _, path in batch if (key := _key(self.root, path)) is not None
+                )
+                if keys:
+                    self._changed(keys)
+        except (OSError, RuntimeError) as error:
+            # Out of watches (ENOSPC), or a tree that went away: the caller looks by itself then.
+            self._failed(str(error))
+        finally:
+            self.ready.set()
+
+
+def _key(root: str, path: str) -> str | None:
+    """The key of a path in the tree; None for what no look would take."""
+    try:
+        parts = Path(path).relative_to(root).parts
+    except ValueError:
+        return None
+    if not parts or FOREVER_OUT.intersection(parts):
+        return None
+    return "/".join(parts)

@@ -1,0 +1,1 @@
+"""What is in the source tree, and proof that it is all there."""

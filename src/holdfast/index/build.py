@@ -1,0 +1,298 @@
+"""Making the next generation of a root: all of it, or what changed since the last.
+
+Nothing is visible before `publish`, and whatever is raised on the way undoes it all. A file that
+cannot be read keeps what was known of it; an embedding that fails fails the run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from holdfast.files import disk
+from holdfast.files.policy import Policy
+from holdfast.files.snapshot import (
+    Changes,
+    Entry,
+    Snapshot,
+    carried_over,
+    compare,
+    compressed,
+    unchanged,
+)
+from holdfast.index import marker as markers
+from holdfast.index.content import ContentStore, pack, prepared_key, unpack, vector_key
+from holdfast.index.embedding.provider import EmbeddingProvider, embed_all
+from holdfast.index.errors import RootMissing
+from holdfast.index.fingerprint import Fingerprint
+from holdfast.index.generation import Backend, Identity, PreparedFile, Totals, Writer
+from holdfast.index.prepare import Extract, Job, embedded_text, replace_vectors
+from holdfast.index.progress import Meter, Report
+from holdfast.index.workers import Recipe, prepare_all
+
+CHUNKS_MAX = 450_000
+KEEP_EVERY_FILES = 200
+EMBED_EVERY_CHUNKS = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a build works with."""
+
+    backend: Backend
+    provider: EmbeddingProvider
+    extract: Extract
+    content: ContentStore
+    fingerprint: Fingerprint
+    now_ns: Callable[[], int]
+    today: Callable[[], str]
+    processes: int | None = None
+    chunks_max: int = CHUNKS_MAX
+    inherited: tuple[int, ...] = ()
+
+    @property
+    def maker(self) -> str:
+        """Names what the preparations depend on besides the file."""
+        provider = self.provider
+        extractor = f"{self.extract.__module__}.{getattr(self.extract, '__qualname__', '')}"
+        return f"{extractor}/{provider.name}/{provider.model}/{provider.dimension}"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a run came to."""
+
+    totals: Totals
+    changes: Changes
+    index_status: str
+    skipped: Counter[str] = field(default_factory=Counter)
+    unreadable: frozenset[str] = frozenset()
+    published: bool = True
+    identity: Identity = (0, "")
+    snapshot: Snapshot = field(default_factory=lambda: Snapshot({}, 0))
+    """The manifest of the generation that serves now."""
+
+
+class EmptyTree(RootMissing):
+    """Raised when a tree that had files shows none: more likely unmounted than deleted."""
+
+    def __init__(self, root: str, files: int) -> None:
+        super().__init__(root, f"it shows no files, and its index has {files}")
+        self.hint = "if the files are really gone, run: holdfast index clear, or reindex"
+
+
+def build(
+    root: str,
+    run_id: str,
+    policy: Policy,
+    tools: Tools,
+    *,
+    whole: bool,
+    report: Report = lambda progress: None,
+) -> Built:
+    """Make and publish the next generation. `whole` starts over; otherwise only changes count."""
+    meter = Meter(report, time.monotonic)
+    meter.scanning()
+    taken_ns = tools.now_ns()
+    try:
+        found = disk.walk(root, policy)
+    except disk.TreeMissing as error:
+        raise RootMissing(root, str(error)) from error
+    identity: Identity = (0, "")
+    if whole:
+        before = Snapshot({}, 0)
+    else:
+        with tools.backend.reader(root) as reader:
+            before = reader.snapshot()
+            totals = reader.totals()
+            identity = reader.identity
+        if before.entries and not found.stats and not found.unreadable:
+            raise EmptyTree(root, len(before.entries))
+        if _still(before, found):
+            return Built(
+                totals, Changes(), markers.COMPLETED, found.skipped, published=False,
+                unreadable=compressed(found.unreadable), identity=identity, snapshot=before,
+            )  # fmt: skip
+    with tools.backend.writer(root) as writer:
+        if whole:
+            writer.start_over()
+        elif writer.generation != identity[0] + 1:
+            before = writer.snapshot()  # Somebody published since we looked.
+        run = _Run(root, before, found, tools, writer, meter)
+        run.put_changed()
+        after = Snapshot(run.entries, taken_ns, compressed(run.unreadable))
+        changes = compare(before, after)
+        for path in changes.removed:
+            writer.remove(path)
+        for path in changes.touched:
+            writer.restat(path, run.entries[path])
+        totals = writer.totals()
+        meter.publishing(totals.files)
+        status = markers.LIMIT_REACHED if run.limit_reached else markers.COMPLETED
+        identity = writer.publish(
+            markers.encode(
+                markers.Marker(
+                    root,
+                    tools.fingerprint,
+                    totals.files,
+                    totals.chunks,
+                    tools.today(),
+                    run_id,
+                    writer.generation,
+                    status,
+                )
+            ),
+            taken_ns,
+        )
+    meter.finished(totals.files)
+    return Built(
+        totals,
+        changes,
+        status,
+        found.skipped,
+        after.unreadable,
+        identity=identity,
+        snapshot=carried_over(before, after),
+    )
+
+
+def _still(before: Snapshot, found: disk.Walk) -> bool:
+    """Whether every file is as it was, going by its stat."""
+    if len(found.stats) > len(before.entries):
+        return False
+    entries, taken_ns = before.entries, before.taken_ns
+    for path, stat in found.stats.items():
+        if not unchanged(entries.get(path), stat, taken_ns):
+            return False
+    if len(found.stats) == len(entries):
+        return True
+    gone = entries.keys() - found.stats.keys()
+    after = Snapshot({}, taken_ns, compressed(found.unreadable))
+    return not compare(Snapshot({p: entries[p] for p in gone}, taken_ns), after).removed
+
+
+class _Run:
+    """One pass over the changed files, into a writer."""
+
+    def __init__(
+        self,
+        root: str,
+        before: Snapshot,
+        found: disk.Walk,
+        tools: Tools,
+        writer: Writer,
+        meter: Meter,
+    ) -> None:
+        self._root, self._before, self._found = root, before, found
+        self._tools, self._writer, self._meter = tools, writer, meter
+        self.entries: dict[str, Entry] = {}
+        self.unreadable = set(found.unreadable)
+        self.limit_reached = False
+        self._chunks = writer.totals().chunks
+        self._waiting: list[PreparedFile] = []
+
+    def put_changed(self) -> None:
+        todo = []
+        for path, stat in sorted(self._found.stats.items()):
+            known = self._before.entries.get(path)
+            if known is not None and unchanged(known, stat, self._before.taken_ns):
+                self.entries[path] = known
+            else:
+                todo.append(path)
+        stats = self._found.stats
+        total_bytes = sum(stats[path].size_bytes for path in todo) or 1
+        done_bytes = 0
+        for done, file in enumerate(self._prepared(todo, total_bytes), 1):
+            self._put(file)
+            done_bytes += file.entry.stat.size_bytes
+            self._meter.extracted(done, len(todo), min(1.0, done_bytes / total_bytes))
+            if self._chunks >= self._tools.chunks_max:
+                self.limit_reached = True
+                break
+        self._put_waiting()
+
+    def _prepared(self, todo: Sequence[str], total_bytes: int) -> Iterator[PreparedFile]:
+        """The files to put, from what is kept or made new, in runs short enough to hold."""
+        tools, content = self._tools, self._tools.content
+        ready: dict[str, PreparedFile] = {}
+        keys: dict[str, bytes] = {}
+
+        def missing() -> Iterator[Job]:
+            for path in todo:
+                job = self._read(path)
+                if job is None:
+                    continue
+                key = keys[path] = prepared_key(path, job.entry.digest, tools.maker)
+                packed = content.prepared(key)
+                kept = unpack(packed, job, tools.provider.dimension) if packed else None
+                if kept is not None:
+                    ready[path] = kept
+                else:
+                    yield job
+
+        local = tools.provider if tools.provider.local else None
+        made = prepare_all(
+            missing(), Recipe(tools.extract, local), total_bytes, tools.processes, tools.inherited
+        )
+        fresh: list[tuple[bytes, bytes]] = []
+        for file in made:
+            for path in list(ready):
+                yield ready.pop(path)
+            fresh.append((keys.pop(file.path), pack(file)))
+            if len(fresh) >= KEEP_EVERY_FILES:
+                content.keep_prepared(fresh)
+                fresh.clear()
+            yield file
+        content.keep_prepared(fresh)
+        yield from ready.values()
+
+    def _read(self, path: str) -> Job | None:
+        """A file that changed; None when it is as it was, gone, or unreadable."""
+        try:
+            source, stat = disk.read_file(self._root, path)
+        except FileNotFoundError:
+            return None
+        except OSError:
+            self.unreadable.add(path)
+            return None
+        entry = Entry(stat, disk.digest(source))
+        self.entries[path] = entry
+        known = self._before.entries.get(path)
+        if known is not None and known.digest == entry.digest:
+            return None
+        return Job(path, source, entry)
+
+    def _put(self, file: PreparedFile) -> None:
+        self._chunks += len(file.chunks)
+        if self._tools.provider.local or not file.chunks:
+            self._writer.put(file)
+            return
+        self._waiting.append(file)
+        if sum(len(waiting.chunks) for waiting in self._waiting) >= EMBED_EVERY_CHUNKS:
+            self._put_waiting()
+
+    def _put_waiting(self) -> None:
+        """Embed what a remote provider has to embed, as few texts as possible."""
+        import numpy as np
+
+        if not self._waiting:
+            return
+        provider, content = self._tools.provider, self._tools.content
+        texts = [embedded_text(file.path, chunk) for file in self._waiting for chunk in file.chunks]
+        keys = [vector_key(text, self._tools.maker) for text in texts]
+        rows: list[bytes | None] = content.vectors(keys)
+        width = provider.dimension * 4
+        wanted = [i for i, row in enumerate(rows) if row is None or len(row) != width]
+        if wanted:
+            vectors = embed_all(provider, [texts[i] for i in wanted])
+            for i, vector in zip(wanted, vectors, strict=True):
+                rows[i] = np.asarray(vector, dtype=np.float32).tobytes()
+            content.keep_vectors((keys[i], rows[i] or b"") for i in wanted)
+        start = 0
+        for file in self._waiting:
+            end = start + len(file.chunks)
+            self._writer.put(replace_vectors(file, b"".join(row or b"" for row in rows[start:end])))
+            start = end
+        self._waiting.clear()

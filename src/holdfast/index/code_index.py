@@ -1,0 +1,171 @@
+"""The code index of one machine: what every tool is handed.
+
+It holds the registry, the backend and the settings in force, and knows how to ask the gate. It
+decides nothing itself and starts nothing by itself.
+"""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast.files.paths import canonical_root
+from holdfast.files.policy import Policy
+from holdfast.files.watcher import Watcher
+from holdfast.index import facts
+from holdfast.index.content import ContentStore
+from holdfast.index.embedding.provider import EmbeddingProvider
+from holdfast.index.fingerprint import SCHEMA_VERSION, Fingerprint
+from holdfast.index.freshness import FreshnessChecks
+from holdfast.index.gate import Gate, effective_record, pass_gate
+from holdfast.index.generation import Backend
+from holdfast.index.leases import Lease, Leases
+from holdfast.index.prepare import Extract, extract_facts
+from holdfast.index.probe import Prober
+from holdfast.index.proof import Proof
+from holdfast.index.record import Options, Record
+from holdfast.index.registry import Registry
+
+if TYPE_CHECKING:
+    # A search needs neither, and both take long to import.
+    from holdfast.index.build import Tools
+    from holdfast.index.links import ProgramCache
+
+RETRY_AFTER_MS = 2_000
+STALE_INDEXING_S = 120.0
+
+
+_making = threading.Lock()
+
+
+def run_here(job: Callable[[], None]) -> None:
+    """Do a lifecycle action's work before it answers: for commands, which wait anyway."""
+    job()
+
+
+def run_in_thread(job: Callable[[], None]) -> None:
+    """Do a lifecycle action's work beside other calls: for a host that lives on."""
+    threading.Thread(target=job, name="holdfast index", daemon=True).start()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(slots=True)
+class CodeIndex:
+    """Everything a tool needs. Time, ids and the way work is started are passed in."""
+
+    registry: Registry
+    backend: Backend
+    provider: EmbeddingProvider
+    leases: Leases
+    content: ContentStore
+    extract: Extract = extract_facts
+    now: Callable[[], datetime] = _now
+    new_id: Callable[[], str] = lambda: uuid.uuid4().hex
+    start: Callable[[Callable[[], None]], None] = run_in_thread
+    processes: int | None = None
+    schema_version: str = SCHEMA_VERSION
+    watches: bool = False
+    prober: Prober = field(init=False)
+    freshness: FreshnessChecks = field(init=False)
+    _programs: ProgramCache | None = None
+    watchers: dict[str, Watcher] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        timeout_s = getattr(self.backend, "probe_timeout_s", 2.0)
+        self.prober = Prober(self.backend, self.runtime, timeout_s)
+        self.freshness = FreshnessChecks(lambda: self.now().timestamp())
+
+    def runtime(self) -> Fingerprint:
+        """The fingerprint of the settings in force."""
+        return Fingerprint(
+            self.provider.name,
+            self.provider.model,
+            self.provider.dimension,
+            self.backend.provider,
+            f"{self.schema_version}.f{facts.FACTS_VERSION}",
+        )
+
+    def prove(self, root: str) -> Proof:
+        return self.prober.prove(root)
+
+    def governing(self, path: str) -> tuple[str, Record | None]:
+        """The canonical form of a path, and the tracked root that governs it."""
+        requested = canonical_root(path)
+        return requested, effective_record(requested, self.registry.records().values())
+
+    def gate(self, record: Record | None) -> Gate:
+        return pass_gate(record, self.runtime(), lambda: self.prove(record.root if record else ""))
+
+    def timestamp(self) -> str:
+        return self.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def now_ns(self) -> int:
+        return int(self.now().timestamp() * 1_000_000) * 1_000
+
+    @property
+    def programs(self) -> ProgramCache:
+        """The linked programs of roots whose calls were asked for."""
+        from holdfast.index.links import ProgramCache
+
+        with _making:
+            if self._programs is None:
+                self._programs = ProgramCache()
+            return self._programs
+
+    def tools(self, lease: Lease) -> Tools:
+        """What a build under a lease works with."""
+        from holdfast.index.build import Tools
+
+        return Tools(
+            self.backend,
+            self.provider,
+            self.extract,
+            self.content,
+            self.runtime(),
+            self.now_ns,
+            self.timestamp,
+            self.processes,
+            inherited=(lease.descriptor,),
+        )
+
+    def close(self) -> None:
+        for watcher in self.watchers.values():
+            watcher.stop()
+        self.watchers.clear()
+        self.content.close()
+        self.backend.close()
+
+
+def policy_of(options: Options) -> Policy:
+    return Policy(
+        custom_extensions=options.custom_extensions, ignore_patterns=options.ignore_patterns
+    )
+
+
+def open_index(
+    home: Path, provider: EmbeddingProvider | None = None, backend: Backend | None = None
+) -> CodeIndex:
+    """The code index kept under a home directory; embedded, unless another backend is given."""
+    if provider is None:
+        from holdfast.index.embedding.hashed import HashedEmbedding
+
+        provider = HashedEmbedding()
+    if backend is None:
+        from holdfast.index.sqlite import SqliteBackend
+
+        backend = SqliteBackend(home / "index" / "roots", provider.dimension)
+    return CodeIndex(
+        Registry(home / "index" / "registry.json"),
+        backend,
+        provider,
+        Leases(home / "run" / "leases"),
+        ContentStore(home / "index" / "content.sqlite"),
+    )

@@ -1,0 +1,105 @@
+"""What the index asks of an embedding, and how a large job is fed to one that may refuse.
+
+A provider either delivers a vector for every text or raises. A batch that is refused for its size
+is halved and tried again; a failure that may pass is tried again a few times; anything else fails
+the run. There is no way to go on with some vectors missing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from holdfast.index.errors import EmbeddingFailed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+BATCH_TEXTS = 64
+TRIES = 4
+BACKOFF_S = 0.5
+
+
+class EmbeddingProvider(Protocol):
+    """Text to vectors. `local` providers need no network and run beside the parser."""
+
+    name: str
+    model: str
+    dimension: int
+    local: bool
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row for each text, in order; float32, of length one."""
+        ...
+
+    def embed_query(self, text: str) -> Vectors:
+        """The vector of a question, as one row."""
+        ...
+
+
+class TooMuch(Exception):
+    """Raised by a provider when a batch is too large for it; smaller ones may pass."""
+
+
+class Passing(Exception):
+    """Raised by a provider for a failure that may pass: busy, timed out, unreachable."""
+
+
+def embed_all(
+    provider: EmbeddingProvider,
+    texts: Sequence[str],
+    progress: Callable[[int], None] = lambda done: None,
+    sleep: Callable[[float], None] = time.sleep,
+    batch_texts: int = BATCH_TEXTS,
+) -> Vectors:
+    """Vectors for all texts, or EmbeddingFailed."""
+    import numpy as np
+
+    rows = np.empty((len(texts), provider.dimension), dtype=np.float32)
+    start, size = 0, max(1, batch_texts)
+    tries = 0
+    while start < len(texts):
+        batch = texts[start : start + size]
+        try:
+            vectors = provider.embed(batch)
+        except TooMuch as error:
+            if len(batch) == 1:
+                raise EmbeddingFailed(provider.name, f"one text is too large: {error}") from error
+            size = max(1, len(batch) // 2)
+            continue
+        except Passing as error:
+            tries += 1
+            if tries >= TRIES:
+                raise EmbeddingFailed(provider.name, f"{error} (tried {tries} times)") from error
+            sleep(BACKOFF_S * 2 ** (tries - 1))
+            continue
+        except EmbeddingFailed:
+            raise
+        except Exception as error:
+            raise EmbeddingFailed(provider.name, f"{type(error).__name__}: {error}") from error
+        if vectors.shape != (len(batch), provider.dimension):
+            raise EmbeddingFailed(
+                provider.name,
+                f"asked for {len(batch)} vectors of {provider.dimension}, got {vectors.shape}",
+            )
+        if not np.isfinite(vectors).all():
+            raise EmbeddingFailed(provider.name, "a vector is not finite")
+        rows[start : start + len(batch)] = normalised(vectors)
+        start += len(batch)
+        tries = 0
+        progress(start)
+    return rows
+
+
+def normalised(vectors: Vectors) -> Vectors:
+    """Rows of length one; a row of zeros stays one."""
+    import numpy as np
+
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1.0
+    normal: Vectors = np.asarray(vectors / lengths, dtype=np.float32)
+    return normal

@@ -1,0 +1,56 @@
+"""Which settings an index was made with: five values that must all agree.
+
+Vectors of two models do not compare, and rows of two schemas do not mean the same. So a generation
+carries the fingerprint of the settings that made it, and an index is served only when it equals
+the fingerprint of the settings in force now. Equality is strict; there is no "close enough".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SCHEMA_VERSION = "holdfast_hybrid_v1"
+"""Changes with the meaning of stored rows.
+
+- holdfast_hybrid_v1: facts, identifier-split postings and one vector per chunk.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The settings an index depends on."""
+
+    embedding_provider: str
+    embedding_model: str
+    embedding_dimension: int
+    vector_store_provider: str
+    schema_version: str = SCHEMA_VERSION
+
+    def to_wire(self) -> dict[str, object]:
+        return {
+            "embeddingProvider": self.embedding_provider,
+            "embeddingModel": self.embedding_model,
+            "embeddingDimension": self.embedding_dimension,
+            "vectorStoreProvider": self.vector_store_provider,
+            "schemaVersion": self.schema_version,
+        }
+
+    def __str__(self) -> str:
+        return "/".join(str(value) for value in self.to_wire().values())
+
+
+def from_wire(value: object) -> Fingerprint | None:
+    """The fingerprint a JSON value spells out, or None when it does not spell one."""
+    if not isinstance(value, dict):
+        return None
+    texts = []
+    for name in ("embeddingProvider", "embeddingModel", "vectorStoreProvider", "schemaVersion"):
+        text = value.get(name)
+        if not isinstance(text, str) or not text.strip():
+            return None
+        texts.append(text)
+    dimension = value.get("embeddingDimension")
+    if not isinstance(dimension, int) or isinstance(dimension, bool) or dimension < 0:
+        return None
+    provider, model, store, schema = texts
+    return Fingerprint(provider, model, dimension, store, schema)

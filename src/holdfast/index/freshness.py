@@ -1,0 +1,162 @@
+"""Answering from files that changed since the generation, without writing anything.
+
+A look at the tree tells which files changed. They are read and ranked from memory for this one
+answer, beside the stored rest; what is gone is left out. The index itself is not touched: keeping
+it fresh is the work of `sync` and of the watcher.
+
+A look is not repeated for a moment, in proportion to what it cost, and the answer says so. The
+files of the answer are looked at every time: if one of them moved, so is the tree.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from holdfast.files import disk
+from holdfast.files.policy import Policy
+from holdfast.files.snapshot import Entry, Snapshot, Stat, compare, compressed, unchanged
+from holdfast.index.embedding.provider import EmbeddingProvider
+from holdfast.index.generation import Identity, PreparedFile, Reader
+from holdfast.index.prepare import Extract, Job, prepare, prepare_with_vectors
+
+THRESHOLD_MS_MIN, THRESHOLD_MS_MAX = 100, 1_000
+LOOK_SHARE = 20
+"""A look is not repeated for this many times as long as it took, within the bounds above."""
+
+OVERLAY_FILES_MAX = 200
+
+
+@dataclass(slots=True)
+class Overlay:
+    """What differs from a generation, by path. `beyond` counts changed files left unread."""
+
+    identity: Identity
+    before: Snapshot
+    checked_at: float
+    threshold_ms: int = THRESHOLD_MS_MIN
+    mode: str = "skipped_source_unchanged"
+    changed: dict[str, PreparedFile] = field(default_factory=dict)
+    gone: frozenset[str] = frozenset()
+    added: int = 0
+    modified: int = 0
+    beyond: int = 0
+
+    def replaces(self, path: str) -> bool:
+        """Whether stored chunks of a file must not be shown."""
+        return path in self.changed or path in self.gone
+
+
+class FreshnessChecks:
+    """The last look at each root, for as long as it may serve."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._last: dict[str, Overlay] = {}
+
+    def recent(self, root: str, identity: Identity) -> Overlay | None:
+        """The last look, if it is young enough and about this generation."""
+        with self._lock:
+            last = self._last.get(root)
+        if last is None or last.identity != identity:
+            return None
+        young = 0 <= (self._clock() - last.checked_at) * 1000 < last.threshold_ms
+        return last if young else None
+
+    def looked(self, root: str, identity: Identity, snapshot: Snapshot) -> None:
+        """Take note that a sync has just looked: the generation is what the tree holds."""
+        with self._lock:
+            self._last[root] = Overlay(identity, snapshot, self._clock())
+
+    def forget(self, root: str) -> None:
+        with self._lock:
+            self._last.pop(root, None)
+
+    def look(
+        self,
+        root: str,
+        reader: Reader,
+        policy: Policy,
+        extract: Extract,
+        provider: EmbeddingProvider | None,
+    ) -> Overlay:
+        """Look at the tree now. `provider` is None when its vectors would cost a request."""
+        began = time.monotonic()
+        with self._lock:
+            last = self._last.get(root)
+        same = last is not None and last.identity == reader.identity
+        before = last.before if same and last is not None else reader.snapshot()
+        overlay = Overlay(reader.identity, before, self._clock())
+        try:
+            found = disk.walk(root, policy)
+        except disk.TreeMissing:
+            overlay.mode = "skipped_missing_path"
+            return overlay
+        if before.entries and not found.stats and not found.unreadable:
+            overlay.mode = "skipped_missing_path"
+            return overlay
+        kept = last.changed if last is not None else {}
+        entries: dict[str, Entry] = {}
+        unreadable = set(found.unreadable)
+        for path, stat in found.stats.items():
+            known = before.entries.get(path)
+            if known is not None and unchanged(known, stat, before.taken_ns):
+                entries[path] = known
+                continue
+            if len(overlay.changed) >= OVERLAY_FILES_MAX:
+                overlay.beyond += 1
+                continue
+            try:
+                source, read_at = disk.read_file(root, path)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                unreadable.add(path)
+                continue
+            entry = entries[path] = Entry(read_at, disk.digest(source))
+            if known is not None and known.digest == entry.digest:
+                continue
+            ready = kept.get(path)
+            if ready is None or ready.entry.digest != entry.digest:
+                job = Job(path, source, entry)
+                ready = (
+                    prepare(job, extract)
+                    if provider is None
+                    else prepare_with_vectors(job, extract, provider)
+                )
+            overlay.changed[path] = ready
+        unreadable.update(found.stats.keys() - entries.keys())
+        changes = compare(before, Snapshot(entries, before.taken_ns, compressed(unreadable)))
+        overlay.gone = frozenset(changes.removed)
+        overlay.added, overlay.modified = len(changes.added), len(changes.modified)
+        if overlay.beyond:
+            overlay.mode = "overlay_partial"
+        elif overlay.changed or overlay.gone:
+            overlay.mode = "overlay"
+        took_ms = (time.monotonic() - began) * 1000
+        overlay.threshold_ms = int(
+            min(max(took_ms * LOOK_SHARE, THRESHOLD_MS_MIN), THRESHOLD_MS_MAX)
+        )
+        with self._lock:
+            self._last[root] = overlay
+        return overlay
+
+
+def moved(root: str, paths: Iterable[str], overlay: Overlay) -> bool:
+    """Whether one of these files is not as the last look had it."""
+    for path in paths:
+        ready = overlay.changed.get(path)
+        known = ready.entry if ready is not None else overlay.before.entries.get(path)
+        try:
+            seen = os.lstat(os.path.join(root, path))
+        except OSError:
+            if path not in overlay.gone:
+                return True
+            continue
+        if known is None or known.stat != Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns):
+            return True
+    return False

@@ -1,0 +1,138 @@
+"""From a file's bytes to everything a generation keeps of it. Pure, and run in worker processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from holdfast.files.policy import language_of, unfit
+from holdfast.files.snapshot import Entry
+from holdfast.index import facts as facts_of
+from holdfast.index.embedding.provider import EmbeddingProvider
+from holdfast.index.facts import MODULE, Chunk, FileFacts, Problem, Span
+from holdfast.index.generation import PreparedChunk, PreparedFile
+from holdfast.index.search.lexical import spaced_words
+
+Extract = Callable[[str, bytes], FileFacts]
+
+
+def extract_facts(path: str, source: bytes) -> FileFacts:
+    """The real extractor; the parser is loaded by the first file that needs it."""
+    return facts_of.extract(path, source)
+
+
+PREPARED_VERSION = 1
+"""What `prepare` makes of facts; part of the key under which its results are kept.
+
+1: chunks with header and body words.
+"""
+
+SIGNATURE_CHARACTERS_MAX = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One file to prepare."""
+
+    path: str
+    source: bytes
+    entry: Entry
+
+
+def prepare(job: Job, extract: Extract) -> PreparedFile:
+    """The file without vectors. Bytes not worth indexing give a file without chunks."""
+    problem = unfit(job.source)
+    if problem is not None:
+        facts = FileFacts(job.path, language_of(job.path), "", 0, len(job.source))
+        return _file(job, facts, problem, ())
+    facts = extract(job.path, job.source)
+    return _file(job, facts, None, chunks_of(job.path, job.source, facts))
+
+
+def prepare_with_vectors(job: Job, extract: Extract, provider: EmbeddingProvider) -> PreparedFile:
+    """The file with its vectors; for providers that run here."""
+    return with_vectors(prepare(job, extract), provider)
+
+
+def with_vectors(file: PreparedFile, provider: EmbeddingProvider) -> PreparedFile:
+    if not file.chunks:
+        return file
+    rows = provider.embed([embedded_text(file.path, chunk) for chunk in file.chunks])
+    return replace_vectors(file, rows.tobytes())
+
+
+def replace_vectors(file: PreparedFile, vectors: bytes) -> PreparedFile:
+    return PreparedFile(
+        file.path,
+        file.entry,
+        file.language,
+        file.problem,
+        file.facts,
+        file.chunks,
+        vectors,
+    )
+
+
+def without_parser(job: Job, why: str) -> PreparedFile:
+    """A file whose parsing ended the process: its text as one plain chunk, and the problem."""
+    lines = job.source.count(b"\n") + 1
+    whole = Span(1, lines, 0, len(job.source))
+    facts = FileFacts(
+        job.path,
+        language_of(job.path),
+        "",
+        lines,
+        len(job.source),
+        chunks=(Chunk(MODULE, whole),) if job.source else (),
+        problems=(Problem("too_hard", 1, why),),
+    )
+    return _file(job, facts, why, chunks_of(job.path, job.source, facts))
+
+
+def embedded_text(path: str, chunk: PreparedChunk) -> str:
+    """What a provider is given of a chunk: where it is, what it is called, what it says."""
+    return f"{path}\n{chunk.label or ''}\n{chunk.text}"
+
+
+def _file(
+    job: Job, facts: FileFacts, problem: str | None, chunks: tuple[PreparedChunk, ...]
+) -> PreparedFile:
+    return PreparedFile(
+        job.path,
+        job.entry,
+        facts.language or language_of(job.path),
+        problem,
+        facts_of.encode(facts),
+        chunks,
+        b"",
+    )
+
+
+def chunks_of(path: str, source: bytes, facts: FileFacts) -> tuple[PreparedChunk, ...]:
+    """The chunks of a file, in words. Facts and bytes say it all, so it is made anew each time."""
+    prepared = []
+    path_words = spaced_words(path)
+    for chunk in facts.chunks:
+        span = chunk.span
+        text = source[span.start : span.end].decode("utf-8", "replace")
+        body = spaced_words(text)
+        if not body:
+            continue
+        symbol = facts.symbols[chunk.owner] if chunk.owner != MODULE else None
+        header = path_words
+        if symbol is not None:
+            about = f"{symbol.qualified} {symbol.signature[:SIGNATURE_CHARACTERS_MAX]}"
+            header = f"{path_words} {spaced_words(about)}"
+        prepared.append(
+            PreparedChunk(
+                span.first_line,
+                span.last_line,
+                text,
+                symbol.id if symbol else None,
+                symbol.qualified if symbol else None,
+                symbol.kind if symbol else "module",
+                header,
+                body,
+            )
+        )
+    return tuple(prepared)

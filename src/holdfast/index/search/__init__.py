@@ -1,0 +1,1 @@
+"""Ranking: every lane ranks the same chunks, and the lanes are fused."""

@@ -1,0 +1,86 @@
+"""The code index as the environment asks for it.
+
+HOLDFAST_HOME                 where everything is kept; default ~/.holdfast
+HOLDFAST_DATABASE_URL         postgresql://… moves generations to PostgreSQL
+HOLDFAST_INDEX_NAMESPACE      whose roots these are on a shared server; default the host's name
+HOLDFAST_EMBEDDING            hashed (default), openai, ollama, voyage
+HOLDFAST_EMBEDDING_URL        the server's address, for openai-compatible servers and ollama
+HOLDFAST_EMBEDDING_MODEL      the model's name there
+HOLDFAST_EMBEDDING_DIMENSION  its vectors' length, if the model is not a well-known one
+OPENAI_API_KEY, VOYAGE_API_KEY
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+from holdfast.errors import UsageError
+from holdfast.index.code_index import CodeIndex, open_index
+from holdfast.index.embedding.provider import EmbeddingProvider
+from holdfast.index.generation import Backend
+
+
+def home_of(environment: Mapping[str, str]) -> Path:
+    named = environment.get("HOLDFAST_HOME")
+    return Path(named).expanduser() if named else Path.home() / ".holdfast"
+
+
+def index_of(environment: Mapping[str, str]) -> CodeIndex:
+    """Open the index that the environment describes."""
+    provider = provider_of(environment)
+    return open_index(home_of(environment), provider, backend_of(environment, provider))
+
+
+def backend_of(environment: Mapping[str, str], provider: EmbeddingProvider) -> Backend | None:
+    """PostgreSQL if an address is given; None stands for the embedded backend."""
+    url = environment.get("HOLDFAST_DATABASE_URL", "")
+    if not url:
+        return None
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise UsageError(
+            f"HOLDFAST_DATABASE_URL is no PostgreSQL address: {url.split('@')[-1]}",
+            hint="it starts with postgresql://",
+        )
+    from holdfast.index.postgres import PostgresBackend
+
+    namespace = environment.get("HOLDFAST_INDEX_NAMESPACE") or socket.gethostname()
+    return PostgresBackend(url, provider.dimension, namespace)
+
+
+def provider_of(environment: Mapping[str, str]) -> EmbeddingProvider:
+    name = environment.get("HOLDFAST_EMBEDDING", "hashed")
+    if name == "hashed":
+        from holdfast.index.embedding.hashed import HashedEmbedding
+
+        return HashedEmbedding()
+    from holdfast.index.embedding.http import DIMENSIONS, HttpEmbedding
+
+    defaults = {
+        "openai": ("https://api.openai.com/v1", "text-embedding-3-small", "OPENAI_API_KEY"),
+        "ollama": ("http://127.0.0.1:11434", "nomic-embed-text", ""),
+        "voyage": ("https://api.voyageai.com/v1", "voyage-code-3", "VOYAGE_API_KEY"),
+    }
+    if name not in defaults:
+        raise UsageError(
+            f"there is no embedding {name!r}", hint=f"one of: hashed, {', '.join(defaults)}"
+        )
+    url, model, key_name = defaults[name]
+    model = environment.get("HOLDFAST_EMBEDDING_MODEL", model)
+    given = environment.get("HOLDFAST_EMBEDDING_DIMENSION", "")
+    if given and not given.isdigit():
+        raise UsageError(f"HOLDFAST_EMBEDDING_DIMENSION is not a number: {given!r}")
+    dimension = int(given) if given else DIMENSIONS.get(model, 0)
+    if not dimension:
+        raise UsageError(
+            f"the vector length of {model} is not known",
+            hint="set HOLDFAST_EMBEDDING_DIMENSION",
+        )
+    return HttpEmbedding(
+        name,
+        environment.get("HOLDFAST_EMBEDDING_URL", url),
+        model,
+        dimension,
+        environment.get(key_name, "") if key_name else "",
+    )

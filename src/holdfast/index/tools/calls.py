@@ -1,0 +1,239 @@
+"""call_graph: what a symbol calls and what calls it, to depth three.
+
+A read. Inbound links are leads to verify: a call through a value of unknown type is not seen.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Literal, NotRequired, TypedDict
+
+from holdfast.errors import UsageError
+from holdfast.index import answers
+from holdfast.index.answers import Wire, hints
+from holdfast.index.code_index import CodeIndex, policy_of
+from holdfast.index.errors import BackendUnavailable
+from holdfast.index.facts import FileFacts, file_id
+from holdfast.index.gate import Gate, Open
+from holdfast.index.generation import Reader
+from holdfast.index.links import LinkedProgram
+from holdfast.index.refusals import refusal
+from holdfast.index.resolve import Edge
+from holdfast.index.resolve import Open as OpenCall
+from holdfast.index.tools.outline import file_key
+
+Direction = Literal["callers", "callees", "both"]
+DEPTH_MAX = 3
+LIMIT_DEFAULT = 20
+NOTES_MAX = 200
+
+
+class SymbolRef(TypedDict):
+    """Names a symbol: its file and id, or its file and label."""
+
+    file: str
+    symbolId: NotRequired[str]
+    symbolLabel: NotRequired[str | None]
+
+
+class GraphAnswer(TypedDict):
+    """The envelope of call_graph."""
+
+    status: str
+    supported: bool
+    reason: NotRequired[str]
+    path: str
+    codebaseRoot: NotRequired[str]
+    codebasePath: NotRequired[str]
+    symbolRef: SymbolRef
+    direction: str
+    depth: int
+    limit: int
+    nodes: list[Wire]
+    edges: list[Wire]
+    notes: list[Wire]
+    warnings: NotRequired[list[str]]
+    notesTruncated: NotRequired[bool]
+    totalNoteCount: NotRequired[int]
+    returnedNoteCount: NotRequired[int]
+    message: NotRequired[str]
+    hints: NotRequired[Wire]
+    freshnessDecision: NotRequired[Wire]
+    compatibility: NotRequired[Wire]
+    indexing: NotRequired[Wire]
+
+
+def call_graph(
+    index: CodeIndex,
+    path: str,
+    symbol_ref: SymbolRef,
+    *,
+    direction: Direction | Literal["bidirectional"] = "both",
+    depth: int = 1,
+    limit: int = LIMIT_DEFAULT,
+) -> GraphAnswer:
+    """Walk calls from a symbol."""
+    if not symbol_ref.get("file") or not (
+        symbol_ref.get("symbolId") or symbol_ref.get("symbolLabel")
+    ):
+        raise UsageError(
+            "the symbol is not named (invalid_symbol_ref)",
+            hint="pass symbolRef with file and symbolId, as search_code and file_outline give it",
+        )
+    if direction == "bidirectional":
+        direction = "both"
+    depth, limit = max(1, min(depth, DEPTH_MAX)), max(1, limit)
+    requested, record = index.governing(path)
+    answer: GraphAnswer = {
+        "status": "ok",
+        "supported": False,
+        "path": requested,
+        "symbolRef": symbol_ref,
+        "direction": direction,
+        "depth": depth,
+        "limit": limit,
+        "nodes": [],
+        "edges": [],
+        "notes": [],
+    }
+    gate = index.gate(record)
+    if not isinstance(gate, Open):
+        return _refused(index, answer, gate)
+    root = gate.record.root
+    key = file_key(root, requested, symbol_ref["file"])
+    try:
+        with index.backend.reader(root) as reader:
+            _walk(index, gate, reader, key, answer)
+    except BackendUnavailable:
+        again = index.gate(index.registry.find(root))
+        if isinstance(again, Open):
+            raise
+        return _refused(index, answer, again)
+    made = hints(debugProofCheck=answers.probe_hint(gate))
+    if made:
+        answer["hints"] = {**made, **answer.get("hints", {})}
+    return answer
+
+
+def _walk(index: CodeIndex, gate: Open, reader: Reader, key: str, answer: GraphAnswer) -> None:
+    root = gate.record.root
+    overlay = index.freshness.recent(root, reader.identity) or index.freshness.look(
+        root,
+        reader,
+        policy_of(gate.record.options),
+        index.extract,
+        index.provider if index.provider.local else None,
+    )
+    with index.programs.lock:
+        program = index.programs.program(root, reader, overlay)
+        facts = program.facts(key)
+        if facts is None:
+            exists = os.path.isfile(os.path.join(root, key))
+            answer["status"] = "unsupported" if exists else "not_found"
+            answer["reason"] = "unsupported_language" if exists else "missing_symbol"
+            answer["message"] = (
+                f"'{key}' has no symbols that are known" if exists else f"there is no file '{key}'"
+            )
+            return
+        named = _named(facts, answer["symbolRef"])
+        if len(named) != 1:
+            answer["status"] = "ambiguous" if named else "not_found"
+            answer["reason"] = "ambiguous_symbol" if named else "missing_symbol"
+            answer["message"] = (
+                "several symbols are called that; pass a symbolId"
+                if named
+                else f"no symbol of '{key}' is called that; ask file_outline for its symbols"
+            )
+            answer["nodes"] = [_node(program, identity) for identity in named]
+            return
+        answer["supported"] = True
+        walked = program.walk(named[0], answer["direction"], answer["depth"], answer["limit"])
+        ids = dict.fromkeys([named[0], *(i for e in walked.edges for i in (e.caller, e.callee))])
+        answer["nodes"] = [_node(program, identity) for identity in ids]
+    answer["edges"] = [_edge(edge) for edge in walked.edges]
+    notes = sorted((_note(one) for one in walked.open), key=_note_order)
+    answer["notes"] = notes[:NOTES_MAX]
+    answer["notesTruncated"] = len(notes) > NOTES_MAX
+    answer["totalNoteCount"], answer["returnedNoteCount"] = len(notes), len(answer["notes"])
+    warnings = []
+    if walked.more:
+        warnings.append("CALL_GRAPH_EDGES_TRUNCATED")
+    if len(notes) > NOTES_MAX:
+        warnings.append("CALL_GRAPH_NOTES_TRUNCATED")
+    if warnings:
+        answer["warnings"] = warnings
+
+
+def _named(facts: FileFacts, ref: SymbolRef) -> list[str]:
+    """The ids a reference can stand for; one when it is exact."""
+    wanted, label = ref.get("symbolId"), ref.get("symbolLabel")
+    if wanted is not None:
+        known = {file_id(facts.path), *(symbol.id for symbol in facts.symbols)}
+        return [wanted] if wanted in known else []
+    full = [s.id for s in facts.symbols if label in (s.qualified, f"{facts.module}.{s.qualified}")]
+    return full or [symbol.id for symbol in facts.symbols if symbol.name == label]
+
+
+def _node(program: LinkedProgram, identity: str) -> Wire:
+    found = program.place(identity)
+    assert found is not None, "an edge leads to a symbol of the program"
+    facts, symbol = found
+    if symbol is None:
+        span: Wire = {"startLine": 1, "endLine": facts.lines}
+        label, kind = facts.module or facts.path, "module"
+    else:
+        span = {"startLine": symbol.span.first_line, "endLine": symbol.span.last_line}
+        label, kind = symbol.qualified, symbol.kind
+    return {
+        "symbolId": identity,
+        "symbolLabel": label,
+        "kind": kind,
+        "file": facts.path,
+        "language": facts.language,
+        "span": span,
+    }
+
+
+def _edge(edge: Edge) -> Wire:
+    return {
+        "srcSymbolId": edge.caller,
+        "dstSymbolId": edge.callee,
+        "kind": edge.kind,
+        "site": {"file": edge.path, "startLine": edge.line},
+        "confidence": edge.confidence,
+        "reason": edge.reason,
+    }
+
+
+def _note(one: OpenCall) -> Wire:
+    return {
+        "type": "unresolved_edge",
+        "why": one.why,
+        "file": one.path,
+        "startLine": one.line,
+        "symbolId": one.caller,
+        "call": one.text,
+        "detail": one.detail,
+        "candidates": list(one.candidates),
+    }
+
+
+def _note_order(note: Wire) -> tuple[str, str, str, int]:
+    line = note["startLine"]
+    assert isinstance(line, int)
+    return str(note["file"]), str(note["why"]), str(note["symbolId"]), line
+
+
+def _refused(index: CodeIndex, answer: GraphAnswer, gate: Gate) -> GraphAnswer:
+    refused = refusal(gate, answer["path"], index.runtime(), "retry the call graph")
+    answer["status"], answer["reason"] = refused.status, refused.reason
+    answer["message"], answer["hints"] = refused.message, refused.hints
+    if refused.freshness is not None:
+        answer["freshnessDecision"] = {"mode": refused.freshness}
+    if "indexing" in refused.extras:
+        answer["codebaseRoot"] = refused.root or ""
+        answer["indexing"] = answers.part(refused.extras, "indexing")
+    if "compatibility" in refused.extras:
+        answer["codebasePath"] = refused.root or ""
+        answer["compatibility"] = answers.part(refused.extras, "compatibility")
+    return answer

@@ -1,0 +1,89 @@
+"""list_codebases: every tracked root and its state, in one order, whatever the backend does.
+
+A read. Membership is the registry's; a probe can move a root between sections, and only a probe
+that finished.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from holdfast.index.answers import Wire
+from holdfast.index.code_index import CodeIndex
+from holdfast.index.gate import (
+    Building,
+    Failed,
+    Incompatible,
+    NotTracked,
+    Open,
+    Unproven,
+    fingerprint_gate,
+    pass_gate,
+)
+from holdfast.index.proof import Proof, failed_probe
+from holdfast.index.record import Record
+
+SECTIONS = ("Ready", "Indexing", "Requires Reindex", "Failed")
+EMPTY = (
+    "No codebases are currently tracked.\n"
+    "To track one, call manage_index with action='create' and its path."
+)
+
+
+class ListAnswer(TypedDict):
+    """The answer of list_codebases: text for reading, and the same as data."""
+
+    status: str
+    text: str
+    codebases: list[Wire]
+    total: int
+
+
+def list_codebases(index: CodeIndex) -> ListAnswer:
+    records = index.registry.records()
+    runtime = index.runtime()
+    probed = [r for r in records.values() if r.searchable and not fingerprint_gate(r, runtime)]
+    roots = [record.root for record in probed]
+    proofs = dict(zip(roots, index.prober.prove_all(roots), strict=True))
+    rows = [_row(index, record, proofs.get(root)) for root, record in records.items()]
+    # By bytes, so that the order is the same everywhere.
+    rows.sort(key=lambda row: (SECTIONS.index(row[1]), row[0].encode("utf-8", "surrogatepass")))
+    return {
+        "status": "ok",
+        "text": _text(rows),
+        "codebases": [
+            {"path": path, "section": section, "detail": detail or None}
+            for path, section, detail in rows
+        ],
+        "total": len(rows),
+    }
+
+
+def _row(index: CodeIndex, record: Record, proof: Proof | None) -> tuple[str, str, str]:
+    gate = pass_gate(record, index.runtime(), lambda: proof or failed_probe("not probed"))
+    match gate:
+        case Open(_, _, failure):
+            return record.root, "Ready", "completion-proof probe failed" if failure else ""
+        case Building(_, progress):
+            return record.root, "Indexing", f"{progress.progress_pct:.1f}%"
+        case Incompatible(_, _, reason):
+            return record.root, "Requires Reindex", reason or "unknown"
+        case Unproven(_, reason):
+            return record.root, "Failed", f"stale_local:{reason.value}"
+        case Failed(_, failure):
+            return record.root, "Failed", failure.error or "unknown"
+        case NotTracked():
+            raise AssertionError("a record is tracked")
+
+
+def _text(rows: list[tuple[str, str, str]]) -> str:
+    if not rows:
+        return EMPTY
+    lines = ["## Codebases"]
+    for section in SECTIONS:
+        members = [(path, detail) for path, of, detail in rows if of == section]
+        if members:
+            lines += ["", f"### {section}"]
+            lines += [f"- {path}{f' ({detail})' if detail else ''}" for path, detail in members]
+    lines += ["", f"Total tracked: {len(rows)}"]
+    return "\n".join(lines)

@@ -1,0 +1,39 @@
+"""Names that mean something before any program is read."""
+
+from __future__ import annotations
+
+import builtins
+
+_GO = """
+append cap clear close complex copy delete imag len make max min new panic print println real
+recover string int int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 uintptr float32
+float64 byte rune bool error any
+"""
+_JAVASCRIPT = """
+Array ArrayBuffer BigInt Boolean DataView Date Error EvalError Float32Array Float64Array
+Function Int16Array Int32Array Int8Array JSON Map Math Number Object Promise Proxy RangeError
+ReferenceError Reflect RegExp Set String Symbol SyntaxError TypeError Uint16Array Uint32Array
+Uint8Array URIError URL WeakMap WeakRef WeakSet console decodeURIComponent document
+encodeURIComponent fetch globalThis isFinite isNaN parseFloat parseInt process queueMicrotask
+require setInterval setTimeout clearInterval clearTimeout structuredClone window
+"""
+_COMMON = """
+add all any append apply call charAt clear clone close collect concat contains copy count decode
+delete each encode end endswith entries equals every execute exit extend fetch filter find first
+flatMap flush forEach format from get getattr group hash hashCode has indexOf info insert
+is_empty isEmpty items iter join keys last len length lines list load log lower map match max
+merge min next open parse pop print push put query read reduce release remove replace reset
+resolve reverse run save seek select send set size slice some sort split start startswith
+startsWith stop strip sum test then title toString to_string trim unwrap update upper value
+values wait warn write
+"""
+
+BUILT_IN = {
+    "python": frozenset(dir(builtins)),
+    "go": frozenset(_GO.split()),
+    "js": frozenset(_JAVASCRIPT.split()),
+}
+"""Names that a language gives to every file; found last, so anything else comes first."""
+
+COMMON_METHODS = frozenset(_COMMON.split())
+"""Names that libraries use so much that one method of the program proves nothing."""

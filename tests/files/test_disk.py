@@ -1,0 +1,257 @@
+"""A tree on disk: what is taken, what is left out, and what cannot be read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from holdfast.files import disk
+from holdfast.files.policy import Policy, language_of, unfit
+from holdfast.files.snapshot import Snapshot, compare
+
+NOW = 2_000_000_000_000_000_000
+
+
+def make(root: Path, **files: str) -> None:
+    for name, text in files.items():
+        write(root, name, text)
+
+
+def write(root: Path, name: str, text: str = "x = 1\n") -> Path:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def taken(root: Path, policy: Policy | None = None) -> list[str]:
+    return sorted(disk.walk(str(root), policy).stats)
+
+
+@pytest.mark.shows("FILES-KINDS")
+def test_kinds_are_told_by_name(tmp_path: Path) -> None:
+    for name in ("a.py", "b.PNG", "Dockerfile.dev", "Makefile", "readme", "x.weird", "c.tar.gz"):
+        write(tmp_path, name)
+    assert taken(tmp_path) == ["Dockerfile.dev", "Makefile", "a.py", "readme"]
+    assert taken(tmp_path, Policy(custom_extensions=("weird",))) == [
+        "Dockerfile.dev", "Makefile", "a.py", "readme", "x.weird",
+    ]  # fmt: skip
+    assert [language_of(n) for n in ("a.py", "A.TSX", "Dockerfile.dev", "z")] == [
+        "python", "tsx", "dockerfile", "text",
+    ]  # fmt: skip
+
+
+@pytest.mark.shows("FILES-DEFAULTS")
+def test_default_exclusions_can_be_brought_back_except_version_control(tmp_path: Path) -> None:
+    for name in ("node_modules/a.js", "build/b.py", ".git/c.py", "src/.env", "ok.py"):
+        write(tmp_path, name)
+    assert taken(tmp_path) == ["ok.py"]
+    write(tmp_path, ".holdfastignore", "!build/\n!.git/\n")
+    assert taken(tmp_path) == [".holdfastignore", "build/b.py", "ok.py"]
+
+
+@pytest.mark.shows("FILES-IGNORE-LAYERS")
+def test_deeper_rules_win_and_ours_win_over_gits(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    write(tmp_path, ".git/info/exclude", "secret.py\n")
+    write(tmp_path, ".gitignore", "*.gen.py\ndata/\n")
+    write(tmp_path, "pkg/.gitignore", "!keep.gen.py\nlocal.py\n")
+    write(tmp_path, "pkg/.holdfastignore", "!local.py\n")
+    for name in ("secret.py", "a.gen.py", "pkg/keep.gen.py", "pkg/b.gen.py", "pkg/local.py",
+                 "data/x.py", "main.py"):  # fmt: skip
+        write(tmp_path, name)
+    python = [name for name in taken(tmp_path) if name.endswith(".py")]
+    assert python == ["main.py", "pkg/keep.gen.py", "pkg/local.py"]
+
+
+@pytest.mark.shows("FILES-IGNORE-LAYERS")
+def test_rules_above_the_root_hold_in_it(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    write(tmp_path, ".gitignore", "/sub/out.py\n*.tmp.py\n")
+    for name in ("sub/out.py", "sub/a.tmp.py", "sub/in.py"):
+        write(tmp_path, name)
+    assert taken(tmp_path / "sub") == ["in.py"]
+
+
+@pytest.mark.shows("FILES-IGNORE-LAYERS")
+def test_a_linked_worktree_keeps_the_repositorys_excludes(tmp_path: Path) -> None:
+    main = tmp_path / "main"
+    write(main, "a.py")
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(main)]
+    subprocess.run(["git", "init", "-q", main], check=True)
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-qm", "x"], check=True)
+    subprocess.run([*git, "worktree", "add", "-q", tmp_path / "tree"], check=True)
+    write(main, ".git/info/exclude", "private.py\n")
+    write(tmp_path / "tree", "private.py")
+    assert taken(tmp_path / "tree") == ["a.py"]
+
+
+@pytest.mark.shows("FILES-SIZE-BINARY")
+def test_large_files_are_not_opened_and_binary_or_minified_ones_are_unfit(tmp_path: Path) -> None:
+    large = write(tmp_path, "huge.py")
+    with large.open("r+b") as file:
+        file.truncate(500 * 1024 * 1024)  # A sparse file; reading it would take half a gigabyte.
+    found = disk.walk(str(tmp_path))
+    assert found.stats == {}
+    assert found.skipped["large"] == 1
+    assert unfit(b"a\0b") == "binary"
+    assert unfit(b"var a=1;" * 2000) == "minified"
+    assert unfit(b"x = 1\n" * 2000) is None
+
+
+@pytest.mark.shows("FILES-LINKS")
+def test_links_are_not_followed_not_even_in_circles(tmp_path: Path) -> None:
+    write(tmp_path, "src/a.py")
+    (tmp_path / "src" / "loop").symlink_to(tmp_path)
+    (tmp_path / "b.py").symlink_to(tmp_path / "src" / "a.py")
+    (tmp_path / "etc").symlink_to("/etc")
+    found = disk.walk(str(tmp_path))
+    assert sorted(found.stats) == ["src/a.py"]
+    assert found.skipped["symlink"] == 3
+    with pytest.raises(OSError, match=r".*"):
+        disk.read_file(str(tmp_path), "b.py")
+
+
+@pytest.mark.shows("FILES-LINKS")
+def test_pipes_are_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    assert disk.walk(str(tmp_path)).skipped["special"] == 1
+    with pytest.raises(OSError, match="not a regular file"):
+        disk.read_file(str(tmp_path), "pipe.py")
+
+
+@pytest.mark.shows("FILES-HOSTILE-NAMES")
+def test_odd_names_are_taken_or_counted(tmp_path: Path) -> None:
+    write(tmp_path, "line\nbreak.py")
+    write(tmp_path, "späce é.py")
+    write(tmp_path, "back\\slash.py")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.py")).write_text("x")
+    found = disk.walk(str(tmp_path))
+    assert sorted(found.stats) == ["line\nbreak.py", "späce é.py"]
+    assert found.skipped["unnameable"] == 2
+
+
+@pytest.mark.shows("FILES-HOSTILE-DEEP")
+def test_a_tree_deeper_than_any_path_can_say(tmp_path: Path) -> None:
+    """Ten thousand levels: the names beyond the system's limit are unreadable, nothing breaks."""
+    here = os.open(tmp_path, os.O_RDONLY)
+    try:
+        for _ in range(10_000):
+            os.mkdir("d", dir_fd=here)
+            below = os.open("d", os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = below
+        os.close(os.open("x.py", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    finally:
+        os.close(here)
+    write(tmp_path, "a.py")
+    found = disk.walk(str(tmp_path))
+    assert list(found.stats) == ["a.py"]
+    assert len(found.unreadable) == 1
+    subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)
+
+
+@pytest.mark.shows("FILES-VANISHING")
+def test_a_file_that_vanishes_during_the_look_is_simply_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, **{"a.py": "1", "b.py": "2"})
+    walked = disk.walk
+
+    def walk_then_delete(root: str, policy: Policy | None = None) -> disk.Walk:
+        found = walked(root, policy)
+        (tmp_path / "b.py").unlink()
+        return found
+
+    monkeypatch.setattr(disk, "walk", walk_then_delete)
+    snapshot, _ = disk.look(str(tmp_path), NOW)
+    assert list(snapshot.entries) == ["a.py"]
+
+
+@pytest.mark.shows("FILES-MISSING-ROOT")
+def test_a_root_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    write(tmp_path, "file.py")
+    for path in (tmp_path / "gone", tmp_path / "file.py"):
+        with pytest.raises(disk.TreeMissing):
+            disk.walk(str(path))
+
+
+@pytest.mark.shows("FILES-UNREADABLE")
+def test_what_cannot_be_read_is_kept_not_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, **{"a.py": "1", "sub/b.py": "2", "sub/deep/c.py": "3", "subject.py": "4"})
+    before, _ = disk.look(str(tmp_path), NOW)
+    scandir = os.scandir
+
+    def refuse(path: str) -> object:
+        if str(path).endswith("/sub"):
+            raise PermissionError(13, "no")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    (tmp_path / "subject.py").unlink()
+    after, _ = disk.look(str(tmp_path), NOW + 10, before=before)
+    changes = compare(before, after)
+    assert changes.removed == ("subject.py",)
+    assert set(after.entries) == {"a.py", "sub/b.py", "sub/deep/c.py"}
+    assert after.unreadable == {"sub"}
+
+
+@pytest.mark.shows("FILES-STAT-FIRST")
+def test_a_look_reads_only_what_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, **{"a.py": "1", "b.py": "2"})
+    before, _ = disk.look(str(tmp_path), NOW)
+    read: list[str] = []
+    real = disk.read_file
+
+    def note(root: str, key: str) -> object:
+        read.append(key)
+        return real(root, key)
+
+    monkeypatch.setattr(disk, "read_file", note)
+    again, _ = disk.look(str(tmp_path), NOW, before=before)
+    assert read == []
+    assert again.entries == before.entries
+    os.utime(tmp_path / "a.py", ns=(5, 5))
+    touched, _ = disk.look(str(tmp_path), NOW, before=again)
+    assert read == ["a.py"]
+    assert compare(again, touched).touched == ("a.py",)
+    assert not compare(again, touched)
+    disk.look(str(tmp_path), NOW, before=touched)
+    assert read == ["a.py"], "a touch is settled by one look"
+
+
+@pytest.mark.shows("FILES-RACY")
+def test_a_write_in_the_same_tick_as_the_look_is_found(tmp_path: Path) -> None:
+    """Same size, same times: only the age of the look tells that it may be too young to trust."""
+    path = write(tmp_path, "a.py", "one")
+    stat = path.stat()
+    before, _ = disk.look(str(tmp_path), stat.st_mtime_ns + 1)
+    path.write_text("two")
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    after, _ = disk.look(str(tmp_path), stat.st_mtime_ns + 2, before=before)
+    assert compare(before, after).modified == ("a.py",)
+
+
+@pytest.mark.shows("FILES-RENAMES")
+def test_renames_are_recognised_by_content(tmp_path: Path) -> None:
+    make(tmp_path, **{"a.py": "one", "old/b.py": "two", "c.py": "two"})
+    before, _ = disk.look(str(tmp_path), NOW)
+    (tmp_path / "new").mkdir()
+    (tmp_path / "old/b.py").rename(tmp_path / "new/b.py")
+    (tmp_path / "c.py").unlink()
+    after, _ = disk.look(str(tmp_path), NOW, before=before)
+    changes = compare(before, after)
+    assert changes.renamed == (("old/b.py", "new/b.py"),)
+    assert changes.removed == ("c.py", "old/b.py")
+
+
+def test_an_empty_snapshot_has_everything_to_add(tmp_path: Path) -> None:
+    make(tmp_path, **{"a.py": "1"})
+    after, _ = disk.look(str(tmp_path), NOW)
+    assert compare(Snapshot({}, 0), after).added == ("a.py",)

@@ -1,0 +1,60 @@
+"""What changed between two looks, judged by a simpler model."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.files.snapshot import (
+    Entry,
+    Snapshot,
+    Stat,
+    carried_over,
+    compare,
+    compressed,
+    covered,
+)
+
+keys = st.sampled_from(["a", "a/b", "a/c", "ab", "d/e/f", "d/eg"])
+entries = st.dictionaries(
+    keys,
+    st.builds(lambda s, d: Entry(Stat(s, s, s), d), st.integers(0, 2), st.sampled_from("xyz")),
+)
+parts = st.frozensets(st.sampled_from(["a", "d", "d/e", "ab", ""]), max_size=2)
+
+
+@pytest.mark.shows("FILES-COMPARE", "FILES-UNREADABLE")
+@given(entries, entries, parts)
+def test_changes_are_what_two_dictionaries_say(
+    old: dict[str, Entry], new: dict[str, Entry], unreadable: frozenset[str]
+) -> None:
+    new = {k: e for k, e in new.items() if not covered(k, unreadable)}
+    before, after = Snapshot(old, 1), Snapshot(new, 2, compressed(unreadable))
+    changes = compare(before, after)
+    assert set(changes.added) == new.keys() - old.keys()
+    hidden = {k for k in old.keys() - new.keys() if covered(k, unreadable)}
+    assert set(changes.preserved) == hidden
+    assert set(changes.removed) == old.keys() - new.keys() - hidden
+    assert set(changes.modified) == {
+        k for k in old.keys() & new.keys() if old[k].digest != new[k].digest
+    }
+    for source, target in changes.renamed:
+        assert old[source].digest == new[target].digest
+        assert source in changes.removed
+        assert target in changes.added
+    kept = carried_over(before, after)
+    assert set(kept.entries) == set(new) | hidden
+
+
+@pytest.mark.shows("FILES-COMPARE")
+@given(st.lists(keys))
+def test_compressed_parts_cover_the_same(found: list[str]) -> None:
+    fewer = compressed(found)
+    for key in ["a", "a/b", "ab", "d/e/f", "d/eg", "z"]:
+        assert covered(key, fewer) == covered(key, found)
+    assert not any(covered(part, fewer - {part}) for part in fewer)
+
+
+def test_parts_cover_by_whole_segments() -> None:
+    assert covered("sub/a", ["sub"])
+    assert not covered("subject", ["sub"])
+    assert covered("anything", [""])

@@ -1,0 +1,278 @@
+"""What every backend must do: one suite, the embedded backend and a real PostgreSQL.
+
+The twin is a dictionary of prepared files, ranked by brute force.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.files.snapshot import Entry, Stat
+from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
+from holdfast.index.errors import BackendUnavailable
+from holdfast.index.generation import Backend, PreparedFile, Reader
+from holdfast.index.postgres import PostgresBackend
+from holdfast.index.prepare import Job, prepare_with_vectors
+from holdfast.index.search.lexical import TermStats, query_words, score, weighted_counts
+from holdfast.index.sqlite import SqliteBackend
+from tests.index import double
+from tests.postgres import PostgresServer
+
+ROOT = "/somewhere/repo"
+PROVIDER = HashedEmbedding()
+numbers = itertools.count()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
+    made: Backend
+    if request.param == "sqlite":
+        made = SqliteBackend(tmp_path / "roots", DIMENSION)
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres")
+        made = PostgresBackend(server.url, DIMENSION, f"test {next(numbers)}")
+    assert made.provider == request.param
+    yield made
+    made.close()
+
+
+def prepared(path: str, text: str) -> PreparedFile:
+    entry = Entry(Stat(len(text), 1, 1), f"digest of {text}")
+    return prepare_with_vectors(Job(path, text.encode(), entry), double.extract, PROVIDER)
+
+
+A = prepared("a.py", "def parseHTTP(request):\n    return send_request(request)\n")
+B = prepared("b.py", "def send_request(request):\n    pass\n\ndef other():\n    pass\n")
+
+
+def publish(backend: Backend, *files: PreparedFile, marker: str = "{}", whole: bool = True) -> None:
+    with backend.writer(ROOT) as writer:
+        if whole:
+            writer.start_over()
+        for file in files:
+            writer.put(file)
+        writer.publish(marker, 7)
+
+
+def brute_lexical(files: dict[str, PreparedFile], query: str) -> list[tuple[str, int, float]]:
+    words = query_words(query)
+    chunks = [(path, chunk) for path, file in files.items() for chunk in file.chunks]
+    counted = [
+        (path, c.start_line, weighted_counts(c.header.split(), c.body.split()),
+         len(c.header.split()) + len(c.body.split()))
+        for path, c in chunks
+    ]  # fmt: skip
+    lengths = [length for *_, length in counted]
+    stats = TermStats(
+        len(counted),
+        sum(lengths) / len(lengths) if lengths else 0.0,
+        {word: sum(word in counts for _, _, counts, _ in counted) for word in words},
+    )
+    scored = [(p, line, score(words, counts, n, stats)) for p, line, counts, n in counted]
+    return [one for one in scored if one[2] > 0]
+
+
+def found(reader: Reader, ranked: list[tuple[int, float]]) -> dict[tuple[str, int], float]:
+    chunks = reader.chunks([identity for identity, _ in ranked])
+    assert len(chunks) == len(ranked)
+    return {(chunks[i].path, chunks[i].start_line): worth for i, worth in ranked}
+
+
+def check(backend: Backend, files: dict[str, PreparedFile], queries: list[str]) -> None:
+    """The backend holds exactly these files and ranks them as brute force does."""
+    with backend.reader(ROOT) as reader:
+        assert dict(reader.snapshot().entries) == {p: f.entry for p, f in files.items()}
+        totals = reader.totals()
+        assert (totals.files, totals.chunks) == (
+            len(files), sum(len(f.chunks) for f in files.values()),
+        )  # fmt: skip
+        for path, file in files.items():
+            assert reader.entry(path) == file.entry
+            assert reader.facts([path]) == {path: file.facts}
+            stored = reader.chunks_of(path)
+            assert [(c.start_line, c.text, c.symbol_id) for c in stored] == [
+                (c.start_line, c.text, c.symbol_id) for c in file.chunks
+            ]
+        assert dict(reader.all_facts()) == {p: f.facts for p, f in files.items()}
+        for query in queries:
+            ranked = reader.rank_lexical(query_words(query), 1000)
+            assert [w for _, w in ranked] == sorted((w for _, w in ranked), reverse=True)
+            expected = {(p, line): w for p, line, w in brute_lexical(files, query)}
+            assert found(reader, ranked) == pytest.approx(expected, rel=1e-4, abs=1e-5)
+            vector = PROVIDER.embed_query(query)[0]
+            dense = found(reader, reader.rank_dense(vector, 1000))
+            brute = {
+                (p, c.start_line): float(row @ vector)
+                for p, f in files.items()
+                for c, row in zip(
+                    f.chunks,
+                    np.frombuffer(f.vectors, dtype=np.float32).reshape(-1, DIMENSION),
+                    strict=True,
+                )
+            }
+            assert dense == pytest.approx(brute, abs=1e-4)
+
+
+@pytest.mark.shows("INDEX-BACKEND-ABSENT")
+def test_an_absent_root_has_no_marker_and_nothing_to_read(backend: Backend) -> None:
+    assert backend.read_marker(ROOT) is None
+    assert backend.roots() == []
+    with pytest.raises(BackendUnavailable), backend.reader(ROOT):
+        pass
+    backend.drop(ROOT)
+
+
+@pytest.mark.shows("INDEX-BACKEND-PUBLISH")
+def test_a_published_generation_is_there_with_its_marker(backend: Backend) -> None:
+    publish(backend, A, B, marker='{"kind":"x"}')
+    assert backend.read_marker(ROOT) == '{"kind":"x"}'
+    assert backend.roots() == [ROOT]
+    check(backend, {"a.py": A, "b.py": B}, ["send request", "parse http", "nothing here"])
+    with backend.reader(ROOT) as reader:
+        assert reader.snapshot().taken_ns == 7
+
+
+@pytest.mark.shows("INDEX-BACKEND-ATOMIC")
+def test_the_previous_generation_serves_until_the_next_is_published(backend: Backend) -> None:
+    publish(backend, A, marker="first")
+    with backend.writer(ROOT) as writer:
+        writer.start_over()
+        writer.put(B)
+        # Another session, while the next generation is being written.
+        assert backend.read_marker(ROOT) == "first"
+        check(backend, {"a.py": A}, ["parse"])
+        writer.publish("second", 8)
+    assert backend.read_marker(ROOT) == "second"
+    check(backend, {"b.py": B}, ["send"])
+
+
+@pytest.mark.shows("INDEX-BACKEND-ATOMIC")
+def test_a_reader_sees_one_generation_to_its_end(backend: Backend) -> None:
+    publish(backend, A)
+    with backend.reader(ROOT) as reader:
+        first = reader.identity
+        publish(backend, B)
+        assert set(reader.snapshot().entries) == {"a.py"}
+        assert reader.identity == first
+    with backend.reader(ROOT) as reader:
+        assert reader.identity != first
+        assert set(reader.snapshot().entries) == {"b.py"}
+
+
+@pytest.mark.shows("INDEX-BACKEND-ATOMIC")
+@pytest.mark.parametrize("how", ["raised", "never published"])
+def test_an_unfinished_generation_leaves_no_trace(backend: Backend, how: str) -> None:
+    publish(backend, A, marker="first")
+
+    def break_off() -> None:
+        with backend.writer(ROOT) as writer:
+            writer.start_over()
+            writer.put(B)
+            if how == "raised":
+                raise MemoryError
+
+    if how == "raised":
+        with pytest.raises(MemoryError):
+            break_off()
+    else:
+        break_off()
+    assert backend.read_marker(ROOT) == "first"
+    check(backend, {"a.py": A}, ["parse"])
+
+
+@pytest.mark.shows("INDEX-BACKEND-DROP")
+def test_a_dropped_root_is_gone_and_can_be_made_again(backend: Backend) -> None:
+    publish(backend, A, marker="first")
+    with backend.reader(ROOT) as reader:
+        before = reader.identity
+    backend.drop(ROOT)
+    assert backend.read_marker(ROOT) is None
+    assert backend.roots() == []
+    publish(backend, B, marker="again")
+    check(backend, {"b.py": B}, ["send request"])
+    with backend.reader(ROOT) as reader:
+        assert reader.identity != before
+
+
+@pytest.mark.shows("INDEX-BACKEND-RESTAT")
+def test_a_touched_file_keeps_its_content(backend: Backend) -> None:
+    publish(backend, A)
+    touched = Entry(Stat(5, 6, 7), A.entry.digest)
+    with backend.writer(ROOT) as writer:
+        writer.restat("a.py", touched)
+        writer.publish("m", 9)
+    with backend.reader(ROOT) as reader:
+        assert reader.entry("a.py") == touched
+
+
+names = st.sampled_from(["load", "save", "parse_http", "sendRequest", "total"])
+sources = st.lists(
+    st.builds(lambda n, c: f"def {n}(x):\n    return {c}(x)\n", names, names), max_size=3
+).map("\n".join)
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(["a.py", "b/c.py", "d.py"]), st.none() | sources
+    ),
+    max_size=6,
+)  # fmt: skip
+
+
+@pytest.mark.shows("INDEX-BACKEND-INCREMENTAL", "INDEX-RANK-TWIN")
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(generations=st.lists(steps, min_size=1, max_size=3))
+def test_changes_on_top_of_changes_equal_a_build_from_nothing(
+    backend: Backend, generations: list[list[tuple[str, str | None]]]
+) -> None:
+    backend.drop(ROOT)
+    files: dict[str, PreparedFile] = {}
+    for number, changes in enumerate(generations):
+        with backend.writer(ROOT) as writer:
+            for path, text in changes:
+                if text is None:
+                    writer.remove(path)
+                    files.pop(path, None)
+                else:
+                    files[path] = prepared(path, text)
+                    writer.put(files[path])
+            writer.publish(f"marker {number}", number)
+        assert backend.read_marker(ROOT) == f"marker {number}"
+        check(backend, files, ["load total", "parse http", "send"])
+
+
+@pytest.mark.shows("INDEX-BACKEND-RESTART")
+def test_postgresql_may_stop_and_start_again(postgres: PostgresServer) -> None:
+    backend = PostgresBackend(postgres.url, DIMENSION, "restart")
+    publish(backend, A, marker="first")
+    postgres.stop()
+    try:
+        for _ in range(2):
+            with pytest.raises(BackendUnavailable):
+                backend.read_marker(ROOT)
+            with pytest.raises(BackendUnavailable), backend.reader(ROOT):
+                pass
+            with pytest.raises(BackendUnavailable):
+                backend.check(ROOT)
+    finally:
+        postgres.start()
+    assert backend.read_marker(ROOT) == "first"
+    check(backend, {"a.py": A}, ["parse"])
+
+    def write_across_a_restart() -> None:
+        with backend.writer(ROOT) as writer:
+            writer.put(B)
+            postgres.stop()
+            postgres.start()
+            writer.publish("second", 1)
+
+    with pytest.raises(BackendUnavailable):
+        write_across_a_restart()
+    assert backend.read_marker(ROOT) == "first"
+    check(backend, {"a.py": A}, ["parse"])
+    backend.close()
