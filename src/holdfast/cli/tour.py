@@ -101,12 +101,21 @@ SHOP = """def total(items):
 """
 
 
+CART = """from shop import total
+
+
+def checkout(cart):
+    \"\"\"What the customer pays.\"\"\"
+    return total(cart.items) + cart.shipping
+"""
+
+
 def reading(guide: Guide) -> None:
     """Read a file twice, change it, read it again, and ask why."""
     guide.chapter("Reading: only what the context does not already hold")
     guide.say("A session reads a file. The second time it is told that nothing changed.")
     shop = guide.write(
-        "shop.py", SHOP + "".join(f"\n\ndef rate_{n}():\n    return {n}\n" for n in range(12))
+        "shop.py", SHOP + "".join(f"\n\ndef rate_{n}():\n    return {n}\n" for n in range(6))
     )
     guide.do("read", "shop.py", "--session", "tour")
     guide.do("read", "shop.py", "--session", "tour")
@@ -115,6 +124,18 @@ def reading(guide: Guide) -> None:
     guide.do("read", "shop.py", "--session", "tour")
     guide.say("Every short answer can be explained: it stands on text this session was shown.")
     guide.do("readcache", "explain", "shop.py", "--session", "tour")
+
+
+def index(guide: Guide) -> None:
+    """Index the tour's little tree, search it, and ask who calls what."""
+    guide.chapter("Index: what is in the tree, and proof that it is all there")
+    guide.say("Two files are enough to show it. The index is proven, not assumed.")
+    guide.write("shop.py", SHOP)
+    guide.write("cart.py", CART)
+    guide.do("index", "create")
+    guide.do("search", "sum of the prices of active items")
+    guide.do("outline", "cart.py")
+    guide.do("calls", "shop.py", "total", "--direction", "callers")
 
 
 def sequence(guide: Guide) -> None:
@@ -207,4 +228,4 @@ def _count(total: int) -> None:
     print(f"{total:,} commits acknowledged")
 
 
-STOPS: list[Callable[[Guide], None]] = [reading, sequence, memory, many_writers]
+STOPS: list[Callable[[Guide], None]] = [index, reading, sequence, memory, many_writers]
