@@ -17,6 +17,7 @@ import tarfile
 import time
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
@@ -161,6 +162,21 @@ def measure(name: str, files: list[tuple[str, bytes]], rounds: int) -> dict[str,
     }
 
 
+def _work(batch: list[tuple[str, bytes]]) -> list[bytes]:
+    return [encode(extract(path, data)) for path, data in batch]
+
+
+def pooled(files: list[tuple[str, bytes]], workers: int) -> float:
+    """Wall seconds to extract everything in processes, and hand it back encoded."""
+    batches = [files[n : n + 16] for n in range(0, len(files), 16)]
+    with ProcessPoolExecutor(workers, initializer=prepare_worker) as pool:
+        list(pool.map(_work, [batches[0]] * workers))  # the workers and their grammars are up
+        start = time.perf_counter()
+        for _ in pool.map(_work, batches):
+            pass
+        return time.perf_counter() - start
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
@@ -183,6 +199,21 @@ def main() -> int:
             if len(rows) == 1:
                 print("  ".join(f"{key:>10}" for key in row))
             print("  ".join(f"{value!s:>10}" for value in row.values()), flush=True)
+    if not args.json and not args.only and rows:
+        everything = [
+            file
+            for _, package, suffixes, most in ROWS
+            for file in sources(CORPORA / package, suffixes, most)
+        ]
+        walls = []
+        for _ in range(args.rounds):
+            bare = floor(everything)
+            start = time.perf_counter()
+            bare()
+            alone = time.perf_counter() - start
+            walls.append((alone, pooled(everything, 2)))
+        alone, both = min(a for a, _ in walls), min(b for _, b in walls)
+        print(f"two processes: {both:.2f} s wall, {both / alone:.2f}x a bare parse on one core")
     total_floor = sum(float(str(row["floor_s"])) for row in rows)
     total = sum(float(str(row["extract_s"])) for row in rows)
     if args.json:

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from holdfast.index.facts import extract, file_id
 from holdfast.index.graph import CallGraph
 from holdfast.index.outline import exact, outline
-from holdfast.index.resolve import GUESS, Edge, Resolution, Resolver, surface
+from holdfast.index.resolve import (
+    GUESS,
+    RESOLUTION_VERSION,
+    Edge,
+    Open,
+    Resolution,
+    Resolver,
+    surface,
+)
 from tests.index import test_go, test_java, test_javascript, test_python, test_rust, test_typescript
 from tests.index.claims import split
 
@@ -171,6 +179,19 @@ def test_an_exact_lookup_finds_none_one_or_all() -> None:
     assert [s.qualified for s in exact(facts, label="f")] == ["A.f", "B.f"]
     assert exact(facts, label="g") == ()
     assert exact(facts, id=facts.symbols[1].id) == (facts.symbols[1],)
+
+
+@pytest.mark.shows("FACT-FORMAT")
+def test_the_format_of_resolutions_does_not_change_without_a_new_version() -> None:
+    shapes = {
+        s.__name__: [f.name for f in msgspec.structs.fields(s)] for s in (Edge, Open, Resolution)
+    }
+    assert RESOLUTION_VERSION == 1
+    assert shapes == {
+        "Edge": ["caller", "callee", "path", "line", "kind", "confidence", "reason"],
+        "Open": ["caller", "path", "line", "text", "why", "detail", "candidates"],
+        "Resolution": ["path", "edges", "open"],
+    }
 
 
 @pytest.mark.shows("FACT-FORMAT")

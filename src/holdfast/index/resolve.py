@@ -23,6 +23,12 @@ from holdfast.index.names import CALLABLE, SELF, SUPER, Found, Names
 from holdfast.index.program import OWNERS, Program, Thing, View
 from holdfast.index.wordlists import COMMON_METHODS
 
+RESOLUTION_VERSION = 1
+"""The format of `Resolution`, and the rules behind it; part of whatever key edges are kept under.
+
+1: first version.
+"""
+
 GUESS = 0.5
 LEADS_MAX = 8
 
