@@ -4,7 +4,9 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -137,6 +139,26 @@ def _status(url: str, **headers: str) -> int:
     return refused.value.response.status_code
 
 
+def _status_as(url: str, host: str) -> int:
+    """The HTTP status of a handshake that calls the server by this name."""
+    address = urlsplit(url)
+    asking = HTTPConnection(address.hostname or "", address.port, timeout=WAIT_S)
+    asking.putrequest("GET", address.path, skip_host=True)
+    handshake = {
+        "Host": host,
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }
+    for name, value in handshake.items():
+        asking.putheader(name, value)
+    asking.endheaders()
+    status = asking.getresponse().status
+    asking.close()
+    return status
+
+
 def _closing_code(client: Client) -> int:
     with pytest.raises(ConnectionClosed) as closed:
         client.receive()
@@ -152,7 +174,8 @@ def test_a_page_from_elsewhere_is_refused_before_hello(served: Served, origin: s
 
 @pytest.mark.shows("SYNC-HOST")
 def test_a_name_that_is_not_ours_is_refused(served: Served) -> None:
-    assert _status(served.url, Host="rebound.example") == 403
+    assert _status_as(served.url, "rebound.example") == 403
+    assert _status_as(served.url, "localhost") == 101
 
 
 @pytest.mark.parametrize(
