@@ -71,8 +71,13 @@ def calling(arguments: str = "arguments", kind: CallKind = "call") -> Rule:
     return rule
 
 
+_BRACKET = re.compile(r"[(\[{<>}\])]")
+
+
 def split_list(text: str) -> list[str]:
     """The parts of a list, split at the commas that no bracket encloses."""
+    if not _BRACKET.search(text):
+        return [part for part in map(str.strip, text.split(",")) if part]
     parts, depth, start = [], 0, 0
     for i, char in enumerate(text):
         if char in "([{<":
