@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import branch as branching
-from holdfast.store import codec, derive, hashing, replay, transfer
+from holdfast.store import codec, replay
 from holdfast.store.batch import Batch, Request
 from holdfast.store.errors import (
     CommitTooLarge,
@@ -35,7 +35,6 @@ from holdfast.store.model import (
 from holdfast.store.settings import Settings
 from holdfast.store.tables import CommitRow, Database, RevisionRow, Tables
 from holdfast.store.values import SAFE_INTEGER
-from holdfast.store.verify import Verifier
 
 Made = TypeVar("Made")
 
@@ -258,6 +257,8 @@ class Engine:
         """Keep bytes under the hash of their content; the first content type stays."""
         if name_problem(content_type):
             raise InvalidBlob(f"the content type of a blob {name_problem(content_type)}")
+        from holdfast.store import hashing
+
         hash = hashing.blob_hash(data)
         if expected is not None and expected != hash:
             raise InvalidBlob(f"blob hash mismatch: expected {expected}, the bytes hash to {hash}")
@@ -268,6 +269,9 @@ class Engine:
 
     def import_lines(self, lines: Iterable[str]) -> int:
         """Fill an empty space from an export, all or nothing."""
+
+        from holdfast.store import hashing, transfer
+        from holdfast.store.verify import Verifier
 
         def fill() -> int:
             commits = transfer.read_in(
@@ -283,6 +287,8 @@ class Engine:
 
     def collect_garbage(self, blobs: bool) -> Garbage:
         """Rebuild heads and snapshots, drop unnamed blobs if asked, and compact the file."""
+
+        from holdfast.store import derive
 
         def collect() -> Garbage:
             before = self._writes.snapshot_count()

@@ -13,22 +13,25 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
-from holdfast.store import history, merging, replay, roots, transfer
+from holdfast.store import replay, roots
 from holdfast.store.batch import Request
 from holdfast.store.engine import Engine, Garbage
 from holdfast.store.errors import InvalidBlob, MergeClash
-from holdfast.store.graph import DEFAULT_LIMITS, Limits, Loaded, point_of, query_graph
 from holdfast.store.group import GroupCommit
-from holdfast.store.history import LogEntry
-from holdfast.store.merging import DocumentDiff, Point, Proposal
 from holdfast.store.model import Applied, Branch, CommitKey, Document, State, name_problem
 from holdfast.store.settings import Settings
 from holdfast.store.tables import Database
-from holdfast.store.verify import Report, Verifier
+
+# The verbs below that few commands need import what they need: agents start us often.
+if TYPE_CHECKING:
+    from holdfast.store.graph import Limits
+    from holdfast.store.history import LogEntry
+    from holdfast.store.merging import DocumentDiff, Point, Proposal
+    from holdfast.store.verify import Report
 
 Made = TypeVar("Made")
 
@@ -117,9 +120,11 @@ class Store:
 
     def documents(self, branch: str = MAIN, seq: int | None = None) -> list[State]:
         """Every document that exists on a branch, now or as of `seq`, by id."""
+        from holdfast.store.merging import ids_seen
+
         with self._reader:
             tables, point = self.engine.tables, self._point(branch, seq)
-            ids = merging.ids_seen(tables, point.branch)
+            ids = ids_seen(tables, point.branch)
             states = (point.state(tables, self.engine.decode, id) for id in ids)
             return [state for state in states if state is not None and state.document is not None]
 
@@ -133,11 +138,13 @@ class Store:
             states = (self.engine.state_of(MAIN, id, row) for id, row in rows)
             return [state for state in states if state.document is not None]
 
-    def query(self, query: Mapping[str, Any], limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
+    def query(self, query: Mapping[str, Any], limits: Limits | None = None) -> dict[str, Any]:
         """Every document that a graph query reaches, all as of one moment.
 
         Honours `branch` and `atSeq`; `serverSeq` is the newest seq even then.
         """
+        from holdfast.store.graph import DEFAULT_LIMITS, Loaded, point_of, query_graph
+
         branch, at = point_of(query)
         with self._at_one_moment():
             engine = self.engine
@@ -149,7 +156,7 @@ class Store:
                 state = engine.state(id, branch, at)
                 return None if state is None else Loaded(state.seq, state.document)
 
-            entities = query_graph(load, query, space=self.space, limits=limits)
+            entities = query_graph(load, query, space=self.space, limits=limits or DEFAULT_LIMITS)
             return {"serverSeq": engine.tables.newest_seq(), "entities": entities}
 
     @contextmanager
@@ -204,6 +211,8 @@ class Store:
         against_seq: int | None = None,
     ) -> list[DocumentDiff]:
         """How a branch differs from where it was forked, or from another branch or seq."""
+        from holdfast.store import merging
+
         with self._reader:
             tables, decode = self.engine.tables, self.engine.decode
             after = self._point(branch, seq)
@@ -214,7 +223,9 @@ class Store:
             return merging.differences(tables, decode, before, after)
 
     def _point(self, name: str, seq: int | None) -> Point:
-        point = merging.now(self.engine.tables, BranchName(name))
+        from holdfast.store.merging import Point, now
+
+        point = now(self.engine.tables, BranchName(name))
         if seq is None:
             return point
         replay.check_range(point.branch, Seq(seq))
@@ -224,6 +235,8 @@ class Store:
         self, source: str, target: str = MAIN, resolutions: Mapping[str, Any] | None = None
     ) -> Proposal:
         """What merging would do; nothing is written."""
+        from holdfast.store import merging
+
         with self._reader:
             return merging.propose(
                 self.engine.tables,
@@ -262,16 +275,20 @@ class Store:
         limit: int = 50,
     ) -> list[LogEntry]:
         """Commits, newest first: of the space, of a branch, or of one document on a branch."""
+        from holdfast.store.history import log
+
         with self._reader:
-            return history.log(self.engine.tables, self.engine.decode, id, branch, before, limit)
+            return log(self.engine.tables, self.engine.decode, id, branch, before, limit)
 
     # keeping
 
     def export(self, space: str | None = None) -> Iterator[str]:
         """Every line of an export, as of one moment. Other reads of this store wait meanwhile."""
+        from holdfast.store.transfer import lines
+
         with self._at_one_moment():
             name = self.space if space is None else space
-            yield from transfer.lines(self.engine.tables, name, self.engine.settings)
+            yield from lines(self.engine.tables, name, self.engine.settings)
 
     def import_lines(self, lines: Iterable[str]) -> int:
         """Fill this empty space from an export; how many commits it has. All or nothing."""
@@ -279,6 +296,8 @@ class Store:
 
     def verify(self, progress: Callable[[int, int], None] = lambda done, total: None) -> Report:
         """Check every invariant that can be checked at rest."""
+        from holdfast.store.verify import Verifier
+
         with self._at_one_moment():
             tables, engine = self.engine.tables, self.engine
             return Verifier(tables, engine.encode, engine.decode, progress).run()
