@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-ALL = ["store", "sync"]
+ALL = ["store", "sync", "index"]
 
 
 def main() -> int:
