@@ -110,7 +110,7 @@ class SqliteBackend:
         self._directory, self._dimension = directory, dimension
         self._lock = threading.Lock()
         self._matrices: OrderedDict[str, _Matrix] = OrderedDict()
-        self._local = threading.local()
+        self._idle: dict[str, list[tuple[int, apsw.Connection]]] = {}
 
     def _path(self, root: str) -> Path:
         return self._directory / f"{root_key(root)}.sqlite"
@@ -161,15 +161,15 @@ class SqliteBackend:
         except FileNotFoundError:
             yield None
             return
-        # A connection is used by one thread at a time, and lent again when it comes back.
-        pool: dict[str, list[tuple[int, apsw.Connection]]] = self._local.__dict__.setdefault(
-            "pool", {}
-        )
-        lent = pool.setdefault(root, [])
-        while lent and lent[-1][0] != inode:
-            lent.pop()[1].close()
+        # A connection is used by one caller at a time, of any thread, and lent again when it comes
+        # back: opening one takes longer than most questions.
+        with self._lock:
+            idle = self._idle.setdefault(root, [])
+            while idle and idle[-1][0] != inode:
+                idle.pop()[1].close()
+            lent = idle.pop()[1] if idle else None
         with _translated():
-            connection = lent.pop()[1] if lent else self._connect(path)
+            connection = lent if lent is not None else self._connect(path)
             version = connection.pragma("user_version")
         if version != SCHEMA_VERSION:
             connection.close()
@@ -180,7 +180,8 @@ class SqliteBackend:
         except BaseException:
             connection.close()
             raise
-        lent.append((inode, connection))
+        with self._lock:
+            self._idle.setdefault(root, []).append((inode, connection))
 
     def _connect(self, path: Path) -> apsw.Connection:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
@@ -304,9 +305,11 @@ class SqliteBackend:
             name.unlink(missing_ok=True)
 
     def close(self) -> None:
-        for lent in self._local.__dict__.pop("pool", {}).values():
-            for _, connection in lent:
-                connection.close()
+        with self._lock:
+            for idle in self._idle.values():
+                for _, connection in idle:
+                    connection.close()
+            self._idle.clear()
 
 
 def _prepared(path: Path) -> apsw.Connection:
