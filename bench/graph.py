@@ -11,12 +11,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.store.graph import twin
-from tests.store.graph.world import NODES, World, chain, query
-
 from holdfast.ids import EntityId, Seq
 from holdfast.store.graph import Loaded, Memo, TrackedGraph, query_graph, roots_of
 from holdfast.store.graph.links import link_in
+from tests.store.graph import twin
+from tests.store.graph.world import NODES, World, chain, query
 
 
 def _median_us(work: Callable[[], object], rounds: int = 200) -> float:

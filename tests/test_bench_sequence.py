@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from bench import sequence
 from bench.corpus import gather
 
