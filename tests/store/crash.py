@@ -252,7 +252,9 @@ class Worker:
         self.tell(done="collect")
 
     def copy(self) -> None:
-        """Export this space and import it into a new one."""
+        """Export this space, unless it is still empty, and import it into a new one."""
+        if self.store.newest_seq() == 0:
+            return
         lines = list(self.store.export(self.space))
         digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
         space = f"{self.space}-copy-{self.life}-{len(self._counts)}-{self.store.newest_seq()}"
