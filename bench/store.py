@@ -13,6 +13,7 @@ import statistics
 import tempfile
 import time
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,10 @@ class Writing:
         return count
 
 
+documents = count(10**9)
+"""Numbers for the documents of the group commit, one after the other as in single commits."""
+
+
 def group_rate(store: Store, writers: int, seconds_worth: int) -> float:
     """Commits acknowledged per second to so many tasks that each wait for their answer."""
 
@@ -132,15 +137,15 @@ def group_rate(store: Store, writers: int, seconds_worth: int) -> float:
         async def writer(name: str, count: int) -> None:
             for n in range(1, count + 1):
                 future: asyncio.Future[None] = loop.create_future()
-                store.submit(name, set_commit(n, f"{name}:{n}"), partial(told, future))
+                store.submit(name, set_commit(n, f"doc:{next(documents)}"), partial(told, future))
                 await future
 
-        count = max(1, seconds_worth // writers)
+        each_writes = max(1, seconds_worth // writers)
         start = time.perf_counter()
         async with asyncio.TaskGroup() as group:
             for w in range(writers):
-                group.create_task(writer(f"w{random.randrange(2**48):x}-{w}", count))
-        return writers * count / (time.perf_counter() - start)
+                group.create_task(writer(f"w{random.randrange(2**48):x}-{w}", each_writes))
+        return writers * each_writes / (time.perf_counter() - start)
 
     return asyncio.run(main())
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import admit, patch, replay, snapshots
@@ -38,18 +38,14 @@ DocumentKey = tuple[BranchName, EntityId]
 _DEFAULT_BRANCH = Branch(MAIN, None, None, Seq(0), Seq(0))
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A commit that wants to land: parsed, and encoded as it will be stored."""
 
     session: SessionId
     commit: Commit
     original: str
     encoded: tuple[str | None, ...]
-
-    @property
-    def key(self) -> CommitKey:
-        return CommitKey(self.session, self.commit.local_seq)
+    key: CommitKey
 
 
 @dataclass(slots=True)
@@ -82,7 +78,7 @@ class Batch:
         self._same_commit = same_commit
         self._clock = clock
         self._now = ""
-        self._newest = tables.newest_seq()
+        self._known_newest: Seq | None = None
         self._foreseen = tables.foresee(request.key for request in requests)
         self._branches: dict[BranchName, Branch] = {}
         self._touched: dict[DocumentKey, _Touched] = {}
@@ -145,13 +141,13 @@ class Batch:
         on = branch if read.branch is None else read.branch
         if read.branch is not None:
             self._branch(on)
-        if read.seq > self._newest:
-            raise ProtocolError(
-                f"confirmed read of {read.id} names seq {read.seq}, "
-                f"but the newest is {self._newest}"
-            )
         newest = self._newest_write(on, read.id)
         if newest is None or newest.seq <= read.seq:
+            if read.seq > self._newest:
+                raise ProtocolError(
+                    f"confirmed read of {read.id} names seq {read.seq}, "
+                    f"but the newest is {self._newest}"
+                )
             return None
         found: Overlap | None
         if newest.op != "patch":
@@ -213,6 +209,13 @@ class Batch:
         return admit.conflict_of(read, branch, basis, found, self._key_at(found.write.seq))
 
     # what the tables and this batch say together
+
+    @property
+    def _newest(self) -> Seq:
+        """The newest seq of the space. Asked for late: a stale commit is refused without it."""
+        if self._known_newest is None:
+            self._known_newest = self._tables.newest_seq()
+        return self._known_newest
 
     def _branch(self, name: BranchName) -> Branch:
         if name == MAIN:
@@ -329,7 +332,7 @@ class Batch:
         documents: dict[EntityId, HeadDocument | None],
     ) -> None:
         commit = request.commit
-        self._newest = seq
+        self._known_newest = seq
         self._now = self._now or self._clock()
         self._commits[request.key] = CommitRow(
             seq,

@@ -96,7 +96,8 @@ class Engine:
             None if op.op == "delete" else text
             for op, text in zip(commit.operations, texts, strict=True)
         ]
-        return Request(session, commit, original, tuple(encoded))
+        key = CommitKey(session, commit.local_seq)
+        return Request(session, commit, original, tuple(encoded), key)
 
     def transact(self, requests: Sequence[Request]) -> list[Applied | StoreError]:
         """Decide and write a batch. Each answer stands only because the whole batch is durable."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store.errors import TransactionError
@@ -27,8 +27,7 @@ DELETED = "deleted"
 ACTIVE = "active"
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """One write of a commit. `data` is the document of a set, the list of a patch, or None."""
 
     op: OpKind
@@ -36,8 +35,7 @@ class Operation:
     data: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class ConfirmedRead:
+class ConfirmedRead(NamedTuple):
     """I saw `path` of `id` as of `seq`.
 
     A shape read saw which members there are, not their values.
@@ -66,8 +64,7 @@ class PendingRead:
     legacy: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """A set of operations that land together or not at all, with the reads they stand on."""
 
     local_seq: LocalSeq
@@ -188,8 +185,7 @@ class Branch:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class CommitKey:
+class CommitKey(NamedTuple):
     """What a commit is known by before it lands."""
 
     session: SessionId

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from holdfast.ids import BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store.model import Branch, CommitKey
@@ -62,8 +61,7 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class RevisionRow:
+class RevisionRow(NamedTuple):
     """A stored revision, its data still encoded."""
 
     seq: Seq
@@ -72,8 +70,7 @@ class RevisionRow:
     data: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class CommitRow:
+class CommitRow(NamedTuple):
     """A stored commit, its JSON still encoded."""
 
     seq: Seq
@@ -119,9 +116,10 @@ class Tables:
     def foresee(self, keys: Iterable[CommitKey]) -> dict[CommitKey, CommitRow] | None:
         """The stored commits among these keys; None where asking one by one is as good."""
         asked = list(keys)
-        if not self._db.distant or len(asked) < 2:
+        if len(asked) < (2 if self._db.distant else 8):
             return None
-        places = ", ".join(f"(${2 * n + 1}, ${2 * n + 2}::bigint)" for n in range(len(asked)))
+        number = "::bigint" if self._db.distant else ""
+        places = ", ".join(f"(${2 * n + 1}, ${2 * n + 2}{number})" for n in range(len(asked)))
         found = self._db.rows(
             f'SELECT {_COMMIT} FROM "commit" WHERE (session_id, local_seq) IN (VALUES {places})',
             [part for key in asked for part in (key.session, key.local_seq)],
