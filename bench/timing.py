@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import resource
 import statistics
 import sys
 import time
@@ -25,7 +24,7 @@ class Row:
     """One line of the table: what was measured, what it is held against, and the goal."""
 
     what: str
-    value: float
+    value: float | None
     unit: str
     goal: str = ""
     met: bool | None = None
@@ -64,9 +63,11 @@ def each(act: Callable[[int], object], times: int) -> list[float]:
 
 
 def resident_mb() -> float:
-    """The memory this process holds now."""
-    with Path("/proc/self/statm").open() as file:
-        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
+    """The memory of its own that this process holds now; mapped files are the system's."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("RssAnon:"):
+            return int(line.split()[1]) / 1e3
+    raise RuntimeError("this system does not say how much memory a process holds")
 
 
 def machine() -> str:
@@ -86,7 +87,7 @@ def report(name: str, rows: list[Row]) -> int:
     print(f"\n{name}: {machine()}, {time.strftime('%Y-%m-%d')}\n")
     for row in rows:
         mark = {True: "ok  ", False: "MISS", None: "    "}[row.met]
-        value = f"{row.value:,.2f}" if row.value < 100 else f"{row.value:,.0f}"
+        value = "" if row.value is None else f"{row.value:,.{2 if row.value < 100 else 0}f}"
         goal = f"goal {row.goal}" if row.goal else ""
         print(f"{mark} {row.what:<{width}}  {value:>12} {row.unit:<10} {goal:<14} {row.note}")
     OUT.mkdir(exist_ok=True)
