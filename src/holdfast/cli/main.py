@@ -71,6 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"holdfast: {error}", file=sys.stderr)
         if error.hint:
             print(f"hint: {error.hint}", file=sys.stderr)
+        if getattr(error, "name", "") == "ConnectionError":
+            return TRANSPORT
         return USAGE if isinstance(error, UsageError) else REFUSED
     except BrokenPipeError:
         # The reader went away (head, less): not an error of ours.

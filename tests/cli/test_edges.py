@@ -1,0 +1,38 @@
+"""What a new user meets first: bad input, closed pipes, servers that are not there."""
+
+import socket
+
+import pytest
+
+from holdfast.cli import watching
+from tests.cli.test_memory import Terminal, run
+
+__all__ = ["run"]
+
+
+@pytest.fixture
+def dead_port() -> int:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return int(unused.getsockname()[1])
+
+
+def test_a_server_that_is_not_there_is_a_transport_error(
+    run: Terminal, dead_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "CONNECT_S", 0.3)
+    url = f"http://127.0.0.1:{dead_port}"
+    run("memory", "watch", "note:a", "--url", url, code=3)
+    assert f"cannot reach ws://127.0.0.1:{dead_port}/sync" in run.errors
+    assert "refused" in run.errors.lower() or "connect call failed" in run.errors.lower()
+    assert "hint: start it with holdfast serve, or name another with --url" in run.errors
+
+
+def test_a_database_that_is_not_there_is_a_transport_error(
+    run: Terminal, dead_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("psycopg")
+    monkeypatch.setenv("HOLDFAST_DATABASE_URL", f"postgresql://127.0.0.1:{dead_port}/x")
+    run("memory", "list", code=3)
+    assert "refused" in run.errors
+    assert "\\t" not in run.errors
