@@ -36,3 +36,18 @@ def test_a_database_that_is_not_there_is_a_transport_error(
     run("memory", "list", code=3)
     assert "refused" in run.errors
     assert "\\t" not in run.errors
+
+
+def test_a_log_of_no_entries_is_no_question(run: Terminal) -> None:
+    run("memory", "set", "a", "1")
+    for limit in ("0", "-1"):
+        run("memory", "log", "--limit", limit, code=2)
+        assert f"limit {limit} asks for nothing" in run.errors
+
+
+def test_a_log_goes_on_with_what_was_asked(run: Terminal) -> None:
+    for value in "123":
+        run("memory", "set", "a", value, "--space", "s")
+    said = run("memory", "log", "a", "--limit", "2", "--space", "s", "--branch", "")
+    assert "holdfast memory log a --space s --branch '' --limit 2 --before 2 goes on" in said
+    assert "goes on" not in run("memory", "log", "a", "--limit", "3", "--space", "s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -172,7 +173,11 @@ def _show_documents(store: Store, args: argparse.Namespace, seq: int | None, pre
 
 
 def _log(store: Store, args: argparse.Namespace, app: App) -> int:
-    entries = store.log(args.id, args.branch, args.before, args.limit)
+    if args.limit < 1:
+        raise UsageError(f"limit {args.limit} asks for nothing", "--limit N, from 1")
+    # One more than asked, so that we know whether there is more.
+    found = store.log(args.id, args.branch, args.before, args.limit + 1)
+    entries = found[: args.limit]
     if args.json:
         print_json([entry.to_wire() for entry in entries])
         return OK
@@ -182,8 +187,12 @@ def _log(store: Store, args: argparse.Namespace, app: App) -> int:
         what = f"{entry.kind}: {what}" if entry.kind.startswith("merge") else what
         rows.append((entry.seq, entry.created_at, entry.branch or "-", entry.session, what))
     print_table(("seq", "when", "branch", "session", "what"), rows)
-    if len(entries) == args.limit:
-        print(styled(f"… holdfast memory log --before {entries[-1].seq} goes on", output.DIM))
+    if len(found) > args.limit:
+        words = ["holdfast", "memory", "log", *([] if args.id is None else [args.id])]
+        words += [] if args.space == DEFAULT_SPACE else ["--space", args.space]
+        words += [] if args.branch is None else ["--branch", args.branch]
+        words += ["--limit", str(args.limit), "--before", str(entries[-1].seq)]
+        print(styled(f"… {shlex.join(words)} goes on", output.DIM))
     return OK
 
 
