@@ -1,6 +1,7 @@
 """What a new user meets first: bad input, closed pipes, servers that are not there."""
 
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +52,9 @@ def test_a_log_goes_on_with_what_was_asked(run: Terminal) -> None:
     said = run("memory", "log", "a", "--limit", "2", "--space", "s", "--branch", "")
     assert "holdfast memory log a --space s --branch '' --limit 2 --before 2 goes on" in said
     assert "goes on" not in run("memory", "log", "a", "--limit", "3", "--space", "s")
+
+
+def test_a_value_from_a_file_that_is_no_text(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "logo.bin").write_bytes(b"\xcf\x00\xff")
+    run("memory", "set", "a", "@logo.bin", code=2)
+    assert "holdfast: logo.bin is not text" in run.errors

@@ -457,6 +457,8 @@ def _json_argument(text: str) -> Any:
             text = Path(where).read_text(encoding="utf-8")
         except OSError as error:
             raise UsageError(f"cannot read {where}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise UsageError(f"{where} is not text", "a value is JSON in UTF-8") from None
     try:
         return json.loads(text)
     except ValueError as error:
