@@ -58,3 +58,23 @@ def test_a_value_from_a_file_that_is_no_text(run: Terminal, tmp_path: Path) -> N
     (tmp_path / "logo.bin").write_bytes(b"\xcf\x00\xff")
     run("memory", "set", "a", "@logo.bin", code=2)
     assert "holdfast: logo.bin is not text" in run.errors
+
+
+def test_clones_never_deny_blocks_they_were_told_not_to_list(run: Terminal, tmp_path: Path) -> None:
+    block = "".join(f"value_{n} = compute({n}, other={n})\n" for n in range(30))
+    (tmp_path / "tree").mkdir()
+    for name in "ab":
+        (tmp_path / "tree" / f"{name}.py").write_text(block)
+    run("clones", "tree", "--limit", "-1", code=2)
+    assert "--limit -1" in run.errors
+    assert "1 group in" in run("clones", "tree", "--limit", "0")
+
+
+def test_clones_say_how_to_see_the_rest(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    for n in range(2):
+        block = "".join(f"v{n}_{k} = f{n}({k}, g={k})\n" for k in range(30))
+        for name in "ab":
+            (tmp_path / "tree" / f"{name}{n}.py").write_text(block)
+    assert "--limit 0 lists all" in run("clones", "tree", "--limit", "1")
+    assert "--limit" not in run("clones", "tree")
