@@ -1,6 +1,8 @@
 """What a new user meets first: bad input, closed pipes, servers that are not there."""
 
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,11 @@ def test_clones_say_how_to_see_the_rest(run: Terminal, tmp_path: Path) -> None:
             (tmp_path / "tree" / f"{name}{n}.py").write_text(block)
     assert "--limit 0 lists all" in run("clones", "tree", "--limit", "1")
     assert "--limit" not in run("clones", "tree")
+
+
+def test_a_closed_standard_output_is_no_traceback(run: Terminal) -> None:
+    run("memory", "set", "a", "1")
+    shell = f"'{sys.executable}' -m holdfast.cli.main memory list >&-"
+    ended = subprocess.run(["sh", "-c", shell], capture_output=True, timeout=60, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == b""

@@ -6,6 +6,7 @@ Agents start us often, so nothing heavy is imported before the command is known.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -52,6 +53,11 @@ def _overview() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 ok, 1 a tool said no, 2 usage, 3 transport."""
     argv = sys.argv[1:] if argv is None else list(argv)
+    # A shell's `>&-` leaves no stream at all; nobody reads, and that is no error of ours.
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if not argv or argv[0].startswith("-"):
         overview = _overview()
         overview.parse_args(argv)
