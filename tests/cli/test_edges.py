@@ -1,5 +1,6 @@
 """What a new user meets first: bad input, closed pipes, servers that are not there."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -88,3 +89,16 @@ def test_a_closed_standard_output_is_no_traceback(run: Terminal) -> None:
     ended = subprocess.run(["sh", "-c", shell], capture_output=True, timeout=60, check=False)
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr == b""
+
+
+def test_names_that_are_not_utf8_are_refused_in_a_sentence(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.py").write_text("def a(): pass\n")
+    run("index", "create", "tree")
+    name = os.fsdecode(b"bad\xff.py")
+    (tmp_path / "tree" / name).write_text("def b(): pass\n")
+    run("outline", f"tree/{name}", code=1)
+    assert "is not UTF-8" in run.errors
+    run("memory", "list", "--space", name, code=1)
+    assert "bad\\udcff" in run.errors
+    assert "is not UTF-8" in run.errors

@@ -88,6 +88,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         where = f": {error.filename}" if error.filename else ""
         print(f"holdfast: {error.strerror or error}{where}", file=sys.stderr)
         return REFUSED
+    except UnicodeEncodeError as error:
+        # Names of files may be any bytes; what we keep is text.
+        print(f"holdfast: {error.object!r} is not UTF-8", file=sys.stderr)
+        print("hint: only names in UTF-8 can be kept; rename it", file=sys.stderr)
+        return REFUSED
     except KeyboardInterrupt:
         return 130
 
