@@ -102,3 +102,20 @@ def test_names_that_are_not_utf8_are_refused_in_a_sentence(run: Terminal, tmp_pa
     run("memory", "list", "--space", name, code=1)
     assert "bad\\udcff" in run.errors
     assert "is not UTF-8" in run.errors
+
+
+def test_an_empty_home_is_an_unset_one(run: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOLDFAST_HOME")
+    monkeypatch.setenv("HOME", "")
+    run("--version")
+    assert "HOME" not in os.environ, "the password database knows better than /"
+
+
+def test_a_home_that_cannot_be_written_says_which_setting_moves_it(
+    run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file" / "home"))
+    for words in (("memory", "list"), ("keys", "new"), ("read", "file", "--session", "s")):
+        run(*words, code=1)
+        assert "hint: set HOLDFAST_HOME to a directory that you may write" in run.errors
