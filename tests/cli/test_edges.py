@@ -119,3 +119,26 @@ def test_a_home_that_cannot_be_written_says_which_setting_moves_it(
     for words in (("memory", "list"), ("keys", "new"), ("read", "file", "--session", "s")):
         run(*words, code=1)
         assert "hint: set HOLDFAST_HOME to a directory that you may write" in run.errors
+
+
+def test_ports_that_cannot_be_had_are_refused_in_a_sentence(run: Terminal) -> None:
+    for port in ("99999", "-1"):
+        run("serve", "--port", port, code=2)
+        assert f"there is no port {port}" in run.errors
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        run("serve", "--port", port, code=3)
+    assert f"did not start on 127.0.0.1:{port}" in run.errors
+    assert "--port 0 picks a free port" in run.errors
+
+
+def test_a_database_of_no_known_kind_is_no_file(
+    run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_DATABASE_URL", "mysql://127.0.0.1/x")
+    run("memory", "list", code=2)
+    assert "mysql://" in run.errors
+    assert "postgresql://" in run.errors
+    assert not (tmp_path / "mysql:").exists()
