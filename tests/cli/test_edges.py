@@ -142,3 +142,41 @@ def test_a_database_of_no_known_kind_is_no_file(
     assert "mysql://" in run.errors
     assert "postgresql://" in run.errors
     assert not (tmp_path / "mysql:").exists()
+
+
+def test_hints_name_commands_that_can_be_typed(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "my tree").mkdir()
+    (tmp_path / "my tree" / "a.py").write_text("def a(): pass\n")
+    root = str(tmp_path / "my tree")
+    create = f"run `holdfast index create '{root}'`"
+    for words in (("index", "status", root), ("search", "a", "--path", root)):
+        assert create in run(*words, code=1)
+    assert create in run("outline", f"{root}/a.py", code=1)
+    assert create in run("calls", f"{root}/a.py", "a", code=1)
+    assert create in run("index", "sync", root, code=1).replace("Run", "run")
+    assert "run `holdfast index create PATH`" in run("index", "list")
+    run("index", "create", root)
+    again = run("index", "create", root, code=1)
+    assert f"run `holdfast index sync '{root}'`" in again
+    assert f"`holdfast index reindex '{root}'` or `holdfast index create --force '{root}'`" in again
+    assert "`holdfast outline" in run("calls", f"{root}/a.py", "nope", code=1)
+    for words in (("index", "list"), ("index", "status", root)):
+        assert "manage_index" not in run(*words)
+    answer = run.json("index", "create", root, code=1)
+    assert "manage_index" in answer["humanText"], "a program reads what the tool said"
+
+
+def test_a_shortened_answer_says_what_continues_it(
+    run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tree" / "lib").mkdir(parents=True)
+    body = "".join(f"    total_{n} = {n}\n" for n in range(20))
+    calls = "".join(f"def caller_{n}():\n    compute()\n\n" for n in range(9))
+    (tmp_path / "tree" / "lib" / "a.py").write_text(f"def compute():\n{body}\n\n{calls}")
+    (tmp_path / "tree" / "none.py").write_text("")
+    run("index", "create", "tree")
+    said = run("search", "compute", "--path", "tree/lib")
+    assert "more lines: holdfast read tree/lib/a.py:1-23]" in said
+    said = run("calls", "tree/lib/a.py", "compute", "--limit", "2")
+    assert "[more calls than 2: --limit N shows more]" in said
+    assert "No symbols." in run("outline", "tree/none.py")

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from typing import Any
 
-from holdfast.cli.envelopes import exit_code
+from holdfast.cli.envelopes import exit_code, spoken
 from holdfast.cli.output import print_json
 from holdfast.index.settings import index_of
 from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph
+
+SAID = {
+    "CALL_GRAPH_EDGES_TRUNCATED": "more calls than {0.limit}: --limit N shows more",
+    "CALL_GRAPH_NOTES_TRUNCATED": "not every call that leads out of the tree is listed",
+}
+"""Warnings of the tool, for a person."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +48,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(answer)
     elif answer["status"] != "ok":
-        print(answer["message"])
+        outline = f"`holdfast outline {shlex.quote(args.file)}` lists its symbols"
+        said = answer["message"].replace("ask file_outline for its symbols", outline)
+        print(spoken(said))
         for node in answer["nodes"]:
             print(f"  {node['symbolId']}  {node['file']}:{node['span']['startLine']}")
     else:
@@ -57,5 +66,5 @@ def run(args: argparse.Namespace) -> int:
         if answer["totalNoteCount"]:
             print(f"[{answer['totalNoteCount']} calls lead out of the tree or are not known]")
         for warning in answer.get("warnings", []):
-            print(f"[{warning}]")
+            print(f"[{SAID.get(warning, warning).format(args)}]")
     return exit_code(answer)

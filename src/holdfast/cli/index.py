@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from holdfast.cli.envelopes import OK, REFUSED
+from holdfast.cli.envelopes import OK, REFUSED, spoken
 from holdfast.cli.output import print_json
 from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.progress import Progress
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(index: CodeIndex, args: argparse.Namespace) -> int:
     if args.action == "list":
         listed = list_codebases(index)
-        print_json(listed) if args.json else print(listed["text"])
+        print_json(listed) if args.json else print(spoken(listed["text"]))
         return OK
     if args.action == "repair":
         return _repair(index, args)
@@ -73,9 +73,9 @@ def _run(index: CodeIndex, args: argparse.Namespace) -> int:
     else:
         if started:
             notes = answer["humanText"].splitlines()[:-1]
-            print("\n".join([*notes, final["humanText"]]))
+            print(spoken("\n".join([*notes, final["humanText"]]), final["path"]))
         else:
-            print(answer["humanText"])
+            print(spoken(answer["humanText"], answer["path"]))
     return OK if final["status"] == "ok" else REFUSED
 
 

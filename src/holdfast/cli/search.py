@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from typing import Any
 
-from holdfast.cli.envelopes import exit_code
+from holdfast.cli.envelopes import as_typed, exit_code, spoken
 from holdfast.cli.output import print_json
 from holdfast.index.search.scopes import SCOPES
 from holdfast.index.settings import index_of
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(answer)
     elif answer["status"] != "ok":
-        print(answer["message"])
+        print(spoken(answer["message"]))
     else:
         _print(answer)
     return exit_code(answer)
@@ -57,7 +58,11 @@ def _print(answer: Any) -> None:
         for line in text[:LINES_SHOWN]:
             print(f"    {line}")
         if len(text) > LINES_SHOWN:
-            print(f"    [{len(text) - LINES_SHOWN} more lines]")
+            lines = (
+                f"{as_typed(result['file'], answer['path'])}:{span['startLine']}-{span['endLine']}"
+            )
+            more = f"holdfast read {shlex.quote(lines)}"
+            print(f"    [{len(text) - LINES_SHOWN} more lines: {more}]")
         print()
     if not answer["results"]:
         print("Nothing found.")
