@@ -1,5 +1,6 @@
 """What a new user meets first: bad input, closed pipes, servers that are not there."""
 
+import io
 import os
 import socket
 import subprocess
@@ -160,8 +161,7 @@ def test_hints_name_commands_that_can_be_typed(run: Terminal, tmp_path: Path) ->
     assert f"run `holdfast index sync '{root}'`" in again
     assert f"`holdfast index reindex '{root}'` or `holdfast index create --force '{root}'`" in again
     assert "`holdfast outline" in run("calls", f"{root}/a.py", "nope", code=1)
-    for words in (("index", "list"), ("index", "status", root)):
-        assert "manage_index" not in run(*words)
+    assert "manage_index" not in run("index", "list") + run("index", "status", root)
     answer = run.json("index", "create", root, code=1)
     assert "manage_index" in answer["humanText"], "a program reads what the tool said"
 
@@ -180,3 +180,24 @@ def test_a_shortened_answer_says_what_continues_it(
     said = run("calls", "tree/lib/a.py", "compute", "--limit", "2")
     assert "[more calls than 2: --limit N shows more]" in said
     assert "No symbols." in run("outline", "tree/none.py")
+
+
+class Screen(io.StringIO):
+    """Standard error on a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_fits_on_one_line_of_a_narrow_terminal(
+    run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.py").write_text("def a(): pass\n")
+    screen = Screen()
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys, "stderr", screen)
+    run("index", "create", "tree")
+    lines = screen.getvalue().split("\r")
+    assert any("publishing" in line for line in lines)
+    assert max(len(line) for line in lines) < 40

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import time
 from typing import Any
@@ -121,7 +122,9 @@ class _Bar:
             return
         self._last = now
         filled = int(progress.pct / 5)
-        line = f"[{'=' * filled}{' ' * (20 - filled)}] {progress}"
+        # A line that wraps cannot be rewritten.
+        room = shutil.get_terminal_size().columns - 1
+        line = f"[{'=' * filled}{' ' * (20 - filled)}] {progress}"[:room]
         print(f"\r{line:<{self._width}}", end="", file=sys.stderr, flush=True)
         self._width = len(line)
 
