@@ -1,15 +1,19 @@
 """What a new user meets first: bad input, closed pipes, servers that are not there."""
 
+import argparse
 import io
 import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from holdfast.cli import watching
+from holdfast.cli.main import COMMANDS
 from tests.cli.test_memory import Terminal, run
 
 __all__ = ["run"]
@@ -201,3 +205,31 @@ def test_progress_fits_on_one_line_of_a_narrow_terminal(
     lines = screen.getvalue().split("\r")
     assert any("publishing" in line for line in lines)
     assert max(len(line) for line in lines) < 40
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for sub in action.choices.values():
+                yield from parsers(sub)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_explains_every_argument(name: str) -> None:
+    top = argparse.ArgumentParser(prog=f"holdfast {name}")
+    import_module(COMMANDS[name][0]).configure(top)
+    silent = [
+        f"{parser.prog} {action.metavar or action.dest}"
+        for parser in parsers(top)
+        for action in parser._actions
+        if not action.help and not isinstance(action, argparse._SubParsersAction)
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_every_verb_begins_with_what_it_does(name: str) -> None:
+    top = argparse.ArgumentParser(prog=f"holdfast {name}", description="as the overview says")
+    import_module(COMMANDS[name][0]).configure(top)
+    assert [parser.prog for parser in parsers(top) if not parser.description] == []

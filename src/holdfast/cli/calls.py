@@ -23,9 +23,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", help="the file the symbol is in")
     parser.add_argument("symbol", help="its name, qualified name or id")
     parser.add_argument("--path", help="its tree (default: the tracked tree the file is in)")
-    parser.add_argument("--direction", choices=("callers", "callees", "both"), default="both")
-    parser.add_argument("--depth", type=int, default=1, help="1 to 3")
-    parser.add_argument("--limit", type=int, default=LIMIT_DEFAULT)
+    parser.add_argument(
+        "--direction",
+        choices=("callers", "callees", "both"),
+        default="both",
+        help="who calls it, what it calls, or both (default)",
+    )
+    parser.add_argument(
+        "--depth", type=int, default=1, help="how many calls away, 1 (default) to 3"
+    )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=LIMIT_DEFAULT,
+        metavar="N",
+        help=f"at most so many calls (default: {LIMIT_DEFAULT})",
+    )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 

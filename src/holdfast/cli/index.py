@@ -21,7 +21,12 @@ ACTIONS = ("create", "reindex", "sync", "status", "clear", "list", "repair")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=ACTIONS)
+    parser.add_argument(
+        "action",
+        choices=ACTIONS,
+        help="create: a new index; reindex: rebuild it; sync: take over what changed; "
+        "status: is it whole; clear: forget it; list: every tree; repair: after a crash",
+    )
     parser.add_argument("path", nargs="?", default=".", help="the tree (default: here)")
     parser.add_argument("--force", action="store_true", help="create: rebuild even if indexed")
     parser.add_argument(

@@ -19,10 +19,27 @@ LINES_SHOWN = 8
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", nargs="+", help="a name, a phrase or a behaviour")
     parser.add_argument("--path", default=".", help="the tree, or a directory in it")
-    parser.add_argument("--scope", choices=SCOPES, default="runtime")
-    parser.add_argument("--limit", type=int, default=LIMIT_DEFAULT)
+    parser.add_argument(
+        "--scope",
+        choices=SCOPES,
+        default="runtime",
+        help="code (default), code and documents, or only documents",
+    )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=LIMIT_DEFAULT,
+        metavar="N",
+        help=f"at most so many results (default: {LIMIT_DEFAULT})",
+    )
     parser.add_argument("--raw", action="store_true", help="chunks instead of symbols")
-    parser.add_argument("--by", choices=("symbol", "file"), default="symbol", dest="group_by")
+    parser.add_argument(
+        "--by",
+        choices=("symbol", "file"),
+        default="symbol",
+        dest="group_by",
+        help="one result for each symbol (default) or file",
+    )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 

@@ -76,9 +76,11 @@ def _show(sync: Sync, as_json: bool) -> None:
 
 
 def configure_acl(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("act", choices=["show", "set", "remove"])
+    sub.add_argument("act", choices=["show", "set", "remove"], help="what to do")
     sub.add_argument("principal", nargs="?", help="a did:key:…, or * for everyone")
-    sub.add_argument("right", nargs="?", choices=["READ", "WRITE", "OWNER"])
+    sub.add_argument(
+        "right", nargs="?", choices=["READ", "WRITE", "OWNER"], help="what they may do"
+    )
 
 
 def acl(store: Store, args: argparse.Namespace, app: App) -> int:
