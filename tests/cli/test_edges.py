@@ -233,3 +233,11 @@ def test_help_of_every_verb_begins_with_what_it_does(name: str) -> None:
     top = argparse.ArgumentParser(prog=f"holdfast {name}", description="as the overview says")
     import_module(COMMANDS[name][0]).configure(top)
     assert [parser.prog for parser in parsers(top) if not parser.description] == []
+
+
+def test_numbers_that_are_none_are_refused_in_words(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("one\ntwo\n")
+    run("read", "a.py", "--offset", "x", code=2)
+    assert "'x' is no number of lines" in run.errors
+    run("read", "a.py", "--limit", "-1", code=2)
+    assert "'-1' is no number of lines" in run.errors
