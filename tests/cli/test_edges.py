@@ -241,3 +241,17 @@ def test_numbers_that_are_none_are_refused_in_words(run: Terminal, tmp_path: Pat
     assert "'x' is no number of lines" in run.errors
     run("read", "a.py", "--limit", "-1", code=2)
     assert "'-1' is no number of lines" in run.errors
+
+
+def test_a_tree_that_is_not_there_cannot_be_indexed_either(run: Terminal, tmp_path: Path) -> None:
+    said = run("search", "a", "--path", "nowhere", code=1)
+    assert said == f"'{tmp_path / 'nowhere'}' does not exist.\n"
+
+
+def test_calls_name_the_limit_that_held(run: Terminal, tmp_path: Path) -> None:
+    calls = "".join(f"def caller_{n}():\n    compute()\n\n" for n in range(9))
+    (tmp_path / "a.py").write_text(f"def compute(): pass\n\n{calls}")
+    run("index", "create")
+    assert "[more calls than 1: --limit N shows more]" in run(
+        "calls", "a.py", "compute", "--limit", "0"
+    )

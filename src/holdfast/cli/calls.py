@@ -13,7 +13,7 @@ from holdfast.index.settings import index_of
 from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph
 
 SAID = {
-    "CALL_GRAPH_EDGES_TRUNCATED": "more calls than {0.limit}: --limit N shows more",
+    "CALL_GRAPH_EDGES_TRUNCATED": "more calls than {0[limit]}: --limit N shows more",
     "CALL_GRAPH_NOTES_TRUNCATED": "not every call that leads out of the tree is listed",
 }
 """Warnings of the tool, for a person."""
@@ -79,5 +79,5 @@ def run(args: argparse.Namespace) -> int:
         if answer["totalNoteCount"]:
             print(f"[{answer['totalNoteCount']} calls lead out of the tree or are not known]")
         for warning in answer.get("warnings", []):
-            print(f"[{SAID.get(warning, warning).format(args)}]")
+            print(f"[{SAID.get(warning, warning).format(answer)}]")
     return exit_code(answer)

@@ -59,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
         index.close()
     if args.json:
         print_json(answer)
+    elif answer["status"] != "ok" and not os.path.exists(answer["path"]):
+        print(f"'{answer['path']}' does not exist.")
     elif answer["status"] != "ok":
         print(spoken(answer["message"]))
     else:
