@@ -4,21 +4,41 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from typing import Any
 
-from holdfast.cli.envelopes import exit_code
+from holdfast.cli.envelopes import exit_code, spoken
 from holdfast.cli.output import print_json
 from holdfast.index.settings import index_of
 from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph
+
+SAID = {
+    "CALL_GRAPH_EDGES_TRUNCATED": "more calls than {0[limit]}: --limit N shows more",
+    "CALL_GRAPH_NOTES_TRUNCATED": "not every call that leads out of the tree is listed",
+}
+"""Warnings of the tool, for a person."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", help="the file the symbol is in")
     parser.add_argument("symbol", help="its name, qualified name or id")
     parser.add_argument("--path", help="its tree (default: the tracked tree the file is in)")
-    parser.add_argument("--direction", choices=("callers", "callees", "both"), default="both")
-    parser.add_argument("--depth", type=int, default=1, help="1 to 3")
-    parser.add_argument("--limit", type=int, default=LIMIT_DEFAULT)
+    parser.add_argument(
+        "--direction",
+        choices=("callers", "callees", "both"),
+        default="both",
+        help="who calls it, what it calls, or both (default)",
+    )
+    parser.add_argument(
+        "--depth", type=int, default=1, help="how many calls away, 1 (default) to 3"
+    )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=LIMIT_DEFAULT,
+        metavar="N",
+        help=f"at most so many calls (default: {LIMIT_DEFAULT})",
+    )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
@@ -41,7 +61,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(answer)
     elif answer["status"] != "ok":
-        print(answer["message"])
+        outline = f"`holdfast outline {shlex.quote(args.file)}` lists its symbols"
+        said = answer["message"].replace("ask file_outline for its symbols", outline)
+        print(spoken(said))
         for node in answer["nodes"]:
             print(f"  {node['symbolId']}  {node['file']}:{node['span']['startLine']}")
     else:
@@ -57,5 +79,5 @@ def run(args: argparse.Namespace) -> int:
         if answer["totalNoteCount"]:
             print(f"[{answer['totalNoteCount']} calls lead out of the tree or are not known]")
         for warning in answer.get("warnings", []):
-            print(f"[{warning}]")
+            print(f"[{SAID.get(warning, warning).format(answer)}]")
     return exit_code(answer)

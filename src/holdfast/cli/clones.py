@@ -49,6 +49,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.min_tokens < 2:
         raise UsageError(f"--min-tokens {args.min_tokens}: a block has two tokens or more")
+    if args.limit < 0:
+        raise UsageError(f"--limit {args.limit} names no number of blocks", "0 lists all")
     progress = progress_on_terminal()
     reading = Reading(comments=args.comments)
     tree = open_tree(Path(args.path), home() / "sequence", reading, progress)

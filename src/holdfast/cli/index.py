@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import time
 from typing import Any
 
-from holdfast.cli.envelopes import OK, REFUSED
+from holdfast.cli.envelopes import OK, REFUSED, spoken
 from holdfast.cli.output import print_json
 from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.progress import Progress
@@ -20,7 +21,12 @@ ACTIONS = ("create", "reindex", "sync", "status", "clear", "list", "repair")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=ACTIONS)
+    parser.add_argument(
+        "action",
+        choices=ACTIONS,
+        help="create: a new index; reindex: rebuild it; sync: take over what changed; "
+        "status: is it whole; clear: forget it; list: every tree; repair: after a crash",
+    )
     parser.add_argument("path", nargs="?", default=".", help="the tree (default: here)")
     parser.add_argument("--force", action="store_true", help="create: rebuild even if indexed")
     parser.add_argument(
@@ -49,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(index: CodeIndex, args: argparse.Namespace) -> int:
     if args.action == "list":
         listed = list_codebases(index)
-        print_json(listed) if args.json else print(listed["text"])
+        print_json(listed) if args.json else print(spoken(listed["text"]))
         return OK
     if args.action == "repair":
         return _repair(index, args)
@@ -73,9 +79,9 @@ def _run(index: CodeIndex, args: argparse.Namespace) -> int:
     else:
         if started:
             notes = answer["humanText"].splitlines()[:-1]
-            print("\n".join([*notes, final["humanText"]]))
+            print(spoken("\n".join([*notes, final["humanText"]]), final["path"]))
         else:
-            print(answer["humanText"])
+            print(spoken(answer["humanText"], answer["path"]))
     return OK if final["status"] == "ok" else REFUSED
 
 
@@ -121,7 +127,9 @@ class _Bar:
             return
         self._last = now
         filled = int(progress.pct / 5)
-        line = f"[{'=' * filled}{' ' * (20 - filled)}] {progress}"
+        # A line that wraps cannot be rewritten.
+        room = shutil.get_terminal_size().columns - 1
+        line = f"[{'=' * filled}{' ' * (20 - filled)}] {progress}"[:room]
         print(f"\r{line:<{self._width}}", end="", file=sys.stderr, flush=True)
         self._width = len(line)
 

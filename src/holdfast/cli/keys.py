@@ -19,10 +19,18 @@ SEED_BYTES = 32
 
 def configure(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    new = verbs.add_parser("new", help="make a key and print its identity")
-    show = verbs.add_parser("show", help="print the identity of a key, or of all")
-    new.add_argument("name", nargs="?", default="default")
-    show.add_argument("name", nargs="?")
+    new = verbs.add_parser(
+        "new",
+        help="make a key and print its identity",
+        description="Make a key and print its identity.",
+    )
+    show = verbs.add_parser(
+        "show",
+        help="print the identity of a key, or of all",
+        description="Print the identity of a key, or of all.",
+    )
+    new.add_argument("name", nargs="?", default="default", help="what to call it (default)")
+    show.add_argument("name", nargs="?", help="only this key")
     for sub in (new, show):
         sub.add_argument("--json", action="store_true", help="answer as JSON")
 

@@ -6,6 +6,7 @@ Agents start us often, so nothing heavy is imported before the command is known.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -49,9 +50,26 @@ def _overview() -> argparse.ArgumentParser:
     return parser
 
 
+def _in_home(name: object) -> bool:
+    """Whether a file that made trouble is one of those we keep."""
+    home = os.environ.get("HOLDFAST_HOME") or os.path.expanduser("~/.holdfast")
+    if not isinstance(name, str):
+        return False
+    name, home = os.path.abspath(name), os.path.abspath(os.path.expanduser(home))
+    # Making the home can fail at the home, inside it, or at a directory above it.
+    return f"{name}/".startswith(f"{home}/") or f"{home}/".startswith(f"{name}/")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 ok, 1 a tool said no, 2 usage, 3 transport."""
     argv = sys.argv[1:] if argv is None else list(argv)
+    # A shell's `>&-` leaves no stream at all; nobody reads, and that is no error of ours.
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if os.environ.get("HOME") == "":
+        del os.environ["HOME"]  # else home would be /; unset, the password database says it
     if not argv or argv[0].startswith("-"):
         overview = _overview()
         overview.parse_args(argv)
@@ -71,6 +89,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"holdfast: {error}", file=sys.stderr)
         if error.hint:
             print(f"hint: {error.hint}", file=sys.stderr)
+        if getattr(error, "name", "") == "ConnectionError":
+            return TRANSPORT
         return USAGE if isinstance(error, UsageError) else REFUSED
     except BrokenPipeError:
         # The reader went away (head, less): not an error of ours.
@@ -79,6 +99,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         print(f"holdfast: {error.strerror or error}{where}", file=sys.stderr)
+        if _in_home(error.filename):
+            print("hint: set HOLDFAST_HOME to a directory that you may write", file=sys.stderr)
+        return REFUSED
+    except UnicodeEncodeError as error:
+        # Names of files may be any bytes; what we keep is text.
+        print(f"holdfast: {error.object!r} is not UTF-8", file=sys.stderr)
+        print("hint: only names in UTF-8 can be kept; rename it", file=sys.stderr)
         return REFUSED
     except KeyboardInterrupt:
         return 130

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -38,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         return sub
 
     sub = on_branch(verb("get", _get, "print a document"))
-    sub.add_argument("id")
+    sub.add_argument("id", help="the document, e.g. note:plan")
     sub.add_argument("pointer", nargs="?", default="", help="a part of it, e.g. /value/title")
     sub.add_argument("--at", type=int, metavar="SEQ", help="as it was at this seq")
 
@@ -46,18 +47,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sub.add_argument("prefix", nargs="?", default="", help="only ids that start so")
 
     sub = on_branch(verb("set", _set, "write a document"))
-    sub.add_argument("id")
+    sub.add_argument("id", help="the document, e.g. note:plan")
     sub.add_argument("value", help="JSON; - reads standard input, @FILE a file")
     sub.add_argument("--document", action="store_true", help="the JSON is the whole document")
     _condition(sub)
 
     sub = on_branch(verb("patch", _patch, "edit a document in place"))
-    sub.add_argument("id")
+    sub.add_argument("id", help="the document, e.g. note:plan")
     sub.add_argument("patches", help="a JSON list of operations; - or @FILE as for set")
     _condition(sub)
 
     sub = on_branch(verb("delete", _delete, "delete a document; its history stays"))
-    sub.add_argument("id")
+    sub.add_argument("id", help="the document, e.g. note:plan")
     _condition(sub)
 
     sub = verb("log", _log, "show what happened, newest first")
@@ -67,21 +68,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sub.add_argument("--limit", type=int, default=20, help="at most so many (default: 20)")
 
     sub = on_branch(verb("at", _at, "show the branch, or one document, as it was at a seq"))
-    sub.add_argument("seq", type=int)
-    sub.add_argument("id", nargs="?")
+    sub.add_argument("seq", type=int, help="the moment: a number from memory log")
+    sub.add_argument("id", nargs="?", help="only this document")
 
     sub = verb("branch", _branch, "create, list or delete branches")
-    sub.add_argument("act", choices=["create", "list", "delete"])
-    sub.add_argument("name", nargs="?")
+    sub.add_argument("act", choices=["create", "list", "delete"], help="what to do")
+    sub.add_argument("name", nargs="?", help="the branch to create or delete")
     sub.add_argument("--from", dest="parent", default="", help="the branch to fork")
     sub.add_argument("--at", type=int, metavar="SEQ", help="fork it as it was at this seq")
 
     sub = verb("diff", _diff, "show how a branch differs from where it was forked")
-    sub.add_argument("branch")
+    sub.add_argument("branch", help="the branch to compare")
     sub.add_argument("--against", metavar="BRANCH", help="from another branch instead")
 
     sub = verb("merge", _merge, "merge a branch into another")
-    sub.add_argument("source")
+    sub.add_argument("source", help="the branch to merge")
     sub.add_argument("--into", default="", metavar="BRANCH", help="the target branch")
     sub.add_argument("--take", choices=["source", "target"], help="settle every conflict so")
     sub.add_argument(
@@ -172,7 +173,11 @@ def _show_documents(store: Store, args: argparse.Namespace, seq: int | None, pre
 
 
 def _log(store: Store, args: argparse.Namespace, app: App) -> int:
-    entries = store.log(args.id, args.branch, args.before, args.limit)
+    if args.limit < 1:
+        raise UsageError(f"limit {args.limit} asks for nothing", "--limit N, from 1")
+    # One more than asked, so that we know whether there is more.
+    found = store.log(args.id, args.branch, args.before, args.limit + 1)
+    entries = found[: args.limit]
     if args.json:
         print_json([entry.to_wire() for entry in entries])
         return OK
@@ -182,8 +187,12 @@ def _log(store: Store, args: argparse.Namespace, app: App) -> int:
         what = f"{entry.kind}: {what}" if entry.kind.startswith("merge") else what
         rows.append((entry.seq, entry.created_at, entry.branch or "-", entry.session, what))
     print_table(("seq", "when", "branch", "session", "what"), rows)
-    if len(entries) == args.limit:
-        print(styled(f"… holdfast memory log --before {entries[-1].seq} goes on", output.DIM))
+    if len(found) > args.limit:
+        words = ["holdfast", "memory", "log", *([] if args.id is None else [args.id])]
+        words += [] if args.space == DEFAULT_SPACE else ["--space", args.space]
+        words += [] if args.branch is None else ["--branch", args.branch]
+        words += ["--limit", str(args.limit), "--before", str(entries[-1].seq)]
+        print(styled(f"… {shlex.join(words)} goes on", output.DIM))
     return OK
 
 
@@ -448,6 +457,8 @@ def _json_argument(text: str) -> Any:
             text = Path(where).read_text(encoding="utf-8")
         except OSError as error:
             raise UsageError(f"cannot read {where}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise UsageError(f"{where} is not text", "a value is JSON in UTF-8") from None
     try:
         return json.loads(text)
     except ValueError as error:

@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import Any
 
-from holdfast.cli.envelopes import exit_code
+from holdfast.cli.envelopes import exit_code, spoken
 from holdfast.cli.output import print_json
 from holdfast.index.settings import index_of
 from holdfast.index.tools.outline import file_outline
@@ -36,8 +36,10 @@ def run(args: argparse.Namespace) -> int:
         print_json(answer)
         return exit_code(answer)
     if answer["outline"] is None:
-        print(answer.get("message", answer["status"]))
+        print(spoken(answer.get("message", answer["status"])))
         return exit_code(answer)
+    if not answer["outline"]["symbols"]:
+        print("No symbols.")
     for symbol in answer["outline"]["symbols"]:
         span = symbol["span"]
         depth = symbol["symbolLabel"].count(".")

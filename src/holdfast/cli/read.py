@@ -26,12 +26,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _number(text: str) -> float:
     try:
-        return int(text)
-    except ValueError:
         value = float(text)
-        if value != value or value in (float("inf"), float("-inf")):
-            raise argparse.ArgumentTypeError(f"{text!r} is no number of lines") from None
-        return value
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of lines")
+    return int(value) if value.is_integer() else value
 
 
 def run(args: argparse.Namespace) -> int:

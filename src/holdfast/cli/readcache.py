@@ -12,12 +12,24 @@ from holdfast.reading.paths import Request
 
 def configure(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    status = verbs.add_parser("status", help="what the session holds and has saved")
-    refresh = verbs.add_parser("refresh", help="have a file, or lines of it, sent again")
-    refresh.add_argument("path", metavar="PATH[:A-B]")
-    refresh.add_argument("lines", nargs="?", metavar="START-END")
-    explain = verbs.add_parser("explain", help="why a read would be answered as it would be")
-    explain.add_argument("path", metavar="PATH[:A-B]")
+    status = verbs.add_parser(
+        "status",
+        help="what the session holds and has saved",
+        description="What the session holds and has saved.",
+    )
+    refresh = verbs.add_parser(
+        "refresh",
+        help="have a file, or lines of it, sent again",
+        description="Have a file, or lines of it, sent again.",
+    )
+    refresh.add_argument("path", metavar="PATH[:A-B]", help="the file, and the lines if not all")
+    refresh.add_argument("lines", nargs="?", metavar="START-END", help="the lines, said apart")
+    explain = verbs.add_parser(
+        "explain",
+        help="why a read would be answered as it would be",
+        description="Why a read would be answered as it would be.",
+    )
+    explain.add_argument("path", metavar="PATH[:A-B]", help="the read to explain")
     for verb in (status, refresh, explain):
         verb.add_argument("--json", action="store_true", help="the same facts as JSON")
         reading.add_session_arguments(verb, required=True)

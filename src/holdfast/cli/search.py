@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from typing import Any
 
-from holdfast.cli.envelopes import exit_code
+from holdfast.cli.envelopes import as_typed, exit_code, spoken
 from holdfast.cli.output import print_json
 from holdfast.index.search.scopes import SCOPES
 from holdfast.index.settings import index_of
@@ -18,10 +19,27 @@ LINES_SHOWN = 8
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", nargs="+", help="a name, a phrase or a behaviour")
     parser.add_argument("--path", default=".", help="the tree, or a directory in it")
-    parser.add_argument("--scope", choices=SCOPES, default="runtime")
-    parser.add_argument("--limit", type=int, default=LIMIT_DEFAULT)
+    parser.add_argument(
+        "--scope",
+        choices=SCOPES,
+        default="runtime",
+        help="code (default), code and documents, or only documents",
+    )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=LIMIT_DEFAULT,
+        metavar="N",
+        help=f"at most so many results (default: {LIMIT_DEFAULT})",
+    )
     parser.add_argument("--raw", action="store_true", help="chunks instead of symbols")
-    parser.add_argument("--by", choices=("symbol", "file"), default="symbol", dest="group_by")
+    parser.add_argument(
+        "--by",
+        choices=("symbol", "file"),
+        default="symbol",
+        dest="group_by",
+        help="one result for each symbol (default) or file",
+    )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
@@ -41,8 +59,10 @@ def run(args: argparse.Namespace) -> int:
         index.close()
     if args.json:
         print_json(answer)
+    elif answer["status"] != "ok" and not os.path.exists(answer["path"]):
+        print(f"'{answer['path']}' does not exist.")
     elif answer["status"] != "ok":
-        print(answer["message"])
+        print(spoken(answer["message"]))
     else:
         _print(answer)
     return exit_code(answer)
@@ -57,7 +77,11 @@ def _print(answer: Any) -> None:
         for line in text[:LINES_SHOWN]:
             print(f"    {line}")
         if len(text) > LINES_SHOWN:
-            print(f"    [{len(text) - LINES_SHOWN} more lines]")
+            lines = (
+                f"{as_typed(result['file'], answer['path'])}:{span['startLine']}-{span['endLine']}"
+            )
+            more = f"holdfast read {shlex.quote(lines)}"
+            print(f"    [{len(text) - LINES_SHOWN} more lines: {more}]")
         print()
     if not answer["results"]:
         print("Nothing found.")

@@ -20,7 +20,11 @@ from holdfast.sequence.tokens.lexer import lex
 
 def configure(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    show = verbs.add_parser("show", help="draw the graph of a few short texts")
+    show = verbs.add_parser(
+        "show",
+        help="draw the graph of a few short texts",
+        description="Draw the graph of a few short texts.",
+    )
     show.add_argument("texts", nargs="*", metavar="TEXT", help="documents, one letter an atom")
     show.add_argument("--file", action="append", default=[], help="a document from a file, lexed")
     show.add_argument(
@@ -29,7 +33,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--no-unions", action="store_true", help="leave overlap unions out")
     show.add_argument("--query", metavar="TEXT", help="also search for this and say where it lies")
     show.add_argument("--svg", metavar="FILE", help="write a drawing to a file")
-    show.add_argument("--max-vertices", type=int, default=draw.DRAWN_MAX, metavar="N")
+    show.add_argument(
+        "--max-vertices",
+        type=int,
+        default=draw.DRAWN_MAX,
+        metavar="N",
+        help="refuse to draw more than so many",
+    )
     show.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -63,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
     from holdfast.sync.serve import ServeOptions, SyncApp, SyncService
     from holdfast.sync.websocket import LOOPBACK
 
+    if not 0 <= args.port <= 65535:
+        raise UsageError(f"there is no port {args.port}", "a port is 1 to 65535; 0 picks one")
     if args.acl != "off" and not args.require_signature:
         raise UsageError("an access list needs to know who is asking", "add --require-signature")
     loopback = args.host in LOOPBACK
@@ -93,7 +95,15 @@ def run(args: argparse.Namespace) -> int:
         log_level="warning",
         access_log=False,
     )
-    announcing(config, args.json).run()
+    try:
+        announcing(config, args.json).run()
+    except SystemExit as stop:
+        # The web server has said why.
+        if not stop.code:
+            return 0
+        print(f"holdfast: the server did not start on {args.host}:{args.port}", file=sys.stderr)
+        print("hint: the line above says why; --port 0 picks a free port", file=sys.stderr)
+        return 3
     return 0
 
 

@@ -14,7 +14,11 @@ from holdfast.reading.tree import NOBODY, Doubt, Tree
 
 def configure(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    show = verbs.add_parser("show", help="the tree with branches, compactions, leaf and trust")
+    show = verbs.add_parser(
+        "show",
+        help="the tree with branches, compactions, leaf and trust",
+        description="The tree with branches, compactions, leaf and trust.",
+    )
     show.add_argument("--entry", metavar="ID", help="the whole trust map at this entry")
     show.add_argument("--json", action="store_true", help="the same facts as JSON")
     reading.add_session_arguments(show, required=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from holdfast.sync.messages import Sync
 
 DEFAULT_URL = "http://127.0.0.1:7433"
+CONNECT_S = 10.0
 
 
 def configure_watch(sub: argparse.ArgumentParser) -> None:
@@ -41,7 +42,7 @@ def watch(args: argparse.Namespace, app: App) -> int:
     spec = WatchSpec(id="cli", kind="graph", query=query)
     key = load_key(app.home, args.key) if args.key else None
     url = args.url or os.environ.get("HOLDFAST_SYNC_URL") or DEFAULT_URL
-    with holdfast.connect(url, args.space, key) as space:
+    with holdfast.connect(url, args.space, key, timeout_s=CONNECT_S) as space:
         changes = space.syncs()
         space.watch(spec)  # its answer is the first change
         shown = 0
@@ -75,9 +76,11 @@ def _show(sync: Sync, as_json: bool) -> None:
 
 
 def configure_acl(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("act", choices=["show", "set", "remove"])
+    sub.add_argument("act", choices=["show", "set", "remove"], help="what to do")
     sub.add_argument("principal", nargs="?", help="a did:key:…, or * for everyone")
-    sub.add_argument("right", nargs="?", choices=["READ", "WRITE", "OWNER"])
+    sub.add_argument(
+        "right", nargs="?", choices=["READ", "WRITE", "OWNER"], help="what they may do"
+    )
 
 
 def acl(store: Store, args: argparse.Namespace, app: App) -> int:

@@ -69,11 +69,14 @@ def as_text(
         listed = group.occurrences[:places]
         lines += [f"  {o.path}:{o.first.line}-{o.last.line}" for o in listed]
         if len(listed) < len(group.occurrences):
-            lines.append(f"  … and {len(group.occurrences) - len(listed)} more places")
+            lines.append(
+                f"  … and {len(group.occurrences) - len(listed)} more places (--json lists them)"
+            )
     share = 100 * covered(groups) / max(1, tokens)
+    more = " (--limit 0 lists all)" if len(groups) < total else ""
     lines.append(
-        f"{total} groups in {tokens} tokens of {documents} files; "
-        f"the {len(groups)} listed cover {share:.1f} %"
+        f"{total} {'group' if total == 1 else 'groups'} in {tokens} tokens of {documents} files; "
+        f"the {len(groups)} listed cover {share:.1f} %{more}"
     )
     return "\n".join(lines)
 

@@ -140,7 +140,8 @@ class PostgresDatabase:
                 application_name="holdfast",
             )
         except psycopg.OperationalError as error:
-            reason = str(error).strip().splitlines()[-1] if str(error).strip() else "no answer"
+            # The first line says what happened; what follows is advice for another program.
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else "no answer"
             raise StoreUnreachable(
                 f"cannot reach PostgreSQL: {reason}", hint="check HOLDFAST_DATABASE_URL"
             ) from error

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from holdfast.errors import StoreError
+from holdfast.errors import StoreError, UsageError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import replay, roots
 from holdfast.store.batch import Request
@@ -375,6 +375,11 @@ def open_store(
 
     path = roots.resolve(text, space)
     if path is None:
+        # A mistyped scheme must not be a store that forgets everything it says it committed.
+        if not text.lower().startswith("memory:"):
+            raise UsageError(
+                f"{text!r} is no store", "a directory, a file, memory: or postgresql://…"
+            )
         return Store(SqliteDatabase(None), None, settings, clock, space)
     return Store(SqliteDatabase(path), SqliteDatabase(path), settings, clock, space)
 

@@ -52,6 +52,8 @@ class LoopThread:
         try:
             return running.result(timeout_s)
         except FutureTimeout:
+            if running.done():
+                raise  # the work's own, which says more
             running.cancel()
             raise TimeoutError from None
 

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from holdfast.errors import UsageError
 from holdfast.sync.client import Client
+from holdfast.sync.errors import Unreachable
 from holdfast.sync.keys import SigningKey, signer
 from holdfast.sync.messages import CAPABILITIES, Flags
 from holdfast.sync.outbox import NoOutbox, Outbox, SqliteOutbox
@@ -92,6 +93,9 @@ class Connecting:
         try:
             async with asyncio.timeout(self._timeout_s):
                 await space.open()
+        except TimeoutError:
+            await space.close(0.1)
+            raise Unreachable(self.url, link.reason) from None
         except BaseException:
             await space.close(0.1)
             raise

@@ -7,6 +7,7 @@
     ├── SessionError              a command for a session that is not open on this connection
     ├── SessionRevoked            a session that belongs to someone else by now
     ├── Forbidden                 a principal who may not do this
+    ├── Unreachable               a server that did not answer in time; also a TimeoutError
     └── LimitReached              more than this server takes: too large, too many, too fast
         ├── MessageTooLarge, TooManySessions, TooManyWatches
         ├── RateLimited           has `retry_after_ms`
@@ -73,6 +74,19 @@ class Forbidden(_Refusal):
     """Raised when a principal may not do what it asks."""
 
     name = "AuthorizationError"
+
+
+class Unreachable(_Refusal, TimeoutError):
+    """Raised when a server does not answer in time; nothing was sent that could have landed."""
+
+    name = "ConnectionError"
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(
+            f"cannot reach {url}: {reason or 'no answer'}",
+            hint="start it with holdfast serve, or name another with --url",
+        )
+        self.url = url
 
 
 class LimitReached(_Refusal):

@@ -38,6 +38,8 @@ class Link:
         self._frames: deque[str] = deque()
         self._wake = asyncio.Event()
         self._pump_set = False
+        self.reason = ""
+        """Why the last connection ended, or never came to be."""
         client.on_actions = self._want_pump
 
     def start(self) -> None:
@@ -148,6 +150,7 @@ class Link:
         except InvalidMessage as error:
             reason = f"the server sent what is no message: {error.hint}"
             _log.warning("%s", reason)
+        self.reason = reason
         with self.lock:
             self.client.transport_down(reason)
         self._pump()

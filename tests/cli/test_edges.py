@@ -1,0 +1,257 @@
+"""What a new user meets first: bad input, closed pipes, servers that are not there."""
+
+import argparse
+import io
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli import watching
+from holdfast.cli.main import COMMANDS
+from tests.cli.test_memory import Terminal, run
+
+__all__ = ["run"]
+
+
+@pytest.fixture
+def dead_port() -> int:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return int(unused.getsockname()[1])
+
+
+def test_a_server_that_is_not_there_is_a_transport_error(
+    run: Terminal, dead_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "CONNECT_S", 0.3)
+    url = f"http://127.0.0.1:{dead_port}"
+    run("memory", "watch", "note:a", "--url", url, code=3)
+    assert f"cannot reach ws://127.0.0.1:{dead_port}/sync" in run.errors
+    assert "refused" in run.errors.lower() or "connect call failed" in run.errors.lower()
+    assert "hint: start it with holdfast serve, or name another with --url" in run.errors
+
+
+def test_a_database_that_is_not_there_is_a_transport_error(
+    run: Terminal, dead_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("psycopg")
+    monkeypatch.setenv("HOLDFAST_DATABASE_URL", f"postgresql://127.0.0.1:{dead_port}/x")
+    run("memory", "list", code=3)
+    assert "refused" in run.errors
+    assert "\\t" not in run.errors
+
+
+def test_a_log_of_no_entries_is_no_question(run: Terminal) -> None:
+    run("memory", "set", "a", "1")
+    for limit in ("0", "-1"):
+        run("memory", "log", "--limit", limit, code=2)
+        assert f"limit {limit} asks for nothing" in run.errors
+
+
+def test_a_log_goes_on_with_what_was_asked(run: Terminal) -> None:
+    for value in "123":
+        run("memory", "set", "a", value, "--space", "s")
+    said = run("memory", "log", "a", "--limit", "2", "--space", "s", "--branch", "")
+    assert "holdfast memory log a --space s --branch '' --limit 2 --before 2 goes on" in said
+    assert "goes on" not in run("memory", "log", "a", "--limit", "3", "--space", "s")
+
+
+def test_a_value_from_a_file_that_is_no_text(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "logo.bin").write_bytes(b"\xcf\x00\xff")
+    run("memory", "set", "a", "@logo.bin", code=2)
+    assert "holdfast: logo.bin is not text" in run.errors
+
+
+def test_clones_never_deny_blocks_they_were_told_not_to_list(run: Terminal, tmp_path: Path) -> None:
+    block = "".join(f"value_{n} = compute({n}, other={n})\n" for n in range(30))
+    (tmp_path / "tree").mkdir()
+    for name in "ab":
+        (tmp_path / "tree" / f"{name}.py").write_text(block)
+    run("clones", "tree", "--limit", "-1", code=2)
+    assert "--limit -1" in run.errors
+    assert "1 group in" in run("clones", "tree", "--limit", "0")
+
+
+def test_clones_say_how_to_see_the_rest(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    for n in range(2):
+        block = "".join(f"v{n}_{k} = f{n}({k}, g={k})\n" for k in range(30))
+        for name in "ab":
+            (tmp_path / "tree" / f"{name}{n}.py").write_text(block)
+    assert "--limit 0 lists all" in run("clones", "tree", "--limit", "1")
+    assert "--limit" not in run("clones", "tree")
+
+
+def test_a_closed_standard_output_is_no_traceback(run: Terminal) -> None:
+    run("memory", "set", "a", "1")
+    shell = f"'{sys.executable}' -m holdfast.cli.main memory list >&-"
+    ended = subprocess.run(["sh", "-c", shell], capture_output=True, timeout=60, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == b""
+
+
+def test_names_that_are_not_utf8_are_refused_in_a_sentence(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.py").write_text("def a(): pass\n")
+    run("index", "create", "tree")
+    name = os.fsdecode(b"bad\xff.py")
+    (tmp_path / "tree" / name).write_text("def b(): pass\n")
+    run("outline", f"tree/{name}", code=1)
+    assert "is not UTF-8" in run.errors
+    run("memory", "list", "--space", name, code=1)
+    assert "bad\\udcff" in run.errors
+    assert "is not UTF-8" in run.errors
+
+
+def test_an_empty_home_is_an_unset_one(run: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOLDFAST_HOME")
+    monkeypatch.setenv("HOME", "")
+    run("--version")
+    assert "HOME" not in os.environ, "the password database knows better than /"
+
+
+def test_a_home_that_cannot_be_written_says_which_setting_moves_it(
+    run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file" / "home"))
+    for words in (("memory", "list"), ("keys", "new"), ("read", "file", "--session", "s")):
+        run(*words, code=1)
+        assert "hint: set HOLDFAST_HOME to a directory that you may write" in run.errors
+
+
+def test_ports_that_cannot_be_had_are_refused_in_a_sentence(run: Terminal) -> None:
+    for port in ("99999", "-1"):
+        run("serve", "--port", port, code=2)
+        assert f"there is no port {port}" in run.errors
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        run("serve", "--port", port, code=3)
+    assert f"did not start on 127.0.0.1:{port}" in run.errors
+    assert "--port 0 picks a free port" in run.errors
+
+
+def test_a_database_of_no_known_kind_is_no_file(
+    run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_DATABASE_URL", "mysql://127.0.0.1/x")
+    run("memory", "list", code=2)
+    assert "mysql://" in run.errors
+    assert "postgresql://" in run.errors
+    assert not (tmp_path / "mysql:").exists()
+
+
+def test_hints_name_commands_that_can_be_typed(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "my tree").mkdir()
+    (tmp_path / "my tree" / "a.py").write_text("def a(): pass\n")
+    root = str(tmp_path / "my tree")
+    create = f"run `holdfast index create '{root}'`"
+    for words in (("index", "status", root), ("search", "a", "--path", root)):
+        assert create in run(*words, code=1)
+    assert create in run("outline", f"{root}/a.py", code=1)
+    assert create in run("calls", f"{root}/a.py", "a", code=1)
+    assert create in run("index", "sync", root, code=1).replace("Run", "run")
+    assert "run `holdfast index create PATH`" in run("index", "list")
+    run("index", "create", root)
+    again = run("index", "create", root, code=1)
+    assert f"run `holdfast index sync '{root}'`" in again
+    assert f"`holdfast index reindex '{root}'` or `holdfast index create --force '{root}'`" in again
+    assert "`holdfast outline" in run("calls", f"{root}/a.py", "nope", code=1)
+    assert "manage_index" not in run("index", "list") + run("index", "status", root)
+    answer = run.json("index", "create", root, code=1)
+    assert "manage_index" in answer["humanText"], "a program reads what the tool said"
+
+
+def test_a_shortened_answer_says_what_continues_it(
+    run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tree" / "lib").mkdir(parents=True)
+    body = "".join(f"    total_{n} = {n}\n" for n in range(20))
+    calls = "".join(f"def caller_{n}():\n    compute()\n\n" for n in range(9))
+    (tmp_path / "tree" / "lib" / "a.py").write_text(f"def compute():\n{body}\n\n{calls}")
+    (tmp_path / "tree" / "none.py").write_text("")
+    run("index", "create", "tree")
+    said = run("search", "compute", "--path", "tree/lib")
+    assert "more lines: holdfast read tree/lib/a.py:1-23]" in said
+    said = run("calls", "tree/lib/a.py", "compute", "--limit", "2")
+    assert "[more calls than 2: --limit N shows more]" in said
+    assert "No symbols." in run("outline", "tree/none.py")
+
+
+class Screen(io.StringIO):
+    """Standard error on a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_fits_on_one_line_of_a_narrow_terminal(
+    run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.py").write_text("def a(): pass\n")
+    screen = Screen()
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(sys, "stderr", screen)
+    run("index", "create", "tree")
+    lines = screen.getvalue().split("\r")
+    assert any("publishing" in line for line in lines)
+    assert max(len(line) for line in lines) < 40
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for sub in action.choices.values():
+                yield from parsers(sub)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_explains_every_argument(name: str) -> None:
+    top = argparse.ArgumentParser(prog=f"holdfast {name}")
+    import_module(COMMANDS[name][0]).configure(top)
+    silent = [
+        f"{parser.prog} {action.metavar or action.dest}"
+        for parser in parsers(top)
+        for action in parser._actions
+        if not action.help and not isinstance(action, argparse._SubParsersAction)
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_every_verb_begins_with_what_it_does(name: str) -> None:
+    top = argparse.ArgumentParser(prog=f"holdfast {name}", description="as the overview says")
+    import_module(COMMANDS[name][0]).configure(top)
+    assert [parser.prog for parser in parsers(top) if not parser.description] == []
+
+
+def test_numbers_that_are_none_are_refused_in_words(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("one\ntwo\n")
+    run("read", "a.py", "--offset", "x", code=2)
+    assert "'x' is no number of lines" in run.errors
+    run("read", "a.py", "--limit", "-1", code=2)
+    assert "'-1' is no number of lines" in run.errors
+
+
+def test_a_tree_that_is_not_there_cannot_be_indexed_either(run: Terminal, tmp_path: Path) -> None:
+    said = run("search", "a", "--path", "nowhere", code=1)
+    assert said == f"'{tmp_path / 'nowhere'}' does not exist.\n"
+
+
+def test_calls_name_the_limit_that_held(run: Terminal, tmp_path: Path) -> None:
+    calls = "".join(f"def caller_{n}():\n    compute()\n\n" for n in range(9))
+    (tmp_path / "a.py").write_text(f"def compute(): pass\n\n{calls}")
+    run("index", "create")
+    assert "[more calls than 1: --limit N shows more]" in run(
+        "calls", "a.py", "compute", "--limit", "0"
+    )
