@@ -8,7 +8,7 @@ half-written commit to undo.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -206,7 +206,7 @@ class Batch:
             read.shape,
             writes,
             self._settings.reach,
-            lambda path: self._had(branch, read.id, basis, path),
+            lambda path: self._had(branch, read.id, basis, path, layer_seqs),
         )
         if found is None:
             return None
@@ -251,8 +251,23 @@ class Batch:
         assert stored is not None, "every write has a commit"
         return stored
 
-    def _had(self, branch: BranchName, id: EntityId, seq: Seq, path: Path) -> bool:
-        """Whether the document had this path when a reader looked at `seq`."""
+    def _had(
+        self,
+        branch: BranchName,
+        id: EntityId,
+        seq: Seq,
+        path: Path,
+        layers: Collection[Seq] = (),
+    ) -> bool:
+        """Whether the document surely had this path for a reader who looked through `layers`."""
+        touched = self._touched.get((branch, id))
+        if touched is not None and touched.writes[0].seq <= seq:
+            return False  # the tables do not have that state yet
+        if layers and any(
+            write.seq in layers and admit.replaces(write, path)
+            for write in self._writes_since(branch, id, seq)
+        ):
+            return False
         on = self._branch(branch)
         state = replay.state_at(self._tables, self._decode, on, id, seq)
         return state is not None and patch.has(state.document, path)
