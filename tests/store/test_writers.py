@@ -186,6 +186,27 @@ def test_a_batch_that_cannot_be_written_fails_for_all_who_waited() -> None:
     group.close()
 
 
+@pytest.mark.shows("STORE-GROUP")
+def test_a_machine_out_of_threads_refuses_one_caller_and_stops_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The item used to stay queued for a thread that never ran, and every later commit hung."""
+
+    def no_room(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    group: GroupCommit[str, int] = GroupCommit(lambda items: [len(item) for item in items])
+    told: list[Any] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", no_room)
+        with pytest.raises(RuntimeError, match="can't start"):
+            group.submit("lost", lambda answer, failure: told.append(answer))
+    assert not group._waiting, "who was refused is not written later"
+    group.submit("queued", lambda answer, failure: told.append(answer))
+    group.close()
+    assert told == [6]
+
+
 # several processes
 
 COUNTER = """
