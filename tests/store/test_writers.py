@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from holdfast.errors import StoreError
-from holdfast.store.errors import ConflictError, PatchError, StoreBusy, StoreClosed
+from holdfast.store.errors import ConflictError, PatchError, StoreBusy, StoreClosed, StoreFailed
 from holdfast.store.group import GroupCommit
 from holdfast.store.model import Applied
 from holdfast.store.store import Store, open_store
 from holdfast.store.tables import CommitRow
 from tests.postgres import PostgresServer
 from tests.scale import examples
-from tests.store.harness import Engines, Writer, commit, patch_, set_
+from tests.store.harness import Engines, Writer, commit, dump, patch_, set_
 
 
 def rows(store: Store) -> list[CommitRow]:
@@ -205,6 +205,43 @@ def test_a_machine_out_of_threads_refuses_one_caller_and_stops_nobody(
     group.submit("queued", lambda answer, failure: told.append(answer))
     group.close()
     assert told == [6]
+
+
+@pytest.mark.shows("STORE-GROUP", "INV-8")
+def test_a_database_that_fails_while_deciding_writes_nothing(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite ends a transaction on some failures, even of a question.
+
+    The rest of the batch was then decided without a lock and written outside of any transaction.
+    """
+    store = engines.open()
+    told: list[Applied | StoreError] = []
+    done = threading.Semaphore(0)
+
+    def tell(answer: Applied | StoreError) -> None:
+        told.append(answer)
+        done.release()
+
+    def fail(key: Any) -> Any:
+        store.engine.writing.rollback()
+        raise StoreFailed("disk I/O error")
+
+    def queue_all() -> None:
+        pending = {"id": "doc:a", "path": [], "localSeq": 1}
+        store.submit("one", commit(2, set_("doc:a", 1), pending=[pending]), tell)
+        store.submit("two", commit(1, set_("doc:b", 1)), tell)
+
+    before = dump(store)
+    with monkeypatch.context() as patched:
+        patched.setattr(store.engine._writes, "seq_of", fail)
+        store._group.exclusively(queue_all)
+        for _ in range(2):
+            assert done.acquire(timeout=30)
+    assert [type(answer) for answer in told] == [StoreFailed, StoreFailed]
+    assert dump(store) == before
+    Writer(store, "three")(set_("doc:c", 1))
+    sound(store)
 
 
 # several processes

@@ -220,6 +220,10 @@ class StoreUnreachable(_Told):
     name = "ConnectionError"
 
 
+DATABASE_FAILURES = (StoreFailed, StoreBusy, StoreClosed, StoreUnreachable)
+"""What the database itself says when it cannot go on, whatever it was asked for."""
+
+
 class InvalidValue(StoreError):
     """Raised when a value cannot be stored or sent without changing it."""
 
