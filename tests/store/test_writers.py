@@ -333,7 +333,7 @@ def test_a_lock_that_cannot_be_had_is_named_and_leaves_nothing_open(
         open_store(postgres.url, "did:key:locked") as one,
         open_store(postgres.url, "did:key:locked") as other,
     ):
-        other.engine.writing.rows("SET lock_timeout = 20")
+        other.engine.writing.run("SET lock_timeout = 20")
         one.engine.writing.begin()
         with pytest.raises(StoreBusy):
             Writer(other)(set_("doc:a", 1))
