@@ -170,3 +170,29 @@ def test_an_export_that_is_not_text_is_refused(run: Terminal, tmp_path: Path) ->
     (tmp_path / "x.bin").write_bytes(b"\xff\xfe\x00")
     run("memory", "import", "x.bin", code=2)
     assert "is not text" in run.errors
+
+
+@pytest.mark.shows("CLI-MEMORY")
+def test_nothing_is_acknowledged_that_only_memory_holds(
+    run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is no file and no PostgreSQL used to be kept in memory, and committed there."""
+    monkeypatch.setenv("HOLDFAST_HOME", "data:1")
+    run("memory", "set", "doc:a", "1")
+    assert run.json("memory", "get", "doc:a")["seq"] == 1
+    assert list((tmp_path / "data:1").rglob("local.sqlite"))
+    for url in ("mysql://host/db", "postgrsql://host/db", "Sqlite:///x"):
+        monkeypatch.setenv("HOLDFAST_DATABASE_URL", url)
+        assert run("memory", "set", "doc:a", "1", code=2) == ""
+        assert "HOLDFAST_DATABASE_URL" in run.errors
+
+
+@pytest.mark.shows("CLI-MEMORY")
+@pytest.mark.parametrize("url", ["postgresql://me:secret@[bad", "postgresql://localhost/x?nonsense=1"])
+def test_an_address_that_cannot_be_read_is_named(
+    run: Terminal, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("HOLDFAST_DATABASE_URL", url)
+    run("memory", "list", code=1)
+    assert "cannot reach PostgreSQL" in run.errors
+    assert "secret" not in run.errors

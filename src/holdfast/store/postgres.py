@@ -139,8 +139,9 @@ class PostgresDatabase:
                 cursor_factory=psycopg.RawCursor,
                 application_name="holdfast",
             )
-        except psycopg.OperationalError as error:
+        except (psycopg.OperationalError, psycopg.ProgrammingError) as error:
             reason = str(error).strip().splitlines()[-1] if str(error).strip() else "no answer"
+            reason = reason.split(" in URI: ")[0]  # there may be a password in it
             raise StoreUnreachable(
                 f"cannot reach PostgreSQL: {reason}", hint="check HOLDFAST_DATABASE_URL"
             ) from error

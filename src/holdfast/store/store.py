@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from holdfast.errors import StoreError
+from holdfast.errors import StoreError, UsageError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import replay, roots
 from holdfast.store.batch import Request
@@ -373,8 +373,14 @@ def open_store(
         )
     from holdfast.store.sqlite import SqliteDatabase
 
-    path = roots.resolve(text, space)
+    path = roots.resolve(url, space)
     if path is None:
+        if not text.lower().startswith("memory:"):
+            # In memory it would be lost, and whoever asked for a database does not expect that.
+            raise UsageError(
+                f"this is no store that is known: {text.partition(':')[0]}:…",
+                "use a directory, a file, memory: or postgresql://…, as in HOLDFAST_DATABASE_URL",
+            )
         return Store(SqliteDatabase(None), None, settings, clock, space)
     return Store(SqliteDatabase(path), SqliteDatabase(path), settings, clock, space)
 
