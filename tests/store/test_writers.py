@@ -339,3 +339,20 @@ def test_a_lock_that_cannot_be_had_is_named_and_leaves_nothing_open(
             Writer(other)(set_("doc:a", 1))
         one.engine.writing.rollback()
         assert Writer(other)(set_("doc:a", 1)).seq == 1
+
+
+@pytest.mark.shows("STORE-PROCESSES")
+def test_a_server_with_other_defaults_is_used_on_our_terms(postgres: PostgresServer) -> None:
+    """It may acknowledge before the disk has it, or show a transaction only what was before."""
+    url = f"{postgres.url}{'&' if '?' in postgres.url else '?'}options=" + (
+        "-csynchronous_commit%3Doff%20-cdefault_transaction_isolation%3Drepeatable%5C%20read"
+    )
+    space = "did:key:other-defaults"
+    with open_store(url, space) as store:
+        for database in (store.engine.writing, store.engine.reading):
+            assert database.rows("SHOW synchronous_commit") == [("on",)]
+            assert database.rows("SHOW default_transaction_isolation") == [("repeatable read",)]
+        database = store.engine.writing
+        database.begin()
+        assert database.rows("SHOW transaction_isolation") == [("read committed",)]
+        database.rollback()
