@@ -188,7 +188,9 @@ def test_nothing_is_acknowledged_that_only_memory_holds(
 
 
 @pytest.mark.shows("CLI-MEMORY")
-@pytest.mark.parametrize("url", ["postgresql://me:secret@[bad", "postgresql://localhost/x?nonsense=1"])
+@pytest.mark.parametrize(
+    "url", ["postgresql://me:secret@[bad", "postgresql://localhost/x?nonsense=1"]
+)
 def test_an_address_that_cannot_be_read_is_named(
     run: Terminal, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
@@ -196,3 +198,20 @@ def test_an_address_that_cannot_be_read_is_named(
     run("memory", "list", code=1)
     assert "cannot reach PostgreSQL" in run.errors
     assert "secret" not in run.errors
+
+
+@pytest.mark.shows("CLI-MEMORY")
+def test_arguments_at_their_limits_get_an_answer(run: Terminal, tmp_path: Path) -> None:
+    run("memory", "set", "doc:a", "1")
+    for words in (["log"], ["log", "doc:a"]):
+        for number in ("-1", "0", str(2**63), str(2**80)):
+            run("memory", *words, "--before", number)
+            run("memory", *words, "--limit", number)
+    (tmp_path / "latin").write_bytes(b"\xff")
+    run("memory", "set", "doc:a", "@latin", code=2)
+    assert "latin is not text" in run.errors
+    (tmp_path / "deep").write_text("[" * 100_000)
+    run("memory", "set", "doc:a", "@deep", code=2)
+    assert "nested too deeply" in run.errors
+    run("memory", "list", "--space", "half\udcff", code=1)
+    assert "Invalid memory space identifier" in run.errors

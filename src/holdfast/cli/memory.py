@@ -182,7 +182,7 @@ def _log(store: Store, args: argparse.Namespace, app: App) -> int:
         what = f"{entry.kind}: {what}" if entry.kind.startswith("merge") else what
         rows.append((entry.seq, entry.created_at, entry.branch or "-", entry.session, what))
     print_table(("seq", "when", "branch", "session", "what"), rows)
-    if len(entries) == args.limit:
+    if entries and len(entries) == args.limit:
         print(styled(f"… holdfast memory log --before {entries[-1].seq} goes on", output.DIM))
     return OK
 
@@ -448,8 +448,12 @@ def _json_argument(text: str) -> Any:
             text = Path(where).read_text(encoding="utf-8")
         except OSError as error:
             raise UsageError(f"cannot read {where}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise UsageError(f"{where} is not text") from None
     try:
         return json.loads(text)
+    except RecursionError:
+        raise UsageError(f"{where} is nested too deeply") from None
     except ValueError as error:
         raise UsageError(
             f"{where} is not JSON: {error}", hint="""quote strings twice, e.g. '"text"'"""
