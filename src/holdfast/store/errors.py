@@ -264,7 +264,7 @@ class AuthorizationError(StoreError):
 class UnsafeSubject(ProtocolError):
     """Raised before any path is built from a space id that could name another file."""
 
-    hint = "a space id is not empty, not . or .., and holds no slash, backslash, NUL or half a character"
+    hint = "a space id is not empty, not . or .., and holds no /, \\, NUL or half a character"
 
     def __init__(self, subject: str) -> None:
         super().__init__(subject)
