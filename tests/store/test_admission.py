@@ -333,3 +333,21 @@ def test_a_shape_read_through_a_layer_that_shares_the_batch(store: Store) -> Non
     store.transact("last", commit(1, set_("doc:c", 1)))
     store.close()
     assert [type(answer).__name__ for answer in told] == ["Applied", "Applied", "ConflictError"]
+
+
+@pytest.mark.shows("INV-2")
+def test_what_a_caller_changes_after_handing_it_over_changes_nothing(store: Store) -> None:
+    """Within a batch, reads were judged by the caller's own list, not by what is stored."""
+    Writer(store, "seed")(set_("doc:a", {"p": 1, "q": 1}))
+    told: list[Any] = []
+    edit = replace_("/value/p", 2)
+
+    def queue_all() -> None:
+        store.submit("one", commit(1, patch_("doc:a", edit)), told.append)
+        edit["path"] = "/value/q"
+        read = {"id": "doc:a", "path": ["value", "p"], "seq": 1}
+        store.submit("two", commit(1, set_("doc:b", 1), reads=[read]), told.append)
+
+    store._group.exclusively(queue_all)
+    store.close()
+    assert [type(answer).__name__ for answer in told] == ["Applied", "ConflictError"]

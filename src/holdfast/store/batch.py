@@ -108,8 +108,8 @@ class Batch:
             return self._replayed(request, stored)
         resolved = self._check_reads(request.session, commit)
         seq = Seq(self._newest + 1)
-        documents = self._apply(branch, seq, request)
-        self._accept(branch, seq, request, resolved, documents)
+        documents, patches = self._apply(branch, seq, request)
+        self._accept(branch, seq, request, resolved, documents, patches)
         return _applied(seq, commit)
 
     def _stored(self, key: CommitKey) -> CommitRow | None:
@@ -306,12 +306,15 @@ class Batch:
 
     def _apply(
         self, branch: Branch, seq: Seq, request: Request
-    ) -> dict[EntityId, HeadDocument | None]:
+    ) -> tuple[dict[EntityId, HeadDocument | None], dict[int, Any]]:
         """Each document the commit writes, after it; None where nobody needs to know yet.
 
         A `set` needs no look at what was there, so its document is not kept. Patches are applied,
-        and so proven applicable, whether or not a snapshot will be taken.
+        and so proven applicable, whether or not a snapshot will be taken. They come along by their
+        place in the commit, read from the text that will be stored: what the caller handed us is
+        the caller's to change.
         """
+        patches: dict[int, Any] = {}
         after: dict[EntityId, HeadDocument | None] = {}
         replaced: dict[EntityId, tuple[tuple[Seq, int], str | None]] = {}
         for index, operation in enumerate(request.commit.operations):
@@ -329,11 +332,12 @@ class Batch:
                     if earlier is None
                     else self._written(*earlier)
                 )
-            document = patch.apply_to_document(before.document, self._decode(text))
+            patches[index] = self._decode(text)
+            document = patch.apply_to_document(before.document, patches[index])
             after[operation.id] = HeadDocument(
                 (seq, index), document, before.chain.grown(len(text))
             )
-        return after
+        return after, patches
 
     def _accept(
         self,
@@ -342,6 +346,7 @@ class Batch:
         request: Request,
         resolved: dict[LocalSeq, Seq],
         documents: dict[EntityId, HeadDocument | None],
+        patches: dict[int, Any],
     ) -> None:
         commit = request.commit
         self._newest = seq
@@ -364,8 +369,7 @@ class Batch:
             if touched is None:
                 touched = self._touched[key] = _Touched((seq, index))
             touched.at = (seq, index)
-            patches = operation.data if operation.op == "patch" else None
-            touched.writes.append(Write(seq, operation.op, patches))
+            touched.writes.append(Write(seq, operation.op, patches.get(index)))
         for id, document in documents.items():
             key = (branch.name, id)
             if document is None:
