@@ -215,3 +215,14 @@ def test_arguments_at_their_limits_get_an_answer(run: Terminal, tmp_path: Path) 
     assert "nested too deeply" in run.errors
     run("memory", "list", "--space", "half\udcff", code=1)
     assert "Invalid memory space identifier" in run.errors
+
+
+@pytest.mark.shows("CLI-MEMORY")
+def test_an_id_cannot_command_the_terminal(run: Terminal) -> None:
+    run("memory", "set", "doc:\x1b[31mred\nline", "1")
+    run("memory", "branch", "create", "draft")
+    run("memory", "set", "doc:\x1b[31mred\nline", '{"\x1b": 2}'.replace("\x1b", "\\u001b"))
+    for words in (["list"], ["log"], ["diff", "", "--against", "draft"]):
+        printed = run("memory", *words)
+        assert "doc:\\x1b[31mred\\nline" in printed
+        assert "\x1b" not in printed

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import output, watching
-from holdfast.cli.output import Progress, counted, print_json, print_table, short_json, styled
+from holdfast.cli.output import (
+    Progress,
+    counted,
+    plain,
+    print_json,
+    print_table,
+    short_json,
+    styled,
+)
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -274,7 +282,7 @@ def _diff(store: Store, args: argparse.Namespace, app: App) -> int:
     signs = {"added": ("+", output.GREEN), "removed": ("-", output.RED)}
     for entry in found:
         sign, style = signs.get(entry.kind, ("~", output.YELLOW))
-        print(styled(f"{sign} {entry.id}", style))
+        print(styled(f"{sign} {plain(entry.id)}", style))
         if entry.kind == "modified":
             for change in entry.changes:
                 _print_change(change.to_wire())
@@ -284,7 +292,7 @@ def _diff(store: Store, args: argparse.Namespace, app: App) -> int:
 def _print_change(change: dict[str, Any]) -> None:
     before = short_json(change["before"]) if "before" in change else "(nothing)"
     after = short_json(change["after"]) if "after" in change else "(nothing)"
-    print(f"    {change['path'] or '(all)'}: {before} → {after}")
+    print(f"    {plain(change['path']) or '(all)'}: {before} → {after}")
 
 
 def _merge(store: Store, args: argparse.Namespace, app: App) -> int:
@@ -329,7 +337,7 @@ def _show_clashes(args: argparse.Namespace, clashes: list[Any]) -> int:
     print(f"{counted(len(clashes), 'conflict')}; nothing was written", file=sys.stderr)
     for clash in clashes:
         wire = clash.to_wire()
-        print(f"  {clash.id} {wire['path'] or '(all)'}", file=sys.stderr)
+        print(plain(f"  {clash.id} {wire['path'] or '(all)'}"), file=sys.stderr)
         for side, name in (("source", args.source), ("target", args.into or "default branch")):
             value = wire.get(f"{side}Value", "(nothing)")
             print(f"    {name}: {short_json(value)}", file=sys.stderr)
