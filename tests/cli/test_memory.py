@@ -1,6 +1,8 @@
 """`holdfast memory` as a person and as a script would use it."""
 
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -226,3 +228,19 @@ def test_an_id_cannot_command_the_terminal(run: Terminal) -> None:
         printed = run("memory", *words)
         assert "doc:\\x1b[31mred\\nline" in printed
         assert "\x1b" not in printed
+
+
+@pytest.mark.shows("CLI-MEMORY")
+def test_an_export_into_a_pipe_does_not_replace_it(run: Terminal, tmp_path: Path) -> None:
+    """/dev/stdout was replaced by a file, where that was allowed."""
+    run("memory", "set", "doc:a", "1")
+    pipe, taken = tmp_path / "pipe", list[str]()
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: taken.append(pipe.read_text()), daemon=True)
+    reader.start()
+    run("memory", "export", str(pipe))
+    reader.join(timeout=30)
+    assert pipe.is_fifo()
+    assert taken == [run("memory", "export")]
+    run("memory", "export", str(tmp_path), code=1)
+    assert not list(tmp_path.parent.glob("*.part")), "nothing is left of what was not kept"

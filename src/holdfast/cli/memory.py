@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -353,25 +354,38 @@ def _show_clashes(args: argparse.Namespace, clashes: list[Any]) -> int:
 
 
 def _export(store: Store, args: argparse.Namespace, app: App) -> int:
-    lines = store.export(args.space)
-    if args.file is None:
-        for line in lines:
-            sys.stdout.write(line + "\n")
-        return OK
-    target = Path(args.file)
-    part = target.with_name(target.name + ".part")
-    count = 0
-    with part.open("w", encoding="utf-8") as file:
-        for line in lines:
-            file.write(line + "\n")
-            count += 1
-    _check_export(part)
-    part.replace(target)
+    target = None if args.file is None else Path(args.file)
+    with closing(store.export(args.space)) as lines:
+        if target is None:
+            sys.stdout.writelines(line + "\n" for line in lines)
+            return OK
+        if target.exists() and not target.is_file():
+            # A pipe or a device: written to, never replaced, and nothing to read in again.
+            with target.open("w", encoding="utf-8") as file:
+                file.writelines(line + "\n" for line in lines)
+            return OK
+        count = _write_checked(target, lines)
     if args.json:
         print_json({"file": str(target), "lines": count})
     else:
         print(f"wrote {count} lines to {target}; read in again, they are the same")
     return OK
+
+
+def _write_checked(target: Path, lines: Iterable[str]) -> int:
+    """Put the lines in the place of a file, once they are known to come back; how many."""
+    part, count = target.with_name(target.name + ".part"), 0
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            for line in lines:
+                file.write(line + "\n")
+                count += 1
+        _check_export(part)
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return count
 
 
 def _check_export(path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -282,7 +282,7 @@ class Store:
 
     # keeping
 
-    def export(self, space: str | None = None) -> Iterator[str]:
+    def export(self, space: str | None = None) -> Generator[str, None, None]:
         """Every line of an export, as of one moment. Other reads of this store wait meanwhile."""
         from holdfast.store.transfer import lines
 
