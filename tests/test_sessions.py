@@ -45,3 +45,21 @@ def test_writers_at_the_same_moment_lose_nothing(tmp_path: Path) -> None:
     assert stores[0].verify().findings == []
     for store in stores:
         store.close()
+
+
+@pytest.mark.shows("READ-NATIVE-STORED")
+def test_a_deleted_entry_leaves_a_gap_and_stops_nobody(tmp_path: Path) -> None:
+    """Appending behind a deleted last entry used to look for its end forever."""
+    with open_store(tmp_path, "sessions") as store:
+        log = StoredLog(store, "demo", "writer")
+        for name in "abc":
+            log.append({"id": name})
+        for number in (0, 2):
+            id = f"session:demo/{number:010d}"
+            operations = [{"op": "delete", "id": id}]
+            store.transact(f"person-{number}", {"localSeq": 1, "operations": operations})
+        again = StoredLog(store, "demo", "other")
+        again.append({"id": "d"})
+        assert [entry["id"] for entry in again.grown()[1] if entry] == ["b", "d"]
+        assert again.grown() == (False, []), "an entry is told once"
+        assert [entry["id"] for entry in again.entries()] == ["b", "d"]

@@ -44,9 +44,9 @@ class App:
         )
 
     @property
-    def store_url(self) -> str:
-        """Where spaces are kept."""
-        return self.database_url or str(self.home / "spaces")
+    def store_url(self) -> str | Path:
+        """Where spaces are kept. Of a home always a path, even if its name looks like a URL."""
+        return self.database_url or self.home / "spaces"
 
     def open_space(self, space: str = DEFAULT_SPACE, settings: Settings | None = None) -> Store:
         """Open one space; the caller closes it."""

@@ -35,11 +35,13 @@ class StoredLog:
         """Add one entry at the end, whole or not at all; durable when this returns."""
         number = self._seen
         while True:
-            number += len(self._from(number))
+            _, number = self._from(number)
             try:
                 self._write(number, entry)
             except ConflictError:
-                continue  # somebody else took this number; look again where the end is
+                # Somebody else took this number, or its entry was deleted: go on behind it.
+                number += 1
+                continue
             return
 
     def _write(self, number: int, entry: Mapping[str, Any]) -> None:
@@ -57,20 +59,24 @@ class StoredLog:
     def grown(self) -> tuple[bool, Iterable[Mapping[str, Any] | None]]:
         """Entries since the last call. A stored log is never replaced."""
         try:
-            fresh = self._from(self._seen)
+            fresh, self._seen = self._from(self._seen)
         except StoreError as error:
             raise OSError(str(error)) from error
-        self._seen += len(fresh)
         return False, fresh
 
     def entries(self) -> Iterable[Mapping[str, Any]]:
         """Every entry, oldest first."""
-        return self._from(0)
+        return self._from(0)[0]
 
-    def _from(self, number: int) -> list[Mapping[str, Any]]:
-        """The entries from a number on. Numbers have no gaps, so the first missing one ends it."""
+    def _from(self, number: int) -> tuple[list[Mapping[str, Any]], int]:
+        """The entries from a number on, and the number after the last of them.
+
+        Every number was taken in turn; one that is missing now was deleted since.
+        """
         states = self._store.scan(self._id(number), self._id(10**10 - 1))
-        return [(state.document or {}).get("value", {}) for state in states]
+        if states:
+            number = int(states[-1].id.rpartition("/")[2]) + 1
+        return [(state.document or {}).get("value", {}) for state in states], number
 
     def _id(self, number: int) -> str:
         return f"session:{self._session}/{number:010d}"

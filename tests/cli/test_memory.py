@@ -1,6 +1,8 @@
 """`holdfast memory` as a person and as a script would use it."""
 
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -170,3 +172,75 @@ def test_an_export_that_is_not_text_is_refused(run: Terminal, tmp_path: Path) ->
     (tmp_path / "x.bin").write_bytes(b"\xff\xfe\x00")
     run("memory", "import", "x.bin", code=2)
     assert "is not text" in run.errors
+
+
+@pytest.mark.shows("CLI-MEMORY")
+def test_nothing_is_acknowledged_that_only_memory_holds(
+    run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is no file and no PostgreSQL used to be kept in memory, and committed there."""
+    monkeypatch.setenv("HOLDFAST_HOME", "data:1")
+    run("memory", "set", "doc:a", "1")
+    assert run.json("memory", "get", "doc:a")["seq"] == 1
+    assert list((tmp_path / "data:1").rglob("local.sqlite"))
+    for url in ("mysql://host/db", "postgrsql://host/db", "Sqlite:///x"):
+        monkeypatch.setenv("HOLDFAST_DATABASE_URL", url)
+        assert run("memory", "set", "doc:a", "1", code=2) == ""
+        assert "HOLDFAST_DATABASE_URL" in run.errors
+
+
+@pytest.mark.shows("CLI-MEMORY")
+@pytest.mark.parametrize(
+    "url", ["postgresql://me:secret@[bad", "postgresql://localhost/x?nonsense=1"]
+)
+def test_an_address_that_cannot_be_read_is_named(
+    run: Terminal, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("HOLDFAST_DATABASE_URL", url)
+    run("memory", "list", code=1)
+    assert "cannot reach PostgreSQL" in run.errors
+    assert "secret" not in run.errors
+
+
+@pytest.mark.shows("CLI-MEMORY")
+def test_arguments_at_their_limits_get_an_answer(run: Terminal, tmp_path: Path) -> None:
+    run("memory", "set", "doc:a", "1")
+    for words in (["log"], ["log", "doc:a"]):
+        for number in ("-1", "0", str(2**63), str(2**80)):
+            run("memory", *words, "--before", number)
+            run("memory", *words, "--limit", number)
+    (tmp_path / "latin").write_bytes(b"\xff")
+    run("memory", "set", "doc:a", "@latin", code=2)
+    assert "latin is not text" in run.errors
+    (tmp_path / "deep").write_text("[" * 100_000)
+    run("memory", "set", "doc:a", "@deep", code=2)
+    assert "nested too deeply" in run.errors
+    run("memory", "list", "--space", "half\udcff", code=1)
+    assert "Invalid memory space identifier" in run.errors
+
+
+@pytest.mark.shows("CLI-MEMORY")
+def test_an_id_cannot_command_the_terminal(run: Terminal) -> None:
+    run("memory", "set", "doc:\x1b[31mred\nline", "1")
+    run("memory", "branch", "create", "draft")
+    run("memory", "set", "doc:\x1b[31mred\nline", '{"\x1b": 2}'.replace("\x1b", "\\u001b"))
+    for words in (["list"], ["log"], ["diff", "", "--against", "draft"]):
+        printed = run("memory", *words)
+        assert "doc:\\x1b[31mred\\nline" in printed
+        assert "\x1b" not in printed
+
+
+@pytest.mark.shows("CLI-MEMORY")
+def test_an_export_into_a_pipe_does_not_replace_it(run: Terminal, tmp_path: Path) -> None:
+    """/dev/stdout was replaced by a file, where that was allowed."""
+    run("memory", "set", "doc:a", "1")
+    pipe, taken = tmp_path / "pipe", list[str]()
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: taken.append(pipe.read_text()), daemon=True)
+    reader.start()
+    run("memory", "export", str(pipe))
+    reader.join(timeout=30)
+    assert pipe.is_fifo()
+    assert taken == [run("memory", "export")]
+    run("memory", "export", str(tmp_path), code=1)
+    assert not list(tmp_path.parent.glob("*.part")), "nothing is left of what was not kept"

@@ -290,3 +290,64 @@ def test_a_read_of_the_future_is_refused(store: Store) -> None:
     pending = {"id": "doc:a", "path": [], "localSeq": [1], "basisSeq": 9}
     with pytest.raises(ProtocolError, match="names basisSeq 9"):
         write(set_("doc:b", 1), pending=[pending])
+
+
+REMOVED = {"op": "remove", "path": "/value/m"}
+
+
+def shape_of_value(**through: Any) -> dict[str, Any]:
+    return {"id": "doc:a", "path": ["value"], "nonRecursive": True, **through}
+
+
+@pytest.mark.shows("INV-2")
+@pytest.mark.parametrize(
+    "edit",
+    [replace_("/value/m", 2), {"op": "add", "path": "/value/m/x", "value": 2}],
+    ids=["put back", "made again below"],
+)
+def test_a_shape_read_through_a_layer_that_took_a_member_away(
+    store: Store, edit: dict[str, Any]
+) -> None:
+    """The reader saw no member, though its basis had one: bringing it back changes the shape."""
+    Writer(store, "seed")(set_("doc:a", {"m": {}}))
+    store.transact("me", commit(1, patch_("doc:a", REMOVED)))
+    Writer(store, "other")(patch_("doc:a", edit))
+    read = shape_of_value(localSeq=[1], basisSeq=1)
+    with pytest.raises(ConflictError):
+        store.transact("me", commit(2, set_("doc:b", 1), pending=[read]))
+
+
+@pytest.mark.shows("INV-2")
+def test_a_shape_read_through_a_layer_that_shares_the_batch(store: Store) -> None:
+    """The layer is not in the tables yet; what they hold is not what the reader saw."""
+    Writer(store, "seed")(set_("doc:a", {"m": 1}))
+    told: list[Any] = []
+
+    def queue_all() -> None:
+        store.submit("me", commit(1, patch_("doc:a", REMOVED)), told.append)
+        store.submit("other", commit(1, patch_("doc:a", replace_("/value/m", 2))), told.append)
+        read = shape_of_value(localSeq=1)
+        store.submit("me", commit(2, set_("doc:b", 1), pending=[read]), told.append)
+
+    store._group.exclusively(queue_all)
+    store.transact("last", commit(1, set_("doc:c", 1)))
+    store.close()
+    assert [type(answer).__name__ for answer in told] == ["Applied", "Applied", "ConflictError"]
+
+
+@pytest.mark.shows("INV-2")
+def test_what_a_caller_changes_after_handing_it_over_changes_nothing(store: Store) -> None:
+    """Within a batch, reads were judged by the caller's own list, not by what is stored."""
+    Writer(store, "seed")(set_("doc:a", {"p": 1, "q": 1}))
+    told: list[Any] = []
+    edit = replace_("/value/p", 2)
+
+    def queue_all() -> None:
+        store.submit("one", commit(1, patch_("doc:a", edit)), told.append)
+        edit["path"] = "/value/q"
+        read = {"id": "doc:a", "path": ["value", "p"], "seq": 1}
+        store.submit("two", commit(1, set_("doc:b", 1), reads=[read]), told.append)
+
+    store._group.exclusively(queue_all)
+    store.close()
+    assert [type(answer).__name__ for answer in told] == ["Applied", "ConflictError"]

@@ -224,6 +224,18 @@ SIGNED: dict[str, Damage] = {
         original=original(lines, 3)
         | {"reads": {"confirmed": [{"id": "doc:a", "path": [], "seq": 1}], "pending": []}},
     ),
+    "a read of the future": lambda lines: edited(
+        lines,
+        "commit",
+        3,
+        original=original(lines, 3)
+        | {"reads": {"confirmed": [{"id": "doc:a", "path": [], "seq": 4}], "pending": []}},
+    ),
+    "a default branch that ended": lambda lines: edited(lines, "branch", 0, status="deleted"),
+    "a branch older than its fork": lambda lines: edited(lines, "branch", 2, createdSeq=-5),
+    "a document nested beyond the parser": lambda lines: [
+        line.replace('"value":1}', '"value":' + "[" * 10**5 + "]" * 10**5 + "}") for line in lines
+    ],
     "other bytes in a blob": lambda lines: edited(lines, "blob", 0, data="AAAA"),
     "no base64 in a blob": lambda lines: edited(lines, "blob", 0, data="?"),
     "another hash of a blob": lambda lines: edited(lines, "blob", 0, hash="ba4nothing"),

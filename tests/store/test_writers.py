@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from holdfast.errors import StoreError
-from holdfast.store.errors import ConflictError, PatchError, StoreBusy, StoreClosed
+from holdfast.store.errors import ConflictError, PatchError, StoreBusy, StoreClosed, StoreFailed
 from holdfast.store.group import GroupCommit
 from holdfast.store.model import Applied
 from holdfast.store.store import Store, open_store
 from holdfast.store.tables import CommitRow
 from tests.postgres import PostgresServer
 from tests.scale import examples
-from tests.store.harness import Engines, Writer, commit, patch_, set_
+from tests.store.harness import Engines, Writer, commit, dump, patch_, set_
 
 
 def rows(store: Store) -> list[CommitRow]:
@@ -186,6 +186,64 @@ def test_a_batch_that_cannot_be_written_fails_for_all_who_waited() -> None:
     group.close()
 
 
+@pytest.mark.shows("STORE-GROUP")
+def test_a_machine_out_of_threads_refuses_one_caller_and_stops_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The item used to stay queued for a thread that never ran, and every later commit hung."""
+
+    def no_room(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    group: GroupCommit[str, int] = GroupCommit(lambda items: [len(item) for item in items])
+    told: list[Any] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", no_room)
+        with pytest.raises(RuntimeError, match="can't start"):
+            group.submit("lost", lambda answer, failure: told.append(answer))
+    assert not group._waiting, "who was refused is not written later"
+    group.submit("queued", lambda answer, failure: told.append(answer))
+    group.close()
+    assert told == [6]
+
+
+@pytest.mark.shows("STORE-GROUP", "INV-8")
+def test_a_database_that_fails_while_deciding_writes_nothing(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite ends a transaction on some failures, even of a question.
+
+    The rest of the batch was then decided without a lock and written outside of any transaction.
+    """
+    store = engines.open()
+    told: list[Applied | StoreError] = []
+    done = threading.Semaphore(0)
+
+    def tell(answer: Applied | StoreError) -> None:
+        told.append(answer)
+        done.release()
+
+    def fail(key: Any) -> Any:
+        store.engine.writing.rollback()
+        raise StoreFailed("disk I/O error")
+
+    def queue_all() -> None:
+        pending = {"id": "doc:a", "path": [], "localSeq": 1}
+        store.submit("one", commit(2, set_("doc:a", 1), pending=[pending]), tell)
+        store.submit("two", commit(1, set_("doc:b", 1)), tell)
+
+    before = dump(store)
+    with monkeypatch.context() as patched:
+        patched.setattr(store.engine._writes, "seq_of", fail)
+        store._group.exclusively(queue_all)
+        for _ in range(2):
+            assert done.acquire(timeout=30)
+    assert [type(answer) for answer in told] == [StoreFailed, StoreFailed]
+    assert dump(store) == before
+    Writer(store, "three")(set_("doc:c", 1))
+    sound(store)
+
+
 # several processes
 
 COUNTER = """
@@ -281,3 +339,20 @@ def test_a_lock_that_cannot_be_had_is_named_and_leaves_nothing_open(
             Writer(other)(set_("doc:a", 1))
         one.engine.writing.rollback()
         assert Writer(other)(set_("doc:a", 1)).seq == 1
+
+
+@pytest.mark.shows("STORE-PROCESSES")
+def test_a_server_with_other_defaults_is_used_on_our_terms(postgres: PostgresServer) -> None:
+    """It may acknowledge before the disk has it, or show a transaction only what was before."""
+    url = f"{postgres.url}{'&' if '?' in postgres.url else '?'}options=" + (
+        "-csynchronous_commit%3Doff%20-cdefault_transaction_isolation%3Drepeatable%5C%20read"
+    )
+    space = "did:key:other-defaults"
+    with open_store(url, space) as store:
+        for database in (store.engine.writing, store.engine.reading):
+            assert database.rows("SHOW synchronous_commit") == [("on",)]
+            assert database.rows("SHOW default_transaction_isolation") == [("repeatable read",)]
+        database = store.engine.writing
+        database.begin()
+        assert database.rows("SHOW transaction_isolation") == [("read committed",)]
+        database.rollback()

@@ -6,13 +6,22 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import output, watching
-from holdfast.cli.output import Progress, counted, print_json, print_table, short_json, styled
+from holdfast.cli.output import (
+    Progress,
+    counted,
+    plain,
+    print_json,
+    print_table,
+    short_json,
+    styled,
+)
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -283,7 +292,7 @@ def _diff(store: Store, args: argparse.Namespace, app: App) -> int:
     signs = {"added": ("+", output.GREEN), "removed": ("-", output.RED)}
     for entry in found:
         sign, style = signs.get(entry.kind, ("~", output.YELLOW))
-        print(styled(f"{sign} {entry.id}", style))
+        print(styled(f"{sign} {plain(entry.id)}", style))
         if entry.kind == "modified":
             for change in entry.changes:
                 _print_change(change.to_wire())
@@ -293,7 +302,7 @@ def _diff(store: Store, args: argparse.Namespace, app: App) -> int:
 def _print_change(change: dict[str, Any]) -> None:
     before = short_json(change["before"]) if "before" in change else "(nothing)"
     after = short_json(change["after"]) if "after" in change else "(nothing)"
-    print(f"    {change['path'] or '(all)'}: {before} → {after}")
+    print(f"    {plain(change['path']) or '(all)'}: {before} → {after}")
 
 
 def _merge(store: Store, args: argparse.Namespace, app: App) -> int:
@@ -338,7 +347,7 @@ def _show_clashes(args: argparse.Namespace, clashes: list[Any]) -> int:
     print(f"{counted(len(clashes), 'conflict')}; nothing was written", file=sys.stderr)
     for clash in clashes:
         wire = clash.to_wire()
-        print(f"  {clash.id} {wire['path'] or '(all)'}", file=sys.stderr)
+        print(plain(f"  {clash.id} {wire['path'] or '(all)'}"), file=sys.stderr)
         for side, name in (("source", args.source), ("target", args.into or "default branch")):
             value = wire.get(f"{side}Value", "(nothing)")
             print(f"    {name}: {short_json(value)}", file=sys.stderr)
@@ -354,25 +363,38 @@ def _show_clashes(args: argparse.Namespace, clashes: list[Any]) -> int:
 
 
 def _export(store: Store, args: argparse.Namespace, app: App) -> int:
-    lines = store.export(args.space)
-    if args.file is None:
-        for line in lines:
-            sys.stdout.write(line + "\n")
-        return OK
-    target = Path(args.file)
-    part = target.with_name(target.name + ".part")
-    count = 0
-    with part.open("w", encoding="utf-8") as file:
-        for line in lines:
-            file.write(line + "\n")
-            count += 1
-    _check_export(part)
-    part.replace(target)
+    target = None if args.file is None else Path(args.file)
+    with closing(store.export(args.space)) as lines:
+        if target is None:
+            sys.stdout.writelines(line + "\n" for line in lines)
+            return OK
+        if target.exists() and not target.is_file():
+            # A pipe or a device: written to, never replaced, and nothing to read in again.
+            with target.open("w", encoding="utf-8") as file:
+                file.writelines(line + "\n" for line in lines)
+            return OK
+        count = _write_checked(target, lines)
     if args.json:
         print_json({"file": str(target), "lines": count})
     else:
         print(f"wrote {count} lines to {target}; read in again, they are the same")
     return OK
+
+
+def _write_checked(target: Path, lines: Iterable[str]) -> int:
+    """Put the lines in the place of a file, once they are known to come back; how many."""
+    part, count = target.with_name(target.name + ".part"), 0
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            for line in lines:
+                file.write(line + "\n")
+                count += 1
+        _check_export(part)
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    return count
 
 
 def _check_export(path: Path) -> None:
@@ -461,6 +483,8 @@ def _json_argument(text: str) -> Any:
             raise UsageError(f"{where} is not text", "a value is JSON in UTF-8") from None
     try:
         return json.loads(text)
+    except RecursionError:
+        raise UsageError(f"{where} is nested too deeply") from None
     except ValueError as error:
         raise UsageError(
             f"{where} is not JSON: {error}", hint="""quote strings twice, e.g. '"text"'"""

@@ -29,9 +29,16 @@ def short_json(value: Any, width: int = 60) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
+def plain(text: str) -> str:
+    """Text that stays on its line: an id from elsewhere may hold what a terminal obeys."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def print_table(heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Rows under a heading; the last column takes what is left of the terminal's width."""
-    cells = [[str(cell) for cell in row] for row in rows]
+    cells = [[plain(str(cell)) for cell in row] for row in rows]
     widths = [
         max(len(row[place]) for row in [list(heading), *cells]) for place in range(len(heading))
     ]

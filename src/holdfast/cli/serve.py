@@ -113,7 +113,9 @@ def default_store() -> str:
     if url:
         return url
     home = os.environ.get("HOLDFAST_HOME")
-    return str((Path(home) if home else Path.home() / ".holdfast") / "spaces")
+    # Absolute, so that a home whose name looks like a URL is a directory all the same.
+    base = Path(home).expanduser() if home else Path.home() / ".holdfast"
+    return str(base.absolute() / "spaces")
 
 
 def _key(path: Path) -> bytes:

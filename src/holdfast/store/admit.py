@@ -142,6 +142,15 @@ def reshapes(operation: Mapping[str, Any], path: Path, had: Callable[[Path], boo
     return None
 
 
+def replaces(write: Write, path: Path) -> bool:
+    """Whether a write may have put something else, or nothing, where `path` is."""
+    return write.patches is None or any(
+        pointer.is_prefix(place, path)
+        for operation in write.patches
+        for place in touched(operation, Reach.LEAF)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Overlap:
     """The write that broke a read, and the path it wrote (None: all of the document)."""

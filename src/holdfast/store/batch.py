@@ -8,7 +8,7 @@ half-written commit to undo.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -104,8 +104,8 @@ class Batch:
             return self._replayed(request, stored)
         resolved = self._check_reads(request.session, commit)
         seq = Seq(self._newest + 1)
-        documents = self._apply(branch, seq, request)
-        self._accept(branch, seq, request, resolved, documents)
+        documents, patches = self._apply(branch, seq, request)
+        self._accept(branch, seq, request, resolved, documents, patches)
         return _applied(seq, commit)
 
     def _stored(self, key: CommitKey) -> CommitRow | None:
@@ -202,7 +202,7 @@ class Batch:
             read.shape,
             writes,
             self._settings.reach,
-            lambda path: self._had(branch, read.id, basis, path),
+            lambda path: self._had(branch, read.id, basis, path, layer_seqs),
         )
         if found is None:
             return None
@@ -254,8 +254,23 @@ class Batch:
         assert stored is not None, "every write has a commit"
         return stored
 
-    def _had(self, branch: BranchName, id: EntityId, seq: Seq, path: Path) -> bool:
-        """Whether the document had this path when a reader looked at `seq`."""
+    def _had(
+        self,
+        branch: BranchName,
+        id: EntityId,
+        seq: Seq,
+        path: Path,
+        layers: Collection[Seq] = (),
+    ) -> bool:
+        """Whether the document surely had this path for a reader who looked through `layers`."""
+        touched = self._touched.get((branch, id))
+        if touched is not None and touched.writes[0].seq <= seq:
+            return False  # the tables do not have that state yet
+        if layers and any(
+            write.seq in layers and admit.replaces(write, path)
+            for write in self._writes_since(branch, id, seq)
+        ):
+            return False
         on = self._branch(branch)
         state = replay.state_at(self._tables, self._decode, on, id, seq)
         return state is not None and patch.has(state.document, path)
@@ -294,12 +309,15 @@ class Batch:
 
     def _apply(
         self, branch: Branch, seq: Seq, request: Request
-    ) -> dict[EntityId, HeadDocument | None]:
+    ) -> tuple[dict[EntityId, HeadDocument | None], dict[int, Any]]:
         """Each document the commit writes, after it; None where nobody needs to know yet.
 
         A `set` needs no look at what was there, so its document is not kept. Patches are applied,
-        and so proven applicable, whether or not a snapshot will be taken.
+        and so proven applicable, whether or not a snapshot will be taken. They come along by their
+        place in the commit, read from the text that will be stored: what the caller handed us is
+        the caller's to change.
         """
+        patches: dict[int, Any] = {}
         after: dict[EntityId, HeadDocument | None] = {}
         replaced: dict[EntityId, tuple[tuple[Seq, int], str | None]] = {}
         for index, operation in enumerate(request.commit.operations):
@@ -317,11 +335,12 @@ class Batch:
                     if earlier is None
                     else self._written(*earlier)
                 )
-            document = patch.apply_to_document(before.document, self._decode(text))
+            patches[index] = self._decode(text)
+            document = patch.apply_to_document(before.document, patches[index])
             after[operation.id] = HeadDocument(
                 (seq, index), document, before.chain.grown(len(text))
             )
-        return after
+        return after, patches
 
     def _accept(
         self,
@@ -330,6 +349,7 @@ class Batch:
         request: Request,
         resolved: dict[LocalSeq, Seq],
         documents: dict[EntityId, HeadDocument | None],
+        patches: dict[int, Any],
     ) -> None:
         commit = request.commit
         self._known_newest = seq
@@ -352,8 +372,7 @@ class Batch:
             if touched is None:
                 touched = self._touched[key] = _Touched((seq, index))
             touched.at = (seq, index)
-            patches = operation.data if operation.op == "patch" else None
-            touched.writes.append(Write(seq, operation.op, patches))
+            touched.writes.append(Write(seq, operation.op, patches.get(index)))
         for id, document in documents.items():
             key = (branch.name, id)
             if document is None:

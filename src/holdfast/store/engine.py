@@ -16,6 +16,7 @@ from holdfast.store import branch as branching
 from holdfast.store import codec, replay
 from holdfast.store.batch import Batch, Request
 from holdfast.store.errors import (
+    DATABASE_FAILURES,
     CommitTooLarge,
     InvalidBlob,
     InvalidExport,
@@ -117,6 +118,10 @@ class Engine:
             for request in requests:
                 try:
                     answers.append(batch.decide(request))
+                except DATABASE_FAILURES:
+                    # Not an answer to one commit: the transaction may be gone, and what is
+                    # written after it would stand outside of any.
+                    raise
                 except StoreError as refusal:
                     answers.append(refusal)
             if batch:

@@ -220,6 +220,10 @@ class StoreUnreachable(_Told):
     name = "ConnectionError"
 
 
+DATABASE_FAILURES = (StoreFailed, StoreBusy, StoreClosed, StoreUnreachable)
+"""What the database itself says when it cannot go on, whatever it was asked for."""
+
+
 class InvalidValue(StoreError):
     """Raised when a value cannot be stored or sent without changing it."""
 
@@ -260,7 +264,7 @@ class AuthorizationError(StoreError):
 class UnsafeSubject(ProtocolError):
     """Raised before any path is built from a space id that could name another file."""
 
-    hint = "a space id is not empty, not . or .., and holds no slash, backslash or NUL"
+    hint = "a space id is not empty, not . or .., and holds no /, \\, NUL or half a character"
 
     def __init__(self, subject: str) -> None:
         super().__init__(subject)
@@ -268,7 +272,8 @@ class UnsafeSubject(ProtocolError):
 
     def __str__(self) -> str:
         # Peers look for this text, so it starts with a capital letter as theirs does.
-        return f"Invalid memory space identifier for store path: {self.subject}"
+        subject = self.subject.encode(errors="backslashreplace").decode()
+        return f"Invalid memory space identifier for store path: {subject}"
 
 
 class InvalidIdentity(ProtocolError):

@@ -88,12 +88,12 @@ class GroupCommit(Generic[Item, Answer]):
         with self._wake:
             if self._closed:
                 raise StoreClosed
-            self._waiting.append(_Ticket(item, tell))
             if self._thread is None:
-                self._thread = threading.Thread(
-                    target=self._run, name="holdfast-commit", daemon=True
-                )
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="holdfast-commit", daemon=True)
+                # It may not start. Then nothing is queued for it, and the next caller tries again.
+                thread.start()
+                self._thread = thread
+            self._waiting.append(_Ticket(item, tell))
             self._wake.notify()
 
     def exclusively(self, act: Callable[[], Made]) -> Made:

@@ -11,6 +11,7 @@ from holdfast.store import replay
 from holdfast.store.model import lifecycle_of, name_problem
 from holdfast.store.tables import CommitRow, Tables
 
+_MOST = 2**62
 _PAGE = 200
 
 
@@ -47,7 +48,9 @@ def log(
     limit: int,
 ) -> list[LogEntry]:
     """Commits below `before`, newest first; of one branch, or of one document on a branch."""
-    at = Seq(2**62) if before is None else Seq(before)
+    # As numbers that both engines can hold; there are no more commits than that.
+    at = Seq(_MOST if before is None else max(0, min(before, _MOST)))
+    limit = max(0, min(limit, _MOST))
     if branch is not None:
         replay.required_branch(tables, BranchName(branch))
     if id is not None:

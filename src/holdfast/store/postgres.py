@@ -101,6 +101,13 @@ INSERT INTO branch (name) VALUES ('')
 
 LOCK_MS = 30_000
 
+# A server or a role may be set up to acknowledge a commit before it is on disk. We do not.
+_ON_OUR_TERMS = f"""
+SELECT set_config('lock_timeout', '{LOCK_MS}', false),
+  CASE WHEN current_setting('synchronous_commit') = 'off'
+    THEN set_config('synchronous_commit', 'on', false) END
+"""
+
 CHANNEL = "holdfast_commits"
 """Where every commit is announced; the payload is the schema of the space."""
 
@@ -139,13 +146,14 @@ class PostgresDatabase:
                 cursor_factory=psycopg.RawCursor,
                 application_name="holdfast",
             )
-        except psycopg.OperationalError as error:
+        except (psycopg.OperationalError, psycopg.ProgrammingError) as error:
             # The first line says what happened; what follows is advice for another program.
             reason = str(error).strip().splitlines()[0] if str(error).strip() else "no answer"
+            reason = reason.split(" in URI: ")[0]  # there may be a password in it
             raise StoreUnreachable(
                 f"cannot reach PostgreSQL: {reason}", hint="check HOLDFAST_DATABASE_URL"
             ) from error
-        connection.execute(f"SET lock_timeout = {LOCK_MS}")
+        connection.execute(_ON_OUR_TERMS)
         return connection
 
     def _prepare_schema(self) -> None:
@@ -255,7 +263,8 @@ class PostgresDatabase:
         self._in_transaction = True
         try:
             with self.together():
-                self.run("BEGIN")
+                # Whatever the server's default: what follows must see what the lock waited for.
+                self.run("BEGIN ISOLATION LEVEL READ COMMITTED")
                 self.run("SELECT name FROM branch WHERE name = '' FOR UPDATE")
         except BaseException:
             # Whoever could not begin has nothing to roll back, so it is done here.

@@ -22,7 +22,7 @@ from holdfast.store.errors import UnsafeSubject
 ENGINE_ROOT: Final = "engine-v3"
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:").match  # one letter is a drive
-_UNSAFE = re.compile(r"[\x00/\\]").search
+_UNSAFE = re.compile(r"[\x00/\\\ud800-\udfff]").search  # half a character has no bytes
 
 
 def guard(subject: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -282,7 +282,7 @@ class Store:
 
     # keeping
 
-    def export(self, space: str | None = None) -> Iterator[str]:
+    def export(self, space: str | None = None) -> Generator[str, None, None]:
         """Every line of an export, as of one moment. Other reads of this store wait meanwhile."""
         from holdfast.store.transfer import lines
 
@@ -373,12 +373,13 @@ def open_store(
         )
     from holdfast.store.sqlite import SqliteDatabase
 
-    path = roots.resolve(text, space)
+    path = roots.resolve(url, space)
     if path is None:
-        # A mistyped scheme must not be a store that forgets everything it says it committed.
         if not text.lower().startswith("memory:"):
+            # In memory it would be lost, and whoever asked for a database does not expect that.
             raise UsageError(
-                f"{text!r} is no store", "a directory, a file, memory: or postgresql://…"
+                f"this is no store that is known: {text.partition(':')[0]}:…",
+                "use a directory, a file, memory: or postgresql://…, as in HOLDFAST_DATABASE_URL",
             )
         return Store(SqliteDatabase(None), None, settings, clock, space)
     return Store(SqliteDatabase(path), SqliteDatabase(path), settings, clock, space)

@@ -148,6 +148,8 @@ def read_in(
                 commits += _write_line(tables, line, commits, branches, decode, encode, blob_hash)
         except InvalidExport:
             raise
+        except RecursionError:
+            raise InvalidExport(f"line {number} is nested too deeply") from None
         except (msgspec.MsgspecError, StoreError, ValueError, OverflowError) as error:
             raise InvalidExport(f"line {number} is not a line of an export: {error}") from None
         digest.update(raw + b"\n")

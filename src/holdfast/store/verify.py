@@ -14,7 +14,7 @@ from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import admit, derive, hashing, patch, replay
 from holdfast.store.admit import Reach, Write
-from holdfast.store.model import Branch, Commit, CommitKey, lifecycle_of
+from holdfast.store.model import ACTIVE, Branch, Commit, CommitKey, lifecycle_of
 from holdfast.store.pointer import Path
 from holdfast.store.tables import CommitRow, Tables
 from holdfast.store.transfer import revisions_of
@@ -118,6 +118,8 @@ class Verifier:
         if branch.parent is None:
             if branch.name != MAIN:
                 self._found("INV-22", f"branch {branch.name!r} has no parent")
+            elif branch.status != ACTIVE:
+                self._found("INV-22", "the default branch is not active")
             start = Seq(0)
         else:
             start = branch.created_seq
@@ -126,6 +128,8 @@ class Verifier:
                 self._found("INV-22", f"the parent of {branch.name!r} does not exist")
             elif branch.fork_seq is None or branch.fork_seq > above.head_seq:
                 self._found("INV-22", f"{branch.name!r} was forked beyond its parent's head")
+            elif branch.created_seq < branch.fork_seq:
+                self._found("INV-22", f"{branch.name!r} was created before it was forked")
         if branch.head_seq != max(newest, start):
             self._found(
                 "INV-22",
@@ -226,16 +230,22 @@ class Verifier:
         basis: Seq,
         own: frozenset[int],
     ) -> None:
+        if basis >= row.seq:
+            self._found("INV-1", f"the commit at seq {row.seq} read {id} as of {basis}, after it")
+
         def had(place: Path) -> bool:
+            if any(admit.replaces(write, place) for write in since() if write.seq in own):
+                return False
             on = replay.required_branch(self._tables, branch)
             state = replay.state_at(self._tables, self._decode, on, id, basis)
             return state is not None and patch.has(state.document, place)
 
-        writes = (
-            Write(Seq(seq), op, self._decode(data) if op == "patch" else None)
-            for seq, op, data in self._tables.writes_since(branch, id, basis)
-            if seq < row.seq and seq not in own
-        )
+        def since() -> Iterator[Write]:
+            for seq, op, data in self._tables.writes_since(branch, id, basis):
+                if seq < row.seq:
+                    yield Write(Seq(seq), op, self._decode(data) if op == "patch" else None)
+
+        writes = (write for write in since() if write.seq not in own)
         found = admit.first_overlap(path, shape, writes, Reach.LEAF, had)
         if found is not None:
             self._found(
