@@ -7,12 +7,11 @@ one transaction each, and nothing else: no parsing, no admission, no encoding.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import random
 import statistics
 import tempfile
+import threading
 import time
-from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -109,45 +108,30 @@ documents = count(10**9)
 """Numbers for the documents of the group commit, one after the other as in single commits."""
 
 
-def group_rate(store: Store, writers: int, seconds_worth: int) -> float:
-    """Commits acknowledged per second to so many tasks that each wait for their answer."""
+def group_rate(store: Store, writers: int, commits: int) -> float:
+    """Commits acknowledged per second to so many writers, each sending when it was answered."""
+    each_writes = max(1, commits // writers)
+    names = [f"w{random.randrange(2**48):x}-{w}" for w in range(writers)]
+    done, busy = threading.Event(), writers
 
-    async def main() -> float:
-        loop = asyncio.get_running_loop()
-        answered: list[asyncio.Future[None]] = []
-        woken = False
-
-        def wake() -> None:
-            nonlocal woken
-            woken = False
-            while answered:
-                answered.pop().set_result(None)
-
-        def answer(future: asyncio.Future[None]) -> None:
-            nonlocal woken
-            answered.append(future)
-            if not woken:
-                woken = True
-                loop.call_soon_threadsafe(wake)
-
-        def told(future: asyncio.Future[None], fate: object) -> None:
+    def send(name: str, n: int) -> None:
+        def told(fate: object) -> None:
+            nonlocal busy
             assert not isinstance(fate, Exception), fate
-            answer(future)
+            if n < each_writes:
+                send(name, n + 1)
+                return
+            busy -= 1
+            if busy == 0:
+                done.set()
 
-        async def writer(name: str, count: int) -> None:
-            for n in range(1, count + 1):
-                future: asyncio.Future[None] = loop.create_future()
-                store.submit(name, set_commit(n, f"doc:{next(documents)}"), partial(told, future))
-                await future
+        store.submit(name, set_commit(n, f"doc:{next(documents)}"), told)
 
-        each_writes = max(1, seconds_worth // writers)
-        start = time.perf_counter()
-        async with asyncio.TaskGroup() as group:
-            for w in range(writers):
-                group.create_task(writer(f"w{random.randrange(2**48):x}-{w}", each_writes))
-        return writers * each_writes / (time.perf_counter() - start)
-
-    return asyncio.run(main())
+    start = time.perf_counter()
+    for name in names:
+        send(name, 1)
+    done.wait()
+    return writers * each_writes / (time.perf_counter() - start)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -263,8 +247,6 @@ def hot_document(directory: Path, scale: float) -> list[Row]:
 
 def fill(store: Store, writing: Writing, patches: int) -> None:
     """Land so many patches of one document quickly, many at a time through the group commit."""
-    import threading
-
     done, left = threading.Event(), patches
 
     def told(answer: object) -> None:

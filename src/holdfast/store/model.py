@@ -95,8 +95,7 @@ class Commit(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(NamedTuple):
     """One stored write. It is known by its branch, document, seq and place in the commit."""
 
     branch: BranchName
@@ -122,8 +121,7 @@ class Revision:
         return wire
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(NamedTuple):
     """An accepted commit: its seq, and the revisions it left."""
 
     seq: Seq
@@ -139,8 +137,7 @@ class Applied:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """A document as of some point: the newest revision there, and what the document then was."""
 
     id: EntityId
