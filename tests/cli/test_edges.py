@@ -40,7 +40,6 @@ def test_a_server_that_is_not_there_is_a_transport_error(
 def test_a_database_that_is_not_there_is_a_transport_error(
     run: Terminal, dead_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("psycopg")
     monkeypatch.setenv("HOLDFAST_DATABASE_URL", f"postgresql://127.0.0.1:{dead_port}/x")
     run("memory", "list", code=3)
     assert "refused" in run.errors

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast.app import App
 from holdfast.reading import config
 from holdfast.reading.hosts import HOSTS
 from holdfast.reading.objects import Objects
@@ -24,7 +25,7 @@ COLLECT_EVERY_S = 24 * 3600
 
 def home() -> Path:
     """`$HOLDFAST_HOME`, or `~/.holdfast`."""
-    return Path(os.environ.get("HOLDFAST_HOME") or Path.home() / ".holdfast")
+    return App.from_environment().home
 
 
 def now_ms() -> int:
@@ -95,7 +96,6 @@ def host(args: argparse.Namespace, *, newest_leaf: bool = False) -> AnyHost | No
 
 def _own_session(name: str) -> NativeSession:
     """A session of our own by name, kept in the store; a new name is a new session."""
-    from holdfast.app import App
     from holdfast.reading.hosts.native import NativeSession
     from holdfast.sessions import open_log
 

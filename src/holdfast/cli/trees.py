@@ -5,12 +5,12 @@ Where files and sequence meet for the commands of this package.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.app import App
 from holdfast.errors import UsageError
 from holdfast.files import listing
 from holdfast.files.listing import FileStat, Listing, ListingChanges, changes
@@ -25,7 +25,7 @@ BINARY = "binary"
 
 def home() -> Path:
     """Where Holdfast keeps what it derives."""
-    return Path(os.environ.get("HOLDFAST_HOME") or Path.home() / ".holdfast")
+    return App.from_environment().home
 
 
 @dataclass(frozen=True, slots=True)
