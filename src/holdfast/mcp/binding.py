@@ -203,9 +203,7 @@ class Sessions:
         if not _ID.match(thread):
             return Unbound("the thread that Codex names is no name of a rollout")
         sessions = os.path.join(_codex_home(caller), "sessions")
-        found = glob.glob(
-            f"{glob.escape(sessions)}/**/rollout-*-{thread}.jsonl", recursive=True
-        )
+        found = glob.glob(f"{glob.escape(sessions)}/**/rollout-*-{thread}.jsonl", recursive=True)
         if len(found) != 1:
             how_many = "no rollout" if not found else f"{len(found)} rollouts"
             return Unbound(f"there is {how_many} of the thread that Codex names")

@@ -57,7 +57,7 @@ class Binding:
 
 
 def write(home: Path, binding: Binding) -> Path | None:
-    """Leave a binding, whole or not at all; None if its session has no name that a file can have."""
+    """Leave a binding, whole or not at all; None if no file can be named after its session."""
     if not _SAFE.match(binding.host) or not _SAFE.match(binding.session):
         return None
     folder = home / "run" / "bindings"

@@ -11,7 +11,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,8 +28,8 @@ READERS_MAX = 64
 class Desk:
     """Where the tools find what they need."""
 
-    def __init__(self, app: App, environment: Mapping[str, str]) -> None:
-        self.app, self.environment = app, environment
+    def __init__(self, app: App) -> None:
+        self.app = app
         self._turn = threading.RLock()
         self._index: CodeIndex | None = None
         self._spaces: dict[str, Store] = {}
@@ -55,11 +55,7 @@ class Desk:
         """The code index; its builds run in threads of ours, and trees it built are watched."""
         with self._turn:
             if self._index is None:
-                from holdfast.index.settings import index_of
-
-                # Where the app says, even if the environment names no home.
-                where = {**self.environment, "HOLDFAST_HOME": str(self.home)}
-                self._index = index_of(where)
+                self._index = self.app.open_index()
                 self._index.start = self._start
                 self._index.watches = True
             return self._index

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import fcntl
 import json
 import logging
@@ -163,12 +164,10 @@ class Host:
 
 
 def listen(place: Rendezvous) -> socket.socket:
-    """The socket, in a directory that we stand in: its whole path may be too long for the system."""
+    """The socket, bound from its own directory: its whole path may be too long for the system."""
     os.chdir(place.run)
-    try:
+    with contextlib.suppress(FileNotFoundError):
         os.unlink(place.socket)  # of a host that died; we hold the lock
-    except FileNotFoundError:
-        pass
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
@@ -225,7 +224,7 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     log_to(place.log)
     idle_s = float(os.environ.get("HOLDFAST_MCP_IDLE_S") or IDLE_S)
-    desk = Desk(App.from_environment(), dict(os.environ))
+    desk = Desk(App.from_environment())
     try:
         asyncio.run(Host(place, desk, __version__, idle_s).serve(listening, args.ready))
     finally:

@@ -93,9 +93,7 @@ def peer_user(connection: socket.socket) -> int | None:
     if option is None:
         return None
     size = struct.calcsize("3i")
-    _pid, user, _group = struct.unpack(
-        "3i", connection.getsockopt(socket.SOL_SOCKET, option, size)
-    )
+    _pid, user, _group = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, option, size))
     return int(user)
 
 

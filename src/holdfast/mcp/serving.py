@@ -131,9 +131,7 @@ class Serving:
             content=blocks, structured_content=result.facts, is_error=result.failed
         )
 
-    async def _run(
-        self, ctx: Context, tool: Tool, arguments: dict[str, Any] | None
-    ) -> Result:
+    async def _run(self, ctx: Context, tool: Tool, arguments: dict[str, Any] | None) -> Result:
         gone = threading.Event()
         meta: dict[str, Any] = dict(ctx.meta or {})
         sent, id = self._sent, ctx.request_id
@@ -274,10 +272,9 @@ def carry_out(tool: Tool, call: Call, arguments: dict[str, Any] | None) -> Resul
         return _failed(f"{error.strerror or error}{where}", "")
     except Exception:
         log.exception("%s failed", tool.name)
-        where = call.desk.home / "run"
         return _failed(
             f"{tool.name} failed for a reason of its own; nothing is claimed",
-            f"the log in {where} has the trace",
+            f"the log in {call.desk.home / 'run'} has the trace",
         )
 
 
@@ -331,7 +328,7 @@ async def serve_stream(
 
     async def read() -> None:
         async with to_server:
-            while line := await reader.readline():
+            while line := await _line(reader):
                 try:
                     message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:
@@ -346,9 +343,12 @@ async def serve_stream(
             async for item in from_server:
                 message = item.message
                 text = message.model_dump_json(by_alias=True, exclude_unset=True)
-                async with writing:
-                    writer.write(text.encode("utf-8", "surrogatepass") + b"\n")
-                    await writer.drain()
+                try:
+                    async with writing:
+                        writer.write(text.encode("utf-8", "surrogatepass") + b"\n")
+                        await writer.drain()
+                except ConnectionError:
+                    continue  # The reader notices too; what was not sent is not noted.
                 if isinstance(message, types.JSONRPCResponse):
                     for act in sent.take(message.id):
                         await anyio.to_thread.run_sync(_quietly, act)
@@ -358,6 +358,15 @@ async def serve_stream(
         tasks.start_soon(write)
         await server.run(from_agent, to_agent, server.create_initialization_options())
         tasks.cancel_scope.cancel()
+
+
+async def _line(reader: asyncio.StreamReader) -> bytes:
+    """The next line; empty when the peer has gone, or sends what no message can be."""
+    try:
+        return await reader.readline()
+    except (ConnectionError, ValueError) as error:
+        log.info("a connection ends: %s", type(error).__name__)
+        return b""
 
 
 def _quietly(act: Callable[[], None]) -> None:

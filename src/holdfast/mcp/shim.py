@@ -20,6 +20,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from holdfast import __version__
@@ -158,7 +159,7 @@ def _spawn(place: Rendezvous) -> None:
     log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     begun = os.fstat(log).st_size
     try:
-        subprocess.Popen(
+        subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "holdfast.mcp.host", "--ready", str(told)],
             cwd=place.run,
             stdin=subprocess.DEVNULL,
@@ -250,10 +251,8 @@ class Shim:
             self._ended = True
             host, reader = self._host, self._reader
         if host is not None:
-            try:
+            with suppress(OSError):
                 host.shutdown(socket.SHUT_WR)
-            except OSError:
-                pass
             if reader is not None:
                 reader.join()
         return 0

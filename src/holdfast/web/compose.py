@@ -36,6 +36,10 @@ def site(
         Part("/", _dashboard(app, service)),
         *extra,
     ]
+    if find_spec("mcp") is not None:
+        from holdfast.mcp.http import mcp_part
+
+        parts.append(mcp_part(app, counters.called))
     return Site(parts, doors, token)
 
 

@@ -42,7 +42,10 @@ def call_text(tool: str, args: Mapping[str, Any]) -> str:
 
 def continued(tool: str, **args: Any) -> dict[str, Any]:
     """The call that continues an answer."""
-    return {"tool": tool, "args": {name: value for name, value in args.items() if value is not None}}
+    return {
+        "tool": tool,
+        "args": {name: value for name, value in args.items() if value is not None},
+    }
 
 
 def counted(number: int, noun: str) -> str:

@@ -17,11 +17,12 @@ def refresh(call: Call) -> Result:
     if caller.cwd is None:
         caller.path(request.path)
     reader = call.desk.reader(caller.cwd or "/", caller.home)
-    with call.desk.sessions.of(
-        caller, call.meta, "readcache_refresh", call.arguments
-    ) as session:
+    with call.desk.sessions.of(caller, call.meta, "readcache_refresh", call.arguments) as session:
         if not isinstance(session, Bound):
-            text = f"nothing to take back: no conversation is bound ({session.why}), so every read is in full"
+            text = (
+                f"nothing to take back: no conversation is bound ({session.why}), so every read "
+                "is answered in full"
+            )
             return Result(text, {"status": "ok", "text": text, "bound": False, "why": session.why})
         marker = reader.refresh(request, session.host)
     return Result(marker, {"status": "ok", "text": marker, "bound": True})
@@ -76,9 +77,10 @@ READCACHE_REFRESH = Tool(
         limit=number("how many lines"),
     ),
     output=answer_schema(
-        text=string("what was taken back"), bound=boolean("whether a conversation is bound"),
+        text=string("what was taken back"),
+        bound=boolean("whether a conversation is bound"),
         why=string("why none is"),
-    ),  # fmt: skip
+    ),
     run=refresh,
     read_only=False,
     idempotent=True,

@@ -10,7 +10,6 @@ from holdfast.mcp.tool import (
     Result,
     Tool,
     array,
-    boolean,
     choice,
     inputs,
     integer,
@@ -32,8 +31,8 @@ def run(call: Call) -> Result:
         path,
         a["query"],
         scope=a["scope"],
-        result_mode=a["result_mode"],
-        group_by=a["group_by"],
+        result_mode=a["resultMode"],
+        group_by=a["groupBy"],
         limit=a["limit"],
     )
     facts: dict[str, Any] = {**found, "results": [dict(one) for one in found["results"]]}
@@ -88,7 +87,11 @@ def _text(facts: dict[str, Any], root: str) -> str:
         if len(text) > LINES_SHOWN:
             more = call_text(
                 "read",
-                {"path": os.path.join(root, one["file"]), "offset": first, "limit": last - first + 1},
+                {
+                    "path": os.path.join(root, one["file"]),
+                    "offset": first,
+                    "limit": last - first + 1,
+                },
             )
             lines.append(f"    [{len(text) - LINES_SHOWN} more lines; continue: {more}]")
         lines.append("")
@@ -144,8 +147,8 @@ SEARCH_CODE = Tool(
             default="runtime",
         ),
         limit=integer("at most so many results", minimum=1, maximum=50, default=10),
-        result_mode=choice(("grouped", "raw"), "symbols, or chunks of text", default="grouped"),
-        group_by=choice(("symbol", "file"), "one result for each", default="symbol"),
+        resultMode=choice(("grouped", "raw"), "symbols, or chunks of text", default="grouped"),
+        groupBy=choice(("symbol", "file"), "one result for each", default="symbol"),
     ),
     output=answer_schema(
         path=string("what was asked, made absolute"),
@@ -160,7 +163,6 @@ SEARCH_CODE = Tool(
         indexing={"type": "object"},
         compatibility={"type": "object"},
         results=array(_RESULT),
-        in_context=boolean(),
     ),
     run=run,
 )
