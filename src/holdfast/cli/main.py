@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sequence": ("holdfast.cli.sequence", "show the graph of a few short texts"),
     "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
     "keys": ("holdfast.cli.keys", "make and show the keys that sessions are signed with"),
+    "mcp": ("holdfast.cli.mcp", "the tools for an agent, over standard input and output"),
     "serve": ("holdfast.cli.serve", "serve the memory protocol on a socket"),
     "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
 }
