@@ -30,14 +30,15 @@ def _run(raw: str) -> None:
     from holdfast.agents.hook import answer, parse, recovery_text
     from holdfast.app import App
     from holdfast.mcp import bindings
-    from holdfast.mcp.shim import ancestors
+    from holdfast.mcp.rendezvous import ancestors
 
     heard = parse(raw)
     if heard is None:
         return
     home = App.from_environment().home
-    above = ancestors()
-    agent = next(((one["pid"], one["start"]) for one in above if _is_agent(one)), None)
+    agent = next(
+        ((int(f"{p['pid']}"), int(f"{p['start']}")) for p in ancestors() if _is_agent(p)), None
+    )
     with contextlib.suppress(OSError):
         bindings.write(
             home,

@@ -172,7 +172,9 @@ export default function (pi: ExtensionAPI) {
 		handler: async (args, ctx) => {
 			try {
 				// The session is pi's to write: the host says what to note, and pi notes it.
-				const result = await hostOf(ctx).call("readcache_refresh", { path: args.trim() });
+				const leaf = ctx.sessionManager.getLeafId();
+				const meta = leaf === null ? {} : { "holdfast/leaf": leaf };
+				const result = await hostOf(ctx).call("readcache_refresh", { path: args.trim() }, meta);
 				const note = result.structuredContent?.note;
 				if (result.isError === true || note === undefined) throw new Error(text(result) || "nothing to note");
 				pi.appendEntry(CUSTOM_TYPE, note);

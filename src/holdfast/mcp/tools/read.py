@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.mcp.tool import Call, Result, Tool, boolean, inputs, maybe, number, string
+from holdfast.mcp.tool import Call, Result, Tool, anything, boolean, inputs, maybe, number, string
 from holdfast.mcp.tools.common import answer_schema, continued
 
 
@@ -35,6 +35,8 @@ def run(call: Call) -> Result:
         "mode": answer.mode,
         "content": answer.text,
     }
+    if isinstance(session, Bound) and session.kind == "pi" and answer.details is not None:
+        facts["details"] = answer.details  # pi keeps it beside the result, and so proves it later
     if answer.truncation is not None and answer.truncation.lines_printed:
         first = int(target.offset or 1)
         facts["continue"] = continued(
@@ -69,6 +71,7 @@ READ = Tool(
             string("full, unchanged, unchanged_range, diff or baseline_fallback; null if not kept")
         ),
         content=string("the same text as in the content block"),
+        details=anything(),
     ),
     run=run,
 )
