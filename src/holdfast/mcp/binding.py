@@ -24,7 +24,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +33,15 @@ from holdfast.mcp.caller import Caller
 from holdfast.mcp.rendezvous import process
 
 if TYPE_CHECKING:
+    from holdfast.mcp.pi import AtLeaf
     from holdfast.reading.hosts.detect import AnyHost
     from holdfast.reading.result import Answer
     from holdfast.store.store import Store
 
 TOOL_USE_ID = "claudecode/toolUseId"
 THREAD_ID = "threadId"
+LEAF = "holdfast/leaf"
+"""Where our extension for pi says the conversation stands."""
 WAIT_S, LOOK_EVERY_S = 0.25, 0.02
 CANDIDATES_MAX = 8
 ADAPTERS_MAX = 128
@@ -51,7 +54,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
 class Bound:
     """The conversation, and how we know."""
 
-    host: AnyHost
+    host: AnyHost | AtLeaf
     kind: str
     session: str
     how: str
@@ -64,13 +67,14 @@ class Bound:
         a log of our own the entry counts at once, so it is written after the answer was sent.
         """
         from holdfast.reading.hosts.native import NativeSession
-        from holdfast.reading.hosts.pi import PiLog
 
         host = self.host
         if isinstance(host, NativeSession):
             after_sent(lambda: _append(host, answer))
-        elif not isinstance(host, PiLog) and host.sidecar is not None and self.call is not None:
-            host.sidecar.record(self.call, answer)
+            return
+        sidecar = getattr(host, "sidecar", None)  # pi keeps our metadata in its own log
+        if sidecar is not None and self.call is not None:
+            sidecar.record(self.call, answer)
 
 
 def _append(host: Any, answer: Answer) -> None:
@@ -123,9 +127,15 @@ class Sessions:
         bound, lock = found
         with lock:
             from holdfast.reading.hosts.claude_code import ClaudeCodeLog
+            from holdfast.reading.hosts.pi import PiLog
 
             if isinstance(bound.host, ClaudeCodeLog):
                 bound.host.call = bound.call
+            leaf = _text(meta.get(LEAF))
+            if isinstance(bound.host, PiLog) and leaf is not None:
+                from holdfast.mcp.pi import AtLeaf
+
+                bound = replace(bound, host=AtLeaf(bound.host, leaf))
             yield bound
 
     def _find(

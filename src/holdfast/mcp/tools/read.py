@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from holdfast.mcp.tool import Call, Result, Tool, boolean, inputs, maybe, number, string
+from holdfast.mcp.tool import Call, Result, Tool, anything, boolean, inputs, maybe, number, string
 from holdfast.mcp.tools.common import answer_schema, continued
 
 _GOES_ON = re.compile(r"Use offset=([0-9]+) to continue\.\]\Z")
@@ -39,6 +39,8 @@ def run(call: Call) -> Result:
         "mode": answer.mode,
         "content": answer.text,
     }
+    if isinstance(session, Bound) and session.kind == "pi" and answer.details is not None:
+        facts["details"] = answer.details  # pi keeps it beside the result, and so proves it later
     more = _GOES_ON.search(answer.text[-200:])
     if more is not None:
         facts["continue"] = continued("read", path=target.path, offset=int(more[1]))
@@ -71,6 +73,7 @@ READ = Tool(
             string("full, unchanged, unchanged_range, diff or baseline_fallback; null if not kept")
         ),
         content=string("the same text as in the content block"),
+        details=anything(),
     ),
     run=run,
 )

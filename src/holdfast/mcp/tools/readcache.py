@@ -10,6 +10,8 @@ from holdfast.mcp.tools.common import answer_schema
 
 def refresh(call: Call) -> Result:
     from holdfast.mcp.binding import Bound
+    from holdfast.mcp.pi import AtLeaf
+    from holdfast.reading import commands
     from holdfast.reading.paths import Request
 
     request = Request.from_arguments(call.arguments)
@@ -24,8 +26,13 @@ def refresh(call: Call) -> Result:
                 "is answered in full"
             )
             return Result(text, {"status": "ok", "text": text, "bound": False, "why": session.why})
+        if isinstance(session.host, AtLeaf):
+            request = commands.parse_refresh(request.path, reader.place)  # as typed in pi
         marker = reader.refresh(request, session.host)
-    return Result(marker, {"status": "ok", "text": marker, "bound": True})
+    facts: dict[str, Any] = {"status": "ok", "text": marker, "bound": True}
+    if isinstance(session.host, AtLeaf):
+        facts["note"] = session.host.note
+    return Result(marker, facts)
 
 
 def status(call: Call) -> Result:
@@ -80,6 +87,7 @@ READCACHE_REFRESH = Tool(
         text=string("what was taken back"),
         bound=boolean("whether a conversation is bound"),
         why=string("why none is"),
+        note=anything(),
     ),
     run=refresh,
     read_only=False,
