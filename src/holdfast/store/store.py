@@ -66,7 +66,17 @@ class Store:
 
     def transact(self, session: str, commit: Mapping[str, Any]) -> Applied:
         """Land a commit (the wire's object), or raise why not. When this returns it is durable."""
-        answer = self._group.do(self.engine.prepare(SessionId(session), commit))
+        engine, by = self.engine, SessionId(session)
+        parsed = engine.parse(by, commit)
+        # A look before queueing, unless somebody else is reading: writers do not wait for readers.
+        if parsed.confirmed and self._reader.acquire(blocking=False):
+            try:
+                refusal = engine.refused_at_sight(by, parsed)
+            finally:
+                self._reader.release()
+            if refusal is not None:
+                raise refusal
+        answer = self._group.do(engine.prepare(by, commit, parsed))
         if isinstance(answer, StoreError):
             raise answer
         return answer
@@ -81,7 +91,9 @@ class Store:
 
         A failure of the database itself is told as the error it was.
         """
-        request = self.engine.prepare(SessionId(session), commit)
+        by = SessionId(session)
+        # Encoded before this returns: what the caller handed us is the caller's to change.
+        request = self.engine.prepare(by, commit, self.engine.parse(by, commit))
 
         def told(answer: Applied | StoreError | None, failure: BaseException | None) -> None:
             if failure is None:
