@@ -95,14 +95,11 @@ class Store:
         # Encoded before this returns: what the caller handed us is the caller's to change.
         request = self.engine.prepare(by, commit, self.engine.parse(by, commit))
 
-        def told(answer: Applied | StoreError | None, failure: BaseException | None) -> None:
-            if failure is None:
-                assert answer is not None
-                tell(answer)
-            elif isinstance(failure, StoreError):
-                tell(failure)
+        def told(fate: Applied | BaseException) -> None:
+            if isinstance(fate, Applied | StoreError):
+                tell(fate)
             else:
-                tell(StoreError(f"the database failed: {failure}"))
+                tell(StoreError(f"the database failed: {fate}"))
 
         self._group.submit(request, told)
 
