@@ -236,17 +236,28 @@ def _id(entry: Any, what: str) -> EntityId:
 
 def name_problem(name: Any) -> str:
     """Why this cannot be an id, a branch or a session; empty if it can."""
-    if not isinstance(name, str):
-        return "is not a string"
-    if not name:
+    if name == "":
         return "is empty"
-    if "\0" in name:
+    problem = text_problem(name)
+    if problem:
+        return problem
+    size = len(name) if name.isascii() else len(name.encode())
+    return f"is longer than {NAME_BYTES_MAX} bytes" if size > NAME_BYTES_MAX else ""
+
+
+def text_problem(text: Any) -> str:
+    """Why no engine can compare this with a name; empty if each can."""
+    if not isinstance(text, str):
+        return "is not a string"
+    if "\0" in text:
         return "has a NUL character"
+    if text.isascii():
+        return ""
     try:
-        size = len(name) if name.isascii() else len(name.encode())
+        text.encode()
     except UnicodeEncodeError:
         return "has half a character"
-    return f"is longer than {NAME_BYTES_MAX} bytes" if size > NAME_BYTES_MAX else ""
+    return ""
 
 
 def _path(entry: Mapping[str, Any], what: str) -> Path:

@@ -10,6 +10,7 @@ commit is written.
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +18,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from holdfast.store.errors import DamagedStore
+from holdfast.store.errors import DamagedStore, StoreFailed
 from holdfast.store.sqlite_driver import connect
 from holdfast.store.tables import SCHEMA_VERSION, Row
 
@@ -120,6 +121,34 @@ _PRAGMAS = (
 MEMORY = ":memory:"
 
 
+def make_private(path: Path) -> None:
+    """Make a file, and the directories above it that are missing, for this user alone.
+
+    Before SQLite does, so that no other user can ever read them.
+    """
+    try:
+        missing = []
+        for directory in path.parents:
+            if directory.is_dir():
+                break
+            missing.append(directory)
+        for directory in reversed(missing):
+            directory.mkdir(mode=0o700, exist_ok=True)
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        hint = _HINTS.get(error.errno or 0, "name another place, or set HOLDFAST_HOME")
+        reason = error.strerror or str(error)
+        raise StoreFailed(f"cannot open {path}: {reason.lower()}", hint=hint) from error
+
+
+_HINTS = {
+    errno.EMFILE: "too many files are open: close some, or allow more with ulimit -n",
+    errno.ENFILE: "too many files are open on this machine: close some programs",
+    errno.ENOSPC: "free some room, then try again",
+}
+
+
 class SqliteDatabase:
     """One connection to one space's file."""
 
@@ -128,10 +157,7 @@ class SqliteDatabase:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if not path.exists():
-                # Made before SQLite does, so that no other user can ever read it.
-                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            make_private(path)
         self._driver = connect(MEMORY if path is None else str(path))
         # Straight to the driver: every statement of every commit passes here.
         self.rows: Callable[..., list[Row]] = self._driver.rows
@@ -211,9 +237,7 @@ class SqliteFile:
     """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not path.exists():
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        make_private(path)
         self._driver = connect(str(path))
         self._lock = threading.Lock()
         self.rows("PRAGMA journal_mode=WAL")

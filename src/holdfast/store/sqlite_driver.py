@@ -62,6 +62,8 @@ class _Apsw:
             return DamagedStore(f"the database file is damaged: {error}")
         if isinstance(error, self._errors.FullError):
             return _full(error)
+        if isinstance(error, self._errors.CantOpenError):
+            return _unopened(error)
         return StoreFailed(f"the database failed: {error}")
 
     def in_transaction(self) -> bool:
@@ -110,6 +112,8 @@ class _Stdlib:
             return DamagedStore(f"the database file is damaged: {error}")
         if "full" in text:
             return _full(error)
+        if "unable to open" in text:
+            return _unopened(error)
         return StoreFailed(f"the database failed: {error}")
 
     def in_transaction(self) -> bool:
@@ -121,6 +125,14 @@ class _Stdlib:
 
 def _full(error: Exception) -> StoreFailed:
     return StoreFailed(f"there is no room for this: {error}", hint="free some, then try again")
+
+
+def _unopened(error: Exception) -> StoreFailed:
+    """SQLite does not say why; the two usual reasons are in the hint."""
+    return StoreFailed(
+        f"the database cannot be opened: {error}",
+        hint="too many files may be open (ulimit -n), or its directory cannot be written to",
+    )
 
 
 _TOGETHER = 64

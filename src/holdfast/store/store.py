@@ -20,9 +20,17 @@ from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import replay, roots
 from holdfast.store.batch import Request
 from holdfast.store.engine import Engine, Garbage
-from holdfast.store.errors import InvalidBlob, MergeClash
+from holdfast.store.errors import InvalidBlob, MergeClash, QueryError
 from holdfast.store.group import GroupCommit
-from holdfast.store.model import Applied, Branch, CommitKey, Document, State, name_problem
+from holdfast.store.model import (
+    Applied,
+    Branch,
+    CommitKey,
+    Document,
+    State,
+    name_problem,
+    text_problem,
+)
 from holdfast.store.settings import Settings
 from holdfast.store.tables import Database
 
@@ -46,8 +54,10 @@ class Store:
         settings: Settings | None = None,
         clock: Callable[[], str] | None = None,
         space: str = "",
+        open_reader: Callable[[], Database] | None = None,
     ) -> None:
         self.space = space
+        self._open_reader = open_reader
         reading = writing if reading is None else reading
         self.engine = Engine(writing, reading, settings or Settings(), clock or utc_now)
         self._group: GroupCommit[Request, Applied | StoreError] = GroupCommit(self._write)
@@ -142,6 +152,10 @@ class Store:
 
         Deleted ones are left out.
         """
+        for bound in (first, last):
+            problem = text_problem(bound)
+            if problem:
+                raise QueryError(f"a scan cannot start or end at {bound!r}: it {problem}")
         with self._reader:
             rows = self.engine.tables.heads_between(MAIN, EntityId(first), EntityId(last), limit)
             states = (self.engine.state_of(MAIN, id, row) for id, row in rows)
@@ -292,12 +306,28 @@ class Store:
     # keeping
 
     def export(self, space: str | None = None) -> Generator[str, None, None]:
-        """Every line of an export, as of one moment. Other reads of this store wait meanwhile."""
+        """Every line of an export, as of one moment, however slowly they are taken.
+
+        It has a connection of its own. Where there can be none (a database in memory) the lines are
+        collected first, so that nobody else waits for whoever takes them.
+        """
+        from holdfast.store.tables import Tables
         from holdfast.store.transfer import lines
 
-        with self._at_one_moment():
-            name = self.space if space is None else space
-            yield from lines(self.engine.tables, name, self.engine.settings)
+        name, settings = self.space if space is None else space, self.engine.settings
+        if self._open_reader is None:
+            with self._at_one_moment():
+                collected = list(lines(self.engine.tables, name, settings))
+            yield from collected
+            return
+        self.newest_seq()  # says so if the store is closed
+        own = self._open_reader()
+        try:
+            own.begin_reading()
+            yield from lines(Tables(own), name, settings)
+        finally:
+            own.rollback()
+            own.close()
 
     def import_lines(self, lines: Iterable[str]) -> int:
         """Fill this empty space from an export; how many commits it has. All or nothing."""
@@ -379,6 +409,7 @@ def open_store(
             settings,
             clock,
             space,
+            lambda: PostgresDatabase(text, space, create=False),
         )
     from holdfast.store.sqlite import SqliteDatabase
 
@@ -391,7 +422,14 @@ def open_store(
                 "use a directory, a file, memory: or postgresql://…, as in HOLDFAST_DATABASE_URL",
             )
         return Store(SqliteDatabase(None), None, settings, clock, space)
-    return Store(SqliteDatabase(path), SqliteDatabase(path), settings, clock, space)
+    return Store(
+        SqliteDatabase(path),
+        SqliteDatabase(path),
+        settings,
+        clock,
+        space,
+        lambda: SqliteDatabase(path),
+    )
 
 
 def utc_now() -> str:
