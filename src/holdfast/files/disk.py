@@ -84,8 +84,10 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
                         found.skipped["mount"] += 1
                     else:
                         pending.append((path, entry.path, rules))
+                elif (reason := _left_out(name, path, extensions, rules)) is not None:
+                    found.skipped[reason] += 1
                 else:
-                    _take_file(found, policy, extensions, rules, entry, path)
+                    _take_file(found, policy, entry, path)
             except FileNotFoundError:
                 continue  # It went away while we looked, which is a deletion like any other.
             except OSError:
@@ -93,27 +95,19 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
     return found
 
 
-def _take_file(
-    found: Walk,
-    policy: Policy,
-    extensions: frozenset[str],
-    rules: RuleStack,
-    entry: os.DirEntry[str],
-    path: str,
-) -> None:
-    name = entry.name
-    lowered = name.lower()
-    dot = lowered.rfind(".")
-    known = lowered[dot:] in extensions if dot > 0 else False
-    if not known and lowered not in NAMES and lowered.split(".", 1)[0] not in STEMS:
-        found.skipped["kind"] += 1
-        return
+def _left_out(name: str, path: str, extensions: frozenset[str], rules: RuleStack) -> str | None:
+    """Why a file is left out by its name alone; None when it is not."""
+    dot = name.rfind(".")
+    if dot <= 0 or (name[dot:] not in extensions and name[dot:].lower() not in extensions):
+        lowered = name.lower()
+        if lowered not in NAMES and lowered.split(".", 1)[0] not in STEMS:
+            return "kind"
     if "\\" in name:
-        found.skipped["unnameable"] += 1
-        return
-    if rules.excludes(path, name, False):
-        found.skipped["ignored"] += 1
-        return
+        return "unnameable"
+    return "ignored" if rules.excludes(path, name, False) else None
+
+
+def _take_file(found: Walk, policy: Policy, entry: os.DirEntry[str], path: str) -> None:
     seen = entry.stat(follow_symlinks=False)
     if not modes.S_ISREG(seen.st_mode):
         found.skipped["special"] += 1

@@ -183,6 +183,7 @@ def run_sync(
         index.tools(lease),
         whole=False,
         report=report,
+        known=index.freshness.manifest(record.root),
     )
     assert isinstance(record.state, Indexed | SyncCompleted)
     state = SyncCompleted(
