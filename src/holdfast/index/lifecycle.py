@@ -29,6 +29,8 @@ from holdfast.index.record import (
     Settled,
     State,
     SyncCompleted,
+    Unseen,
+    unseen,
 )
 
 SAVE_PROGRESS_S = 2.0
@@ -166,7 +168,8 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
                 raise
             return
         state = Indexed(built.totals.files, built.totals.chunks, built.index_status)
-        _end(index, root, run_id, lambda record: _published(index, record, state))
+        left = unseen(built.unreadable, built.skipped["unnameable"])
+        _end(index, root, run_id, lambda record: _published(index, record, state, left))
         index.freshness.forget(root)
     finally:
         lease.release()
@@ -199,14 +202,15 @@ def run_sync(
         # A clear may have come in between; a sync never brings a root back.
         if now is None or not now.searchable:
             return now
-        return _published(index, now, state)
+        left = unseen(built.unreadable, built.skipped["unnameable"])
+        return _published(index, now, state, left)
 
     after = index.registry.change(record.root, finish)
     index.freshness.looked(record.root, built.identity, built.snapshot)
     return built, after or record
 
 
-def _published(index: CodeIndex, record: Record, state: Settled) -> Record:
+def _published(index: CodeIndex, record: Record, state: Settled, left: Unseen) -> Record:
     return replace(
         record,
         state=state,
@@ -214,6 +218,7 @@ def _published(index: CodeIndex, record: Record, state: Settled) -> Record:
         fingerprint=index.runtime(),
         fingerprint_source=VERIFIED,
         last_error=None,
+        unseen=left,
     )
 
 
