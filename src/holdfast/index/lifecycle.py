@@ -30,6 +30,8 @@ from holdfast.index.record import (
     Settled,
     State,
     SyncCompleted,
+    Unseen,
+    unseen,
 )
 
 _log = logging.getLogger("holdfast.index")
@@ -170,7 +172,8 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
                 raise
             return
         state = Indexed(built.totals.files, built.totals.chunks, built.index_status)
-        _end(index, root, run_id, lambda record: _published(index, record, state))
+        left = unseen(built.unreadable, built.skipped["unnameable"])
+        _end(index, root, run_id, lambda record: _published(index, record, state, left))
         _log.info("published %s: %d files, %d chunks", root, state.files, state.chunks)
         index.freshness.forget(root)
         index.published(root, built.snapshot)
@@ -189,6 +192,7 @@ def run_sync(
         index.tools(lease),
         whole=False,
         report=report,
+        known=index.freshness.manifest(record.root),
     )
     assert isinstance(record.state, Indexed | SyncCompleted)
     state = SyncCompleted(
@@ -204,7 +208,8 @@ def run_sync(
         # A clear may have come in between; a sync never brings a root back.
         if now is None or not now.searchable:
             return now
-        return _published(index, now, state)
+        left = unseen(built.unreadable, built.skipped["unnameable"])
+        return _published(index, now, state, left)
 
     after = index.registry.change(record.root, finish)
     if built.published:
@@ -216,7 +221,7 @@ def run_sync(
     return built, after or record
 
 
-def _published(index: CodeIndex, record: Record, state: Settled) -> Record:
+def _published(index: CodeIndex, record: Record, state: Settled, left: Unseen) -> Record:
     return replace(
         record,
         state=state,
@@ -224,6 +229,7 @@ def _published(index: CodeIndex, record: Record, state: Settled) -> Record:
         fingerprint=index.runtime(),
         fingerprint_source=VERIFIED,
         last_error=None,
+        unseen=left,
     )
 
 
