@@ -108,11 +108,11 @@ class Segment:
         return self.terms[first:last], starts, int(starts[0]), int(starts[-1])
 
     @cached_property
-    def matrix(self) -> NDArray[np.float32]:
-        """The vectors as whole numbers in floats, for the fast product; made when first asked."""
+    def signs(self) -> NDArray[np.uint8]:
+        """One bit for each number of each vector: whether it is above zero."""
         import numpy as np
 
-        return self.vectors.astype(np.float32)
+        return np.packbits(self.vectors > 0, axis=1)
 
 
 def number_of_kind(kind: str) -> int:
