@@ -84,7 +84,7 @@ def find(
     files somebody is working on.
     """
     question = understand(query)
-    corpus = corpus_with(reader.corpus(), overlay)
+    corpus = corpus_with(reader.corpus(), overlay, provider.dimension)
     failures: list[str] = []
     vector: NDArray[np.float32] | None = None
     share = weights.dense.of(question.kind)
@@ -220,7 +220,7 @@ class _Ranking:
     def _alike(self, score: Floats) -> NDArray[np.bool_] | None:
         import numpy as np
 
-        if self._weights.duplicate == 1.0 or not self._corpus.dimension:
+        if self._weights.duplicate == 1.0:
             return None
         top = np.lexsort((self._corpus.ties[self.rows], -score))[:ALIKE_AMONG]
         alike = np.zeros((len(score), len(score)), dtype=np.bool_)

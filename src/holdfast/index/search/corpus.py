@@ -160,7 +160,7 @@ class Corpus:
     def entries(
         self, term: str, *, prefix: bool = False
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Rows, and fields with counts, where a term stands (or any term that begins with it)."""
+        """Rows that count, and fields with counts, where a term stands (or any that begins so)."""
         import numpy as np
 
         rows, counts = [], []
@@ -168,8 +168,13 @@ class Corpus:
             segment = part.segment
             low, high = segment.entries_of_prefix(term) if prefix else segment.entries(term)
             if low < high:
-                rows.append(segment.entry_rows[low:high].astype(np.int64) + first)
-                counts.append(segment.entry_counts[low:high])
+                at = segment.entry_rows[low:high].astype(np.int64) + first
+                packed = segment.entry_counts[low:high]
+                if self.chunks < self.rows:
+                    living = self.alive[at]
+                    at, packed = at[living], packed[living]
+                rows.append(at)
+                counts.append(packed)
         if len(rows) == 1:
             return rows[0], counts[0]
         return _joined(rows, np.int64), _joined(counts, np.uint8)
@@ -248,21 +253,27 @@ class Corpus:
         return np.flatnonzero(apart <= min(last, len(vector)))
 
     def alike(self, rows: NDArray[np.int64], nearness: float) -> NDArray[np.bool_]:
-        """Which of a few rows have nearly the same vector as which; none is like itself."""
+        """Which of a few rows say the same: the same words, or nearly the same vector.
+
+        None is like itself.
+        """
         import numpy as np
 
         dimension = self.dimension
         whole = np.zeros((len(rows), dimension), dtype=np.float32)
+        digests = np.zeros(len(rows), dtype=np.uint32)
         for i, row in enumerate(rows.tolist()):
             at = bisect_right(self.firsts, row) - 1
-            stored = self.parts[at].segment.vectors
-            if stored.shape[1] == dimension:
-                whole[i] = stored[row - self.firsts[at]]
+            segment, inside = self.parts[at].segment, row - self.firsts[at]
+            digests[i] = segment.digests[inside]
+            if segment.vectors.shape[1] == dimension:
+                whole[i] = segment.vectors[inside]
         # Whole numbers below 2**24, so these products are exact too.
         products = np.einsum("ij,kj->ik", whole, whole).astype(np.float64)
         squares = np.diagonal(products)
         lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
         near: NDArray[np.bool_] = products > nearness * lengths[:, None] * lengths[None, :]
+        near |= digests[:, None] == digests[None, :]
         np.fill_diagonal(near, False)
         return near
 
