@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.generation import Identity, PreparedFile, Ranked, StoredChunk, Totals
+from holdfast.index.search import trigrams
 from holdfast.index.search.lexical import K1, B, TermStats, weighted_counts
+from holdfast.index.search.trigrams import KeptFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,6 +84,15 @@ CREATE TABLE posting (
 );
 CREATE INDEX posting_chunk ON posting (chunk_id)
 """
+
+_TRIGRAM = """
+CREATE TABLE IF NOT EXISTS trigram (
+  file_id bigint PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
+  signatures bytea NOT NULL,
+  names bytea NOT NULL
+)
+"""
+"""Apart from the others: what it holds says its own version, and an index can do without."""
 
 CONNECT_S = 5
 IDLE_MAX = 4
@@ -255,6 +266,8 @@ class PostgresBackend:
     def writer(self, root: str) -> Iterator[PostgresWriter]:
         with self._session() as connection:
             self._prepare(connection)
+            if not _has_trigrams(connection):
+                connection.execute(_TRIGRAM)
             connection.execute("BEGIN")
             try:
                 writer = PostgresWriter(connection, root, self._dimension)
@@ -343,6 +356,20 @@ class PostgresReader:
         )
         return [StoredChunk(*row) for row in found]
 
+    def kept_files(self) -> list[KeptFile]:
+        kept = "signatures, names FROM file LEFT JOIN trigram ON trigram.file_id = file.id"
+        found = self._connection.execute(
+            "SELECT path, language, problem, "
+            "ARRAY(SELECT chunk.id FROM chunk WHERE chunk.file_id = file.id ORDER BY 1), "
+            f"{kept if _has_trigrams(self._connection) else 'NULL, NULL FROM file'} "
+            "WHERE root_id = $1 ORDER BY path",
+            (self._root,),
+        )
+        return [
+            KeptFile(*row[:4], *(None if kept is None else bytes(kept) for kept in row[4:]))
+            for row in found
+        ]
+
     def entry(self, path: str) -> Entry | None:
         row = self._connection.execute(
             "SELECT size_bytes, mtime_ns, ctime_ns, digest FROM file "
@@ -399,6 +426,11 @@ def _totals(connection: psycopg.Connection[Any], root: int) -> Totals:
     return Totals(*row)
 
 
+def _has_trigrams(connection: psycopg.Connection[Any]) -> bool:
+    row = connection.execute("SELECT to_regclass('trigram') IS NOT NULL").fetchone()
+    return row is not None and bool(row[0])
+
+
 def _vector(row: NDArray[np.float32]) -> str:
     return "[" + ",".join(map(repr, row.tolist())) + "]"
 
@@ -448,6 +480,7 @@ class PostgresWriter:
         ).fetchone()  # fmt: skip
         assert row is not None
         number = row[0]
+        run("INSERT INTO trigram VALUES ($1,$2,$3)", (number, *trigrams.of_file(file)))
         if not file.chunks:
             return
         ids = [

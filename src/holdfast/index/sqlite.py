@@ -26,7 +26,9 @@ from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.generation import Identity, PreparedFile, Ranked, StoredChunk, Totals
 from holdfast.index.leases import root_key
+from holdfast.index.search import trigrams
 from holdfast.index.search.lexical import HEADER_WEIGHT, TermStats
+from holdfast.index.search.trigrams import KeptFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,6 +73,12 @@ CREATE VIRTUAL TABLE posting USING fts5(
 );
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(posting, row);
 """
+_TRIGRAM = """
+CREATE TABLE IF NOT EXISTS trigram (
+  file_id INTEGER PRIMARY KEY, signatures BLOB NOT NULL, names BLOB NOT NULL
+)
+"""
+"""Apart from the others: what it holds says its own version, and an index can do without."""
 _DROPS = ("vocabulary", "posting", "chunk", "vector", "facts", "file")
 
 BUSY_MS = 5_000
@@ -329,6 +337,7 @@ def _prepared(path: Path) -> apsw.Connection:
                 connection.execute(_TABLES)
                 connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
             connection.execute("COMMIT")
+        connection.execute(_TRIGRAM)
     except BaseException:
         connection.close()
         raise
@@ -442,6 +451,19 @@ class SqliteReader:
         found = self.chunks(range(row[0], row[0] + row[1]))
         return [found[identity] for identity in sorted(found)]
 
+    def kept_files(self) -> list[KeptFile]:
+        there = _row(self._connection, "SELECT 1 FROM sqlite_schema WHERE name = 'trigram'")
+        kept = "signatures, names FROM file LEFT JOIN trigram ON file_id = id"
+        found = _rows(
+            self._connection,
+            "SELECT path, language, problem, first_chunk, chunk_count, "
+            f"{kept if there else 'NULL, NULL FROM file'} ORDER BY path",
+        )
+        return [
+            KeptFile(path, language, problem, range(first, first + n), signatures, names)
+            for path, language, problem, first, n, signatures, names in found
+        ]
+
     def entry(self, path: str) -> Entry | None:
         row = _row(
             self._connection,
@@ -524,6 +546,7 @@ class SqliteWriter:
         _drop_tables(self._connection)
         tables = _TABLES.split(";\n", 1)[1]  # All but meta, which says what generation we are.
         self._connection.execute(tables)
+        self._connection.execute("DELETE FROM trigram")
         self._load_counters()
 
     def put(self, file: PreparedFile) -> None:
@@ -542,6 +565,7 @@ class SqliteWriter:
              file.language, file.problem, first, len(file.chunks), length),
         )  # fmt: skip
         run("INSERT INTO facts VALUES (?,?)", (number, file.facts))
+        run("INSERT INTO trigram VALUES (?,?,?)", (number, *trigrams.of_file(file)))
         many = self._connection.executemany
         if not file.chunks:
             return
@@ -572,7 +596,7 @@ class SqliteWriter:
         ids = [(identity,) for identity in range(first, first + count)]
         many("DELETE FROM posting WHERE rowid=?", ids)
         many("DELETE FROM chunk WHERE id=?", ids)
-        for table in ("vector", "facts"):
+        for table in ("vector", "facts", "trigram"):
             run(f"DELETE FROM {table} WHERE file_id=?", (number,))
         run("DELETE FROM file WHERE id=?", (number,))
 
