@@ -49,6 +49,9 @@ class MemoryReader:
     def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         return {i: self._chunks[i] for i in ids}
 
+    def texts(self, ids: Iterable[int]) -> list[tuple[int, str]]:
+        return [(i, self._chunks[i].text) for i in sorted(ids)]
+
     def chunks_of(self, path: str) -> list[StoredChunk]:
         return [self._chunks[i] for i in self._ids[path]]
 

@@ -349,6 +349,12 @@ class PostgresReader:
         )
         return {row[0]: StoredChunk(*row) for row in found}
 
+    def texts(self, ids: Sequence[int]) -> list[tuple[int, str]]:
+        return self._connection.execute(
+            "SELECT id, text FROM chunk WHERE root_id = $1 AND id = ANY($2) ORDER BY id",
+            (self._root, list(ids)),
+        ).fetchall()
+
     def chunks_of(self, path: str) -> list[StoredChunk]:
         found = self._connection.execute(
             f"{_CHUNK} WHERE chunk.root_id = $1 AND path = $2 ORDER BY chunk.id",

@@ -442,6 +442,18 @@ class SqliteReader:
                 found[identity] = StoredChunk(*row)
         return found
 
+    def texts(self, ids: Sequence[int]) -> list[tuple[int, str]]:
+        """Texts by id, in the order of the ids."""
+        if not ids:
+            return []
+        first, last, wanted = min(ids), max(ids), set(ids)
+        if last - first < 2 * len(wanted):
+            run = "SELECT id, text FROM chunk WHERE id BETWEEN ? AND ? ORDER BY id"
+            return [row for row in _rows(self._connection, run, (first, last)) if row[0] in wanted]
+        one = "SELECT id, text FROM chunk WHERE id = ?"
+        found = (_row(self._connection, one, (identity,)) for identity in sorted(wanted))
+        return [row for row in found if row is not None]
+
     def chunks_of(self, path: str) -> list[StoredChunk]:
         row = _row(
             self._connection, "SELECT first_chunk, chunk_count FROM file WHERE path = ?", (path,)

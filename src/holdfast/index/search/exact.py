@@ -26,7 +26,15 @@ from holdfast.index.search.regex import (
     lines_of,
     matcher,
 )
-from holdfast.index.search.trigrams import Name, Trigrams, covered, names_of, table_of
+from holdfast.index.search.trigrams import (
+    Name,
+    Trigrams,
+    covered,
+    folded,
+    names_of,
+    possible,
+    table_of,
+)
 
 BATCH = 256
 
@@ -80,10 +88,7 @@ def find_exact(
 ) -> ExactFound:
     """What holds everything the query's exact operators ask for, in files that `keep` keeps."""
     lane = _Lane(query, root, reader, overlay, keep, bounds or Bounds())
-    for unit in lane.units():
-        if lane.found.cut is not None:
-            break
-        lane.judge(unit)
+    lane.run()
     lane.found.hits.sort(key=lambda hit: (hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line))
     return lane.found
 
@@ -101,16 +106,15 @@ class _Lane:
         self._query, self._root, self._reader = query, root, reader
         self._overlay, self._keep, self._bounds = overlay, keep, bounds
         self._matchers: list[Matcher] = [matcher(pattern) for pattern in query.patterns]
+        self._needs = AllOf(tuple(each.needs for each in self._matchers))
         self._table: Trigrams = table_of(reader)
         self._deadline = bounds.clock() + bounds.seconds
         self.found = ExactFound(chunks=len(self._table))
 
-    # What to look at.
-
-    def units(self) -> Iterator[StoredChunk]:
+    def run(self) -> None:
         for path, file in sorted(self._overlay.changed.items()):
             if file.problem is None and self._keep(path):
-                yield from self._units_of_changed(path, file)
+                self._judge_all(self._units_of_changed(path, file))
         files = self._table.files
         waiting: list[int] = []
         for place, ids in self._candidates():
@@ -118,13 +122,17 @@ class _Lane:
             if not self._keep(path) or self._overlay.replaces(path):
                 continue
             if ids is None:
-                yield from self._units_of_file(place)
-                continue
-            waiting.extend(ids)
+                self._judge_all(self._units_of_file(place))
+            else:
+                waiting.extend(ids)
             if len(waiting) >= BATCH:
-                yield from self._stored(waiting)
+                self._judge_stored(waiting)
                 waiting.clear()
-        yield from self._stored(waiting)
+            if self.found.cut is not None:
+                return
+        self._judge_stored(waiting)
+
+    # What to look at.
 
     def _candidates(self) -> Iterator[tuple[int, Sequence[int] | None]]:
         """Places of files with the chunks to look at; None for all of the file."""
@@ -136,7 +144,7 @@ class _Lane:
         import numpy as np
 
         table = self._table
-        mask = table.maybe(AllOf(tuple(each.needs for each in self._matchers)))
+        mask = table.maybe(self._needs)
         for text in self._query.must:
             maybe = table.maybe(Literal(text))
             named = np.fromiter((text in file.path for file in table.files), dtype=np.bool_)
@@ -155,11 +163,6 @@ class _Lane:
             for symbol in self._query.symbols
         )
 
-    def _stored(self, ids: Iterable[int]) -> Iterator[StoredChunk]:
-        found = self._reader.chunks(ids)
-        for identity in sorted(found):
-            yield found[identity]
-
     def _units_of_changed(self, path: str, file: PreparedFile) -> Iterator[StoredChunk]:
         chunks = [
             StoredChunk(
@@ -169,7 +172,7 @@ class _Lane:
             for c in file.chunks
         ]  # fmt: skip
         yield from self._units(
-            path, file.language, chunks, covered(file), lambda: names_of(file.facts)
+            path, file.language, lambda: chunks, covered(file), lambda: names_of(file.facts)
         )
 
     def _units_of_file(self, place: int) -> Iterator[StoredChunk]:
@@ -181,20 +184,16 @@ class _Lane:
                 return kept
             return names_of(self._reader.facts([file.path]).get(file.path, b""))
 
-        whole = place not in self._open
+        whole = place not in self._table.open_places
         yield from self._units(
-            file.path, file.language, self._reader.chunks_of(file.path), whole, names
+            file.path, file.language, lambda: self._reader.chunks_of(file.path), whole, names
         )
-
-    @property
-    def _open(self) -> frozenset[int]:
-        return self._table.open_places
 
     def _units(
         self,
         path: str,
         language: str,
-        chunks: list[StoredChunk],
+        chunks: Callable[[], list[StoredChunk]],
         whole: bool,
         names: Callable[[], list[Name]],
     ) -> Iterator[StoredChunk]:
@@ -206,7 +205,7 @@ class _Lane:
                 if all(names_symbol(s, name.qualified) for s in self._query.symbols)
             ]
             if asked:
-                text = "".join(c.text for c in chunks) if whole else self._read(path, chunks)
+                text = "".join(c.text for c in chunks()) if whole else self._read(path, chunks)
                 lines = lines_of(text)
                 for name in asked:
                     own = _joined(lines[name.first_line - 1 : name.last_line])
@@ -215,18 +214,20 @@ class _Lane:
                         name.qualified, name.kind,
                     )  # fmt: skip
         elif whole:
-            yield from chunks
+            yield from chunks()
         else:
-            yield from regions(path, language, self._read(path, chunks), chunks)
+            text = self._read(path, chunks)
+            if possible(self._needs, folded(text)):
+                yield from regions(path, language, text, chunks())
 
-    def _read(self, path: str, chunks: list[StoredChunk]) -> str:
+    def _read(self, path: str, chunks: Callable[[], list[StoredChunk]]) -> str:
         """The text of a file that its chunks do not cover."""
         try:
             source, _ = disk.read_file(self._root, path)
         except OSError:
             self.found.unread.append(path)
             lines: list[str] = []
-            for chunk in chunks:
+            for chunk in chunks():
                 own = lines_of(chunk.text)
                 lines.extend([""] * (chunk.start_line - 1 - len(lines)))
                 lines[chunk.start_line - 1 :] = own
@@ -235,13 +236,45 @@ class _Lane:
 
     # Judging.
 
-    def judge(self, unit: StoredChunk) -> None:
+    def _judge_stored(self, ids: Sequence[int]) -> None:
+        """Look at stored chunks: at their texts first, because most have nothing else to say."""
+        if self._matchers and ids:
+            texts = self._reader.texts(ids)
+            kept = self._narrowed([text for _, text in texts])
+            ids = [texts[place][0] for place in kept]
+        else:
+            self.found.looked += len(ids)
+        found = self._reader.chunks(ids)
+        for identity in sorted(found):
+            self._judge(found[identity])
+
+    def _judge_all(self, units: Iterable[StoredChunk]) -> None:
+        units = list(units)
+        for place in self._narrowed([unit.text for unit in units]):
+            self._judge(units[place])
+
+    def _narrowed(self, texts: Sequence[str]) -> Sequence[int]:
+        """Places of the texts that can match every pattern."""
+        self.found.looked += len(texts)
+        kept: Sequence[int] = range(len(texts))
+        clock = self._bounds.clock
+        for each in self._matchers:
+            until = min(self._deadline, clock() + self._bounds.text_seconds)
+            try:
+                narrowed = each.narrow([texts[place] for place in kept], until, clock)
+            except TooSlow:
+                continue  # Then each text is judged by itself, and the slow ones are named.
+            kept = [kept[place] for place in narrowed]
+        return kept
+
+    def _judge(self, unit: StoredChunk) -> None:
         found, bounds = self.found, self._bounds
         now = bounds.clock()
+        if found.cut is not None:
+            return
         if now >= self._deadline:
             found.cut = f"it took longer than {bounds.seconds:g} s"
             return
-        found.looked += 1
         try:
             lines = self._lines(unit, min(self._deadline, now + bounds.text_seconds))
         except TooSlow:

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 PATTERN_CHARACTERS_MAX = 1_000
@@ -265,14 +267,39 @@ class Matcher:
                 found.append(LineMatch(number, *span))
         return found
 
+    def narrow(
+        self, texts: Sequence[str], deadline: float, clock: Callable[[], float]
+    ) -> list[int]:
+        """Places of the texts that can match; a search over all at once is many times faster.
+
+        Raises TooSlow when that is not known by the deadline.
+        """
+        if not self._whole_first:
+            return list(range(len(texts)))
+        lengths = [len(text) + 1 for text in texts]
+        joined = "\n".join(texts)
+        if "\r" in joined:
+            lengths = [len(text) + 1 - text.count("\r\n") for text in texts]
+            joined = "\n".join(text.replace("\r\n", "\n") for text in texts)
+        starts = [0, *accumulate(lengths)]
+        found: list[int] = []
+        at = 0
+        while at < len(texts):
+            span = self._find(joined, deadline, clock, starts[at])
+            if span is None:
+                break
+            at = min(bisect_right(starts, span[0]), len(texts))
+            found.append(at - 1)
+        return found
+
     def _find(
-        self, text: str, deadline: float, clock: Callable[[], float]
+        self, text: str, deadline: float, clock: Callable[[], float], at: int = 0
     ) -> tuple[int, int] | None:
         left = deadline - clock()
         if left <= 0:
             raise TooSlow(self.pattern)
         try:
-            match = self._search(text, timeout=left, concurrent=True)
+            match = self._search(text, at, timeout=left, concurrent=True)
         except TimeoutError as error:
             raise TooSlow(self.pattern) from error
         return None if match is None else match.span()

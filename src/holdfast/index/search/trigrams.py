@@ -1,7 +1,7 @@
 """Which chunks can hold a string: a set of bits for each chunk, made of its trigrams.
 
-A trigram is three bytes of a line, in lower case. Each one sets one of 2,048 bits of its chunk, so
-a chunk costs 256 bytes whatever its length. A chunk that holds a string has the bits of all its
+A trigram is three bytes in a row, in lower case. Each one sets one of 1,024 bits of its chunk, so
+a chunk costs 128 bytes whatever its length. A chunk that holds a string has the bits of all its
 trigrams; a chunk with these bits probably holds it, and is looked at. A bit says *maybe*, its
 absence *certainly not*: nothing is ever missed here, and nothing is believed.
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 TRIGRAMS_VERSION = 1
 """The format of `Signatures`, its first byte.
 
-1: whether the file is covered, 2,048 bits for each chunk, the names of the symbols with lines.
+1: whether the file is covered, 1,024 bits for each chunk, the names of the symbols with lines.
 """
 
-BITS = 2048
+BITS = 1024
 WIDTH = BITS // 8
 _SHIFT = 32 - BITS.bit_length() + 1
 _MULTIPLIER = 0x9E3779B1
@@ -71,26 +71,27 @@ def signatures(texts: Sequence[str]) -> bytes:
     if not texts:
         return b""
     raws = [folded(text) for text in texts]
-    joined = np.frombuffer(b"\n\n".join(raws) + b"\n\n", dtype=np.uint8)
-    ends = joined == 10
-    inside = ~(ends[:-2] | ends[1:-1] | ends[2:])
-    lengths = np.fromiter((len(raw) + 2 for raw in raws), dtype=np.int64, count=len(raws))
-    owner = np.repeat(np.arange(len(raws), dtype=np.int64) * BITS, lengths)[:-2]
+    places = _places(b"\n".join(raws) + b"\n\n")
+    # Trigrams over the seam of two texts count for the first: a bit too many does no harm.
+    lengths = np.fromiter((len(raw) + 1 for raw in raws), dtype=np.int64, count=len(raws))
+    firsts = np.arange(len(raws), dtype=np.uint32) * np.uint32(BITS)
+    places += np.repeat(firsts, lengths)[: len(places)]
     bits = np.zeros(len(raws) * BITS, dtype=np.bool_)
-    places: NDArray[np.int64] = owner + _places(joined)
-    bits[places[inside]] = True
+    bits[places] = True
     return np.packbits(bits).tobytes()
 
 
-def _places(raw: NDArray[np.uint8]) -> NDArray[np.int64]:
+def _places(raw: bytes) -> NDArray[np.uint32]:
     """For each trigram of some bytes, the number of its bit."""
     import numpy as np
 
-    letters: NDArray[np.uint32] = raw.astype(np.uint32)
-    eight, sixteen = np.uint32(8), np.uint32(16)
-    grams: NDArray[np.uint32] = (letters[:-2] << sixteen) | (letters[1:-1] << eight) | letters[2:]
-    spread: NDArray[np.uint32] = (grams * np.uint32(_MULTIPLIER)) >> np.uint32(_SHIFT)
-    return spread.astype(np.int64)
+    letters = np.frombuffer(raw, dtype=np.uint8).astype(np.uint32)
+    places: NDArray[np.uint32] = letters[:-2] << np.uint32(16)
+    places |= letters[1:-1] << np.uint32(8)
+    places |= letters[2:]
+    places *= np.uint32(_MULTIPLIER)
+    places >>= np.uint32(_SHIFT)
+    return places
 
 
 def of_file(file: PreparedFile) -> tuple[bytes, bytes]:
@@ -226,14 +227,23 @@ class Trigrams:
         return self._names[place]
 
 
+def possible(need: Need, raw: bytes) -> bool:
+    """Whether a folded text can hold what is needed."""
+    match need:
+        case Literal(text):
+            return folded(text) in raw
+        case AllOf(needs):
+            return all(possible(part, raw) for part in needs)
+        case AnyOf(needs):
+            return any(possible(part, raw) for part in needs)
+
+
 def _bits(text: str) -> list[tuple[int, int]]:
     """The bytes of a row, and the bits in them, that a chunk with this text has set."""
-    import numpy as np
-
     raw = folded(text)
     if len(raw) < 3 or b"\n" in raw:
         return []
-    places = {int(place) for place in _places(np.frombuffer(raw, dtype=np.uint8))}
+    places = set(_places(raw).tolist())
     return sorted((place // 8, 0x80 >> (place % 8)) for place in places)
 
 
