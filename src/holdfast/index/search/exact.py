@@ -43,7 +43,7 @@ BATCH = 256
 class Bounds:
     """How much the lane may do: seconds in all and for one text, and hits."""
 
-    seconds: float = 2.0
+    seconds: float = 3.0
     text_seconds: float = 0.5
     hits: int = 5_000
     unjudged: int = 3

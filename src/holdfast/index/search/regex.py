@@ -258,11 +258,10 @@ class Matcher:
         """
         if "\r" in text:
             text = text.replace("\r\n", "\n").removesuffix("\r")
-        if self._whole_first and self._find(text, deadline, clock) is None:
-            return []
+        lines = lines_of(text)
         found = []
-        for number, line in enumerate(lines_of(text)):
-            span = self._find(line, deadline, clock)
+        for number in self.narrow(lines, deadline, clock):
+            span = self._find(lines[number], deadline, clock)
             if span is not None:
                 found.append(LineMatch(number, *span))
         return found
