@@ -162,7 +162,7 @@ def test_a_text_has_the_bits_of_every_part_of_its_lines(held: list[str], data: A
     head = bytes((trigrams.TRIGRAMS_VERSION, 1))
     kept = [
         trigrams.KeptFile(
-            f"{n}.py", "python", None, (n,), head + rows[n * width : (n + 1) * width], b"\x90"
+            n, f"{n}.py", "python", None, 1, head + rows[n * width : (n + 1) * width], b"\x90"
         )
         for n in range(len(held))
     ]

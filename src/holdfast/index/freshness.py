@@ -44,6 +44,8 @@ class Overlay:
     added: int = 0
     modified: int = 0
     beyond: int = 0
+    corpus: object = None
+    """What is ranked over, once it was made; belongs to `holdfast.index.search.overlay`."""
 
     def replaces(self, path: str) -> bool:
         """Whether stored chunks of a file must not be shown."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from holdfast.files import disk
 from holdfast.index.freshness import Overlay
-from holdfast.index.generation import PreparedFile, Reader, StoredChunk
+from holdfast.index.generation import ChunkId, PreparedFile, Reader, StoredChunk
 from holdfast.index.search.operators import Query
 from holdfast.index.search.regex import (
     AllOf,
@@ -37,6 +37,8 @@ from holdfast.index.search.trigrams import (
 )
 
 BATCH = 256
+NOWHERE: ChunkId = (0, 0)
+"""The id of a text that is stored under none: lines of no chunk, a symbol within one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class _Lane:
             if file.problem is None and self._keep(path):
                 self._judge_all(self._units_of_changed(path, file))
         files = self._table.files
-        waiting: list[int] = []
+        waiting: list[ChunkId] = []
         for place, ids in self._candidates():
             path = files[place].path
             if not self._keep(path) or self._overlay.replaces(path):
@@ -134,7 +136,7 @@ class _Lane:
 
     # What to look at.
 
-    def _candidates(self) -> Iterator[tuple[int, Sequence[int] | None]]:
+    def _candidates(self) -> Iterator[tuple[int, Sequence[ChunkId] | None]]:
         """Places of files with the chunks to look at; None for all of the file."""
         if self._query.symbols:
             for place in range(len(self._table.files)):
@@ -151,7 +153,7 @@ class _Lane:
             if named.any():
                 maybe |= np.repeat(named, np.diff(table.starts))
             mask &= maybe
-        chosen: dict[int, Sequence[int] | None] = dict(table.ids(mask))
+        chosen: dict[int, Sequence[ChunkId] | None] = dict(table.ids(mask))
         for place in table.open:
             chosen[place] = None
         yield from sorted(chosen.items())
@@ -166,8 +168,8 @@ class _Lane:
     def _units_of_changed(self, path: str, file: PreparedFile) -> Iterator[StoredChunk]:
         chunks = [
             StoredChunk(
-                0, path, file.language, c.start_line, c.end_line, c.text, c.symbol_id, c.label,
-                c.kind,
+                NOWHERE, path, file.language, c.start_line, c.end_line, c.text, c.symbol_id,
+                c.label, c.kind,
             )
             for c in file.chunks
         ]  # fmt: skip
@@ -210,7 +212,7 @@ class _Lane:
                 for name in asked:
                     own = _joined(lines[name.first_line - 1 : name.last_line])
                     yield StoredChunk(
-                        0, path, language, name.first_line, name.last_line, own, name.id,
+                        NOWHERE, path, language, name.first_line, name.last_line, own, name.id,
                         name.qualified, name.kind,
                     )  # fmt: skip
         elif whole:
@@ -236,7 +238,7 @@ class _Lane:
 
     # Judging.
 
-    def _judge_stored(self, ids: Sequence[int]) -> None:
+    def _judge_stored(self, ids: Sequence[ChunkId]) -> None:
         """Look at stored chunks: at their texts first, because most have nothing else to say."""
         if self._matchers and ids:
             texts = self._reader.texts(ids)
@@ -350,7 +352,7 @@ def regions(
 
 def _gap(path: str, language: str, lines: Sequence[str], first: int, last: int) -> StoredChunk:
     text = _joined(lines[first - 1 : last])
-    return StoredChunk(0, path, language, first, last, text, None, None, "module")
+    return StoredChunk(NOWHERE, path, language, first, last, text, None, None, "module")
 
 
 def _joined(lines: Iterable[str]) -> str:

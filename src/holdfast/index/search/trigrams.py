@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from holdfast.index.generation import Identity, PreparedFile
+    from holdfast.index.generation import ChunkId, Identity, PreparedFile
 
 TRIGRAMS_VERSION = 1
 """The format of `Signatures`, its first byte.
@@ -128,10 +128,11 @@ def names_of(facts: bytes) -> list[Name]:
 class KeptFile:
     """A file of a generation with what was kept of it; None where nothing was."""
 
+    number: int
     path: str
     language: str
     problem: str | None
-    ids: Sequence[int]
+    chunks: int
     signatures: bytes | None
     names: bytes | None
 
@@ -157,7 +158,7 @@ class Trigrams:
         """Places of files whose signatures do not say everything."""
         for place, file in enumerate(self.files):
             kept = file.signatures
-            count = len(file.ids)
+            count = file.chunks
             good = (
                 kept is not None
                 and kept[:1] == bytes((TRIGRAMS_VERSION,))
@@ -204,7 +205,7 @@ class Trigrams:
                     mask |= self.maybe(part)
                 return mask
 
-    def ids(self, mask: NDArray[np.bool_]) -> list[tuple[int, list[int]]]:
+    def ids(self, mask: NDArray[np.bool_]) -> list[tuple[int, list[ChunkId]]]:
         """The chunks of a mask, by the places of their files."""
         import numpy as np
 
@@ -212,9 +213,10 @@ class Trigrams:
         if not len(rows):
             return []
         places = np.searchsorted(self.starts, rows, side="right") - 1
-        found: dict[int, list[int]] = {}
+        found: dict[int, list[ChunkId]] = {}
         for row, place in zip(rows.tolist(), places.tolist(), strict=True):
-            found.setdefault(place, []).append(self.files[place].ids[row - int(self.starts[place])])
+            ordinal = row - int(self.starts[place])
+            found.setdefault(place, []).append((self.files[place].number, ordinal))
         return list(found.items())
 
     def names(self, place: int) -> list[Name] | None:
