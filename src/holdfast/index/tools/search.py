@@ -30,6 +30,8 @@ from holdfast.index.search.results import Finding, Group, GroupBy, Holds, Items,
 from holdfast.index.search.retrieval import Retrieved, retrieve
 from holdfast.index.search.roles import role_of
 from holdfast.index.search.scopes import SCOPES, Scope
+from holdfast.index.search.terms import terms
+from holdfast.index.search.understand import Question
 
 LIMIT_DEFAULT, LIMIT_MAX = 10, 50
 BUDGET_DEFAULT, BUDGET_MIN = 8_000, 100
@@ -327,8 +329,8 @@ def _answer(
 def _merged(answered: Sequence[Answered]) -> list[Finding]:
     """The findings of all roots, best first.
 
-    A root's scores are relative to its own best. How much of the question a hit covers is not, so
-    it decides between roots.
+    A root's scores are relative to what it has. Which of the asked words a hit holds is not, so
+    that decides between roots.
     """
     if len(answered) == 1:
         return answered[0].found.findings
@@ -336,11 +338,21 @@ def _merged(answered: Sequence[Answered]) -> list[Finding]:
     for place, each in enumerate(answered):
         worst = float("inf")
         for number, finding in enumerate(each.found.findings):
-            worth = finding.score * (0.25 + 0.75 * finding.signals.get("coverage", 1.0))
+            worth = finding.score * (0.2 + 0.8 * _held(finding, each.found.question))
             worst = min(worst, worth)  # The order within a root stays as it is.
             ranked.append((-worst, number, place, finding))
     ranked.sort(key=lambda entry: entry[:3])
     return [finding for *_, finding in ranked]
+
+
+def _held(finding: Finding, question: Question | None) -> float:
+    """The share of the asked words that a finding holds, in its path, its name or its text."""
+    if question is None or not question.words:
+        return 1.0
+    chunk = finding.chunk
+    held = set(terms(f"{chunk.path} {chunk.label or ''} {chunk.text}"))
+    found = sum(word.term in held or not held.isdisjoint(word.others) for word in question.words)
+    return found / len(question.words)
 
 
 def _complete(found: Retrieved) -> bool:
