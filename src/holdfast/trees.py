@@ -12,7 +12,7 @@ look was taken. A match is only reported in text that was read from the file as 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS, Snapshot, Stat, compressed, covered
 from holdfast.sequence.shelf import Progress, Shelf, facts_of
 from holdfast.sequence.suffix.stream import Document, Facts
+from holdfast.sequence.tokens.families import BY_NAME, family_of
 from holdfast.sequence.tokens.lexer import CODE_ONLY, Reading
 from holdfast.sequence.tokens.text import text_of
 
@@ -181,3 +182,24 @@ class Followed:
                     bring_up(shelf, Path(root), stats, set(), snapshot.taken_ns, silent)
             except (OSError, HoldfastError):
                 continue
+
+
+def snippet_family(language: str | None, file: str | None, paths: Iterable[str]) -> int:
+    """The family of a snippet: as asked, as its file says, or most common among these paths."""
+    if language is not None:
+        if language in BY_NAME:
+            return BY_NAME[language]
+        family = family_of(f"snippet.{language}")
+        if family == 0 and language not in ("txt", "md"):
+            raise UsageError(
+                f"{language!r} is no language we know",
+                f"a file suffix, or one of: {', '.join(BY_NAME)}",
+            )
+        return family
+    if file is not None:
+        return family_of(file)
+    counts: dict[int, int] = {}
+    for path in paths:
+        family = family_of(path)
+        counts[family] = counts.get(family, 0) + (family != 0)
+    return max(counts, key=lambda family: counts[family], default=0)
