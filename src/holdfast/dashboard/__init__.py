@@ -1,1 +1,20 @@
 """The web page of `holdfast serve`: what is going on, live, and questions asked by clicking."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holdfast.app import App
+    from holdfast.dashboard.pages import Pages
+    from holdfast.sync.serve import SyncService
+
+
+def asgi(app: App, service: SyncService) -> Pages:
+    """The dashboard of an app, beside the service whose spaces it shows."""
+    import os
+
+    from holdfast.dashboard.service import DashboardService
+
+    environment = {**os.environ, "HOLDFAST_HOME": str(app.home)}
+    return DashboardService.beside(app, service, environment).pages()

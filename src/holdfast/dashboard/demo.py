@@ -47,7 +47,7 @@ class _Clock:
     """Time as the story has it: the last days, up to now."""
 
     now_ms: int
-    rng: random.Random = field(default_factory=lambda: random.Random(7))
+    rng: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311
 
     def __call__(self) -> int:
         return self.now_ms
@@ -303,17 +303,10 @@ def _today(session: NativeSession, reader: Reader, clock: _Clock, project: Path)
     session.say("user", "No, keep it in the cart; look at money.py first.")
     read("app/money.py", "app/cart.py", "app/pricing.py", "app/orders.py:1-30", "app/cart.py")
     pricing = project / "app" / "pricing.py"
-    pricing.write_text(
-        pricing.read_text(encoding="utf-8")
-        .replace(
-            "    return round_money(gross * (1 - discount))", "    return gross * (1 - discount)"
-        )
-        .replace(
-            '"""What one line of a cart costs."""',
-            '"""What one line of a cart costs, unrounded."""',
-        ),
-        encoding="utf-8",
-    )
+    text = pricing.read_text(encoding="utf-8")
+    text = text.replace("round_money(gross * (1 - discount))", "gross * (1 - discount)")
+    text = text.replace("one line of a cart costs.", "one line of a cart costs, unrounded.")
+    pricing.write_text(text, encoding="utf-8")
     _write(project / "app" / "sale.py", 'SUMMER = {"rope": 0.2, "tar": 0.1}\n')
 
 

@@ -7,22 +7,26 @@ have a commit that it did not make itself, so that their watchers hear of it too
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import platform
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from holdfast import __version__, live, sessions
 from holdfast.app import DEFAULT_SPACE, App
-from holdfast.dashboard.pages import Dashboard
+from holdfast.dashboard.pages import Pages
 from holdfast.dashboard.questions import Questions
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.files.watcher import Watcher
+from holdfast.ids import SpaceId
 from holdfast.index.settings import index_of
 from holdfast.observed import Codebases, Sessions, Values, space_values
 from holdfast.reading import config
@@ -31,7 +35,9 @@ from holdfast.reading.paths import Place
 from holdfast.reading.reader import Reader
 from holdfast.store import roots
 from holdfast.store.store import Store, open_store
-from holdfast.sync.websocket import Doors
+
+if TYPE_CHECKING:
+    from holdfast.sync.serve import SyncService
 
 log = logging.getLogger("holdfast.live")
 
@@ -52,13 +58,16 @@ class DashboardService:
         environment: Mapping[str, str],
         *,
         store: str | None = None,
+        open_space: Callable[[str], Store] | None = None,
         heard: Callable[[str], None] = _nobody,
         watch_trees: bool = True,
     ) -> None:
-        """`store` is where the spaces are, if not in the app's own place; `heard` may be called
-        from any thread with the name of a space that has a commit."""
+        """`store` is where the spaces are, if not in the app's own place; `open_space` opens one
+        there and keeps it; `heard` may be called from any thread with the name of a space that has
+        a commit."""
         self._app, self._heard = app, heard
         self._store_url: str | Path = app.store_url if store is None else store
+        self._given = open_space
         self._watch_trees = watch_trees
         self._started_at = _now()
         self._spaces: dict[str, Store] = {}
@@ -79,6 +88,23 @@ class DashboardService:
         self._notices = live.Notices(self._directories, self._wanted, self._look)
         self._looking = threading.Lock()
 
+    @classmethod
+    def beside(
+        cls, app: App, service: SyncService, environment: Mapping[str, str]
+    ) -> DashboardService:
+        """The dashboard of a server: its spaces, and its ear for their commits."""
+        options = service.options
+        in_memory = options.store.startswith("memory:")
+        return cls(
+            app,
+            environment,
+            store=options.store,
+            # In memory there is no second way to a space.
+            open_space=_spaces_of(service) if in_memory else None,
+            # PostgreSQL tells every server of every commit itself.
+            heard=_nobody if options.on_postgres else service.endpoint.heard,
+        )
+
     # life
 
     def start(self) -> None:
@@ -90,21 +116,27 @@ class DashboardService:
             watcher.stop()
         self._watchers.clear()
         with self._opening:
-            for store in self._spaces.values():
-                store.close()
+            if self._given is None:
+                for store in self._spaces.values():
+                    store.close()
             self._spaces.clear()
         self._index.close()
 
-    def pages(
-        self,
-        doors: Doors,
-        refusal: Callable[[Mapping[str, str]], str | None] = lambda headers: None,
-    ) -> Dashboard:
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """From before the first request to after the last."""
+        await asyncio.to_thread(self.start)
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(self.stop)
+
+    def pages(self) -> Pages:
         """The ASGI application."""
         # A book of their own: they are asked in other threads than the one that looks.
         book = Sessions(self._open(sessions.SPACE), _now_ms)
         questions = Questions(self._app.home, self._index, self._reader, book, self._existing)
-        return Dashboard(doors, questions.table(), refusal)
+        return Pages(questions.table(), self.running)
 
     # looking
 
@@ -232,7 +264,9 @@ class DashboardService:
             if store is None:
                 if not self._on_postgres:
                     self._app.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-                store = self._spaces[name] = open_store(self._store_url, name)
+                given = self._given
+                store = open_store(self._store_url, name) if given is None else given(name)
+                self._spaces[name] = store
             return store
 
     def _existing(self, name: str) -> Store:
@@ -262,7 +296,7 @@ class DashboardService:
             return True
         return (
             ".sqlite" in path.name
-            and path.parent.name == roots.ENGINE_ROOT
+            and path.parent.name.endswith(roots.ENGINE_ROOT)
             and (path.name.partition(".sqlite")[0] != live.SPACE)
         )
 
@@ -278,6 +312,10 @@ class DashboardService:
                 watcher = Watcher(root, lambda _, root=root: self._notices.touched(root))  # type: ignore[misc]
                 self._watchers[root] = watcher
                 watcher.start()
+
+
+def _spaces_of(service: SyncService) -> Callable[[str], Store]:
+    return lambda name: service.server.space(SpaceId(name)).store
 
 
 def _registry_check(codebases: Mapping[str, Values]) -> Values:
