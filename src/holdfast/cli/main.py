@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "calls": ("holdfast.cli.calls", "what a symbol calls, and what calls it"),
     "read": ("holdfast.cli.read", "a file, or only what the session does not hold of it"),
     "readcache": ("holdfast.cli.readcache", "what a session holds, and why an answer is short"),
+    "context": ("holdfast.cli.context", "what the model of a session holds, file by file"),
     "session": ("holdfast.cli.session", "a session as a tree, with the trust at each point"),
     "locate": ("holdfast.cli.locate", "say how much of a snippet exists in a tree, and where"),
     "clones": ("holdfast.cli.clones", "list the largest repeated blocks of a tree"),

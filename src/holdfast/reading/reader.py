@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from holdfast.errors import ReadingError
 from holdfast.reading import disk, images, javascript, paths, savings
 from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Case, Current, Policy, strict_text
+from holdfast.reading.context import ContextMap, HeldFile, held_file
 from holdfast.reading.errors import Aborted, BadArgument
 from holdfast.reading.events import Refreshed
 from holdfast.reading.objects import AGE_MAX_S, Collected, Objects
@@ -27,9 +28,10 @@ from holdfast.reading.scope import WHOLE, Lines, Scope
 from holdfast.reading.sensitive import Sensitive
 from holdfast.reading.status import Status, refresh_marker
 from holdfast.reading.tree import NOBODY, Doubt, Evidence, Tree
-from holdfast.reading.trust import Holdings, Ledger, Overlay, choose_base
+from holdfast.reading.trust import Holdings, Ledger, Overlay, Trust, choose_base
 
 DIFF_BUDGET_S = 0.2
+CONTEXT_BUDGET_S = 1.0
 OVERLAYS_MAX = 64
 
 
@@ -58,6 +60,7 @@ class Settings:
     policy: Policy = field(default_factory=Policy)
     sensitive: Sensitive = field(default_factory=Sensitive)
     diff_budget_s: float = DIFF_BUDGET_S
+    context_budget_s: float = CONTEXT_BUDGET_S
 
 
 class Reader:
@@ -178,6 +181,52 @@ class Reader:
                 return False
             older = text.split("\n")[lines.first - 1 : lines.last]
             return older == found.lines[lines.first - 1 : lines.last]
+
+    def context(self, host: TreeHost) -> ContextMap:
+        """What the model holds of every file, and what the latest compaction took away."""
+        with self._turn:
+            evidence = host.evidence()
+            if isinstance(evidence, Doubt):
+                return ContextMap(doubt=evidence.why)
+            deadline = self._monotonic() + self.settings.context_budget_s
+            holdings = self._holdings(evidence)
+            held = {
+                path: self._held(
+                    path, holdings.scopes(path), holdings.ledger.blocked(path), deadline
+                )
+                for path in sorted(holdings.paths())
+            }
+            tree = host.tree
+            barrier = tree.boundary(tree.number(evidence.leaf))
+            lost: list[HeldFile | None] = []
+            if barrier != NOBODY:
+                before = tree.ledger(tree.parents[barrier])
+                lost = [
+                    self._held(path, before.scopes(path), before.blocked(path), deadline)
+                    for path in sorted(before.paths())
+                    if held.get(path) is None
+                ]
+            return ContextMap(
+                evidence.session,
+                evidence.boundary,
+                tuple(file for file in held.values() if file is not None),
+                tuple(file for file in lost if file is not None),
+            )
+
+    def _held(
+        self,
+        path: str,
+        scopes: Mapping[Scope, Trust],
+        blocked: Iterable[Lines],
+        deadline: float,
+    ) -> HeldFile | None:
+        try:
+            found = self._load(Target(path, path, None, None))
+        except ReadingError:
+            found = None
+        current = found if isinstance(found, Current) else None
+        expired = lambda: self._monotonic() > deadline  # noqa: E731
+        return held_file(path, scopes, blocked, current, self.objects.load, expired)
 
     def forget(self) -> None:
         """Drop all that is remembered in memory; no later answer may get shorter by it."""
