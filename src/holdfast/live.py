@@ -140,7 +140,8 @@ class Notices:
         self._stop.set()
         self._wake.set()
         for thread in self._threads:
-            thread.join(timeout=5)
+            if thread.is_alive():
+                thread.join(timeout=5)
 
     def touched(self, *paths: str) -> None:
         """Something changed that no file of ours tells."""

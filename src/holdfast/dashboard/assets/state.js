@@ -16,7 +16,7 @@ const scheme = location.protocol === "https:" ? "wss" : "ws";
 export const sync = new Sync(`${scheme}://${location.host}/sync`, changed);
 export const live = sync.space(LIVE);
 live.listen(changed);
-live.watch("board", [BOARD]);
+live.watch("board", [BOARD]).catch(() => {});
 addEventListener("online", () => sync.retry());
 document.addEventListener("visibilitychange", () => document.hidden || sync.retry());
 
