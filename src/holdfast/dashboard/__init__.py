@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from holdfast.app import App
     from holdfast.dashboard.pages import Pages
+    from holdfast.dashboard.service import DashboardService
     from holdfast.sync.serve import SyncService
 
 
@@ -14,7 +15,15 @@ def asgi(app: App, service: SyncService) -> Pages:
     """The dashboard of an app, beside the service whose spaces it shows."""
     import os
 
-    from holdfast.dashboard.service import DashboardService
+    from holdfast.dashboard.pages import Pages
+    from holdfast.dashboard.waking import Sleeper
+    from holdfast.live import SPACE
 
-    environment = {**os.environ, "HOLDFAST_HOME": str(app.home)}
-    return DashboardService.beside(app, service, environment).pages()
+    def make() -> DashboardService:
+        from holdfast.dashboard.service import DashboardService
+
+        environment = {**os.environ, "HOLDFAST_HOME": str(app.home)}
+        return DashboardService.beside(app, service, environment)
+
+    sleeper = Sleeper(make, lambda: SPACE in service.server.spaces)
+    return Pages(sleeper.questions, sleeper.running, sleeper.wake)

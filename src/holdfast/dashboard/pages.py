@@ -46,14 +46,23 @@ SAME_SITE = ("same-origin", "none", "")
 Question = Callable[[Mapping[str, str]], Any]
 """From the members of a request to the answer."""
 
+Questions = Callable[[], Mapping[str, Question]]
+"""What answers, by path below /api/; opened by the first question."""
+
 Life = Callable[[], AbstractAsyncContextManager[None]]
 
 
 class Pages:
     """`/`, `/assets/…` and `/api/…` as an ASGI application."""
 
-    def __init__(self, questions: Mapping[str, Question], life: Life | None = None) -> None:
-        self._questions, self.life = questions, life
+    def __init__(
+        self,
+        questions: Questions,
+        life: Life | None = None,
+        visited: Callable[[], object] = lambda: None,
+    ) -> None:
+        """`visited` is called, in a thread, when somebody opens the page."""
+        self._questions, self.life, self._visited = questions, life, visited
         self._files = _assets()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,6 +83,8 @@ class Pages:
         if found is None:
             await answer_json(send, 404, {"error": "there is no such page"})
             return
+        if name == "index.html":
+            asyncio.get_running_loop().run_in_executor(None, self._visited)
         kind, body, tag = found
         extra = [
             (b"etag", tag.encode()),
@@ -94,22 +105,23 @@ class Pages:
         if headers.get("sec-fetch-site", "") not in SAME_SITE:
             await answer_json(send, 403, {"error": "a page of another site may not ask"})
             return
-        question = self._questions.get(scope["path"].removeprefix("/api/"))
-        if question is None:
-            await answer_json(send, 404, {"error": "there is no such question"})
-            return
         members = await _members(scope, receive)
         if isinstance(members, str):
             await answer_json(send, 400, {"error": members})
             return
-        status, body = await asyncio.to_thread(_asked, question, members)
+        name = scope["path"].removeprefix("/api/")
+        status, body = await asyncio.to_thread(_asked, self._questions, name, members)
         await answer(send, status, body, [(b"content-type", b"application/json")])
 
 
-def _asked(question: Question, members: Mapping[str, str]) -> tuple[int, bytes]:
+def _asked(questions: Questions, name: str, members: Mapping[str, str]) -> tuple[int, bytes]:
     status = 200
     try:
-        body = question(members)
+        question = questions().get(name)
+        if question is None:
+            status, body = 404, {"error": "there is no such question"}
+        else:
+            body = question(members)
     except HoldfastError as error:
         status, body = 400, {"error": str(error), "hint": error.hint or None}
     except OSError as error:

@@ -7,22 +7,20 @@ have a commit that it did not make itself, so that their watchers hear of it too
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import platform
 import shutil
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast import __version__, live, sessions
 from holdfast.app import DEFAULT_SPACE, App
-from holdfast.dashboard.pages import Pages
+from holdfast.dashboard.pages import Question
 from holdfast.dashboard.questions import Questions
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.files.watcher import Watcher
@@ -85,6 +83,7 @@ class DashboardService:
             settings=config.load(app.home / "reading.toml"),
         )
         self._publisher: live.Publisher | None = None
+        self._questions: Mapping[str, Question] | None = None
         self._notices = live.Notices(self._directories, self._wanted, self._look)
         self._looking = threading.Lock()
 
@@ -122,21 +121,14 @@ class DashboardService:
             self._spaces.clear()
         self._index.close()
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """From before the first request to after the last."""
-        await asyncio.to_thread(self.start)
-        try:
-            yield
-        finally:
-            await asyncio.to_thread(self.stop)
-
-    def pages(self) -> Pages:
-        """The ASGI application."""
-        # A book of their own: they are asked in other threads than the one that looks.
-        book = Sessions(self._open(sessions.SPACE), _now_ms)
-        questions = Questions(self._app.home, self._index, self._reader, book, self._existing)
-        return Pages(questions.table(), self.running)
+    def questions(self) -> Mapping[str, Question]:
+        """What can be asked, by path below /api/."""
+        if self._questions is None:
+            # A book of their own: they are asked in other threads than the one that looks.
+            book = Sessions(self._open(sessions.SPACE), _now_ms)
+            made = Questions(self._app.home, self._index, self._reader, book, self._existing)
+            self._questions = made.table()
+        return self._questions
 
     # looking
 

@@ -206,6 +206,7 @@ addEventListener("hashchange", () => {
     queueMicrotask(() => setTimeout(() => document.activeElement?.closest("dialog, .rail nav") || document.querySelector("main h1")?.focus({ preventScroll: true }), 0));
   }
 });
+addEventListener("resize", changed);
 setInterval(changed, 30_000); // times in words grow old
 
 drawWith(draw);

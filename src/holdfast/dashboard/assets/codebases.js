@@ -24,7 +24,17 @@ export function codebaseState(codebase) {
   return badge(...(STATES[codebase.state] ?? ["", codebase.state]));
 }
 
-export const proof = (codebase) => badge(...(PROOFS[codebase.proof?.outcome] ?? ["", "Unknown"]));
+const REASONS = {
+  missing_marker_doc: "No marker",
+  invalid_payload: "Damaged marker",
+  invalid_marker_kind: "Unknown marker",
+  path_mismatch: "Marker of another tree",
+};
+
+export function proof({ proof: found }) {
+  const [kind, words] = PROOFS[found?.outcome] ?? ["", "Unknown"];
+  return badge(kind, REASONS[found?.reason] ?? words, found?.reason);
+}
 
 export function freshness({ state, freshness: seen }) {
   if (state !== "ready" || !seen) return "";

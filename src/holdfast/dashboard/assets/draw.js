@@ -3,7 +3,6 @@
 import { h } from "./ui.js";
 import { brief, number } from "./parts.js";
 
-const WIDTH = 720;
 
 /** A round number at or above a value, for the top of an axis. */
 export function ceiling(value) {
@@ -13,13 +12,15 @@ export function ceiling(value) {
 }
 
 /** Bars of [{label, title, saved, sent}], saved on top of sent. */
-export function bars(points, { height = 220, label } = {}) {
+export function bars(points, { height = 220, width = 720, label } = {}) {
+  // As many units as there are pixels, so that letters keep their size.
+  const WIDTH = Math.min(width, innerWidth < 768 ? innerWidth - 56 : Infinity);
   const left = 46, right = 4, top = 8, bottom = 24;
   const most = ceiling(Math.max(...points.map((point) => point.saved + point.sent), 1));
   const y = (value) => top + (height - top - bottom) * (1 - value / most);
   const room = (WIDTH - left - right) / points.length;
   const wide = Math.min(38, room * 0.68);
-  const every = Math.ceil(points.length / 10);
+  const every = Math.ceil(points.length / Math.max(1, Math.floor(WIDTH / 52)));
   return h("svg", { class: "chart", viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": label },
     [0, 0.25, 0.5, 0.75, 1].map((share) => [
       h("line", { class: "grid", x1: left, x2: WIDTH - right, y1: y(most * share), y2: y(most * share) }),
@@ -74,7 +75,7 @@ export function layers(nodes, edges, focus) {
 }
 
 export function callGraph(nodes, edges, focus, open) {
-  const wide = 196, high = 42, gapX = 64, gapY = 12, pad = 14;
+  const wide = 168, high = 42, gapX = 44, gapY = 12, pad = 14;
   const columns = layers(nodes, edges, focus);
   const tallest = Math.max(...columns.map(([, members]) => members.length));
   const height = tallest * (high + gapY) - gapY + 2 * pad;
@@ -118,7 +119,7 @@ export function callGraph(nodes, edges, focus, open) {
         },
       },
       h("rect", { width: wide, height: high, rx: 8 }),
-      h("text", { x: 12, y: 18 }, fit(node.symbolLabel, 23)),
-      h("text", { class: "where", x: 12, y: 33 }, fit(`${node.file}:${node.span.startLine}`, 30)));
+      h("text", { x: 12, y: 18 }, fit(node.symbolLabel, 20)),
+      h("text", { class: "where", x: 12, y: 33 }, fit(`${node.file}:${node.span.startLine}`, 26)));
     }));
 }

@@ -4,7 +4,7 @@ import { h } from "./ui.js";
 import { all, arrived, health, sync } from "./state.js";
 import { badge, card, counted, facts, head, loading, moment, number, time } from "./parts.js";
 
-const SAID = { ok: ["ok", "Well"], info: ["busy", "Note"], warn: ["warn", "Look"], bad: ["bad", "Wrong"] };
+const SAID = { ok: ["ok", "Well"], info: ["busy", "Note"], warn: ["warn", "Needs a look"], bad: ["bad", "Wrong"] };
 const WIRE = { connected: "connected", connecting: "connecting", waiting: "lost, trying again", refused: "refused" };
 
 export function healthPage() {

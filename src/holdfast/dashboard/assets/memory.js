@@ -126,7 +126,9 @@ function slider(steps, at, id) {
         type: "range", id: "time", min: 0, max: Math.max(0, newest), step: 1, value: String(Math.max(0, index)), disabled: newest < 1,
         "aria-label": "Time", "aria-valuetext": step ? `seq ${step.seq}, ${moment(step.createdAt)}` : "no commits",
         oninput: (event) => set(Number(event.target.value)),
-      })));
+      }),
+      newest > 0 && h("svg", { class: "ticks", viewBox: "0 0 1000 8", preserveAspectRatio: "none", "aria-hidden": "true" },
+        steps.map((one, i) => h("rect", { key: one.seq, class: id && touches(one) ? "mine" : "", x: 7 + (986 * i) / newest - 1, y: id && touches(one) ? 0 : 3, width: 2.4, height: id && touches(one) ? 8 : 5 })))));
 }
 
 function opened(space, branch, steps, id, at) {
@@ -168,14 +170,29 @@ const pointOn = (space, branch, id, seq) => async () => {
 /** Where two values differ: [{path, before, after}]. */
 export function differences(one, other, path = "") {
   if (JSON.stringify(one) === JSON.stringify(other)) return [];
+  const lists = [one, other].every(Array.isArray);
+  if (lists) return listChanges(one, other, path);
   const objects = [one, other].every((value) => value && typeof value === "object" && !Array.isArray(value));
   if (!objects) return [{ path, before: one, after: other }];
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
   return names.flatMap((name) => differences(one[name], other[name], `${path}/${name}`));
 }
 
+/** Of two lists only the stretch in which they differ. */
+function listChanges(one, other, path) {
+  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+  let first = 0, last = 0;
+  while (first < Math.min(one.length, other.length) && same(one[first], other[first])) first += 1;
+  while (last < Math.min(one.length, other.length) - first && same(one.at(-1 - last), other.at(-1 - last))) last += 1;
+  const gone = one.slice(first, one.length - last), fresh = other.slice(first, other.length - last);
+  return [
+    ...gone.map((value, at) => ({ path: `${path}/${first + at}`, before: value, after: undefined })),
+    ...fresh.map((value, at) => ({ path: `${path}/${first + at}`, before: undefined, after: value })),
+  ];
+}
+
 const change = ({ path, before: was, after: is }) =>
-  h("div", { class: "change", key: path },
+  h("div", { class: "change", key: `${path} ${was === undefined}` },
     h("span", { class: "at" }, path || "(all)"),
     was !== undefined && h("div", { class: "was" }, json(was)),
     is !== undefined && h("div", { class: "is" }, json(is)));
@@ -232,7 +249,9 @@ function differs(value) {
   const SIGNS = { added: ["ok", "Added"], removed: ["bad", "Removed"], modified: ["busy", "Changed"] };
   return value.documents.map((doc) =>
     card(doc.id, { key: doc.id, acts: badge(...(SIGNS[doc.kind] ?? ["", doc.kind])) },
-      h("div", { class: "inner stack tight" }, doc.changes.map((each) => change({ path: each.path, before: each.before, after: each.after })))));
+      h("div", { class: "inner stack tight" }, doc.changes.flatMap((each) =>
+        doc.kind === "modified" ? differences(each.before, each.after, each.path).map(change)
+          : h("div", { class: doc.kind === "added" ? "fresh" : "was-all", key: each.path }, tree((each.after ?? each.before)?.value ?? each.after ?? each.before))))));
 }
 
 function stopMerging() {

@@ -31,7 +31,7 @@ export function overview() {
     h("div", { class: "two" },
       card("Tokens saved by day", { acts: h("a", { class: "small", href: to("savings") }, "Details") },
         h("div", { class: "inner" }, hours.length
-          ? bars(byDay(hours, 14), { height: 236, label: "Tokens saved and sent by day" })
+          ? bars(byDay(hours, 14), { height: 226, width: 560, label: "Tokens saved and sent by day" })
           : empty("savings", "Nothing read yet", "Savings appear with the first read in a session."))),
       card("Codebases", { acts: h("a", { class: "small", href: to("codebases") }, "All") },
         codebases.length ? h("ul", { class: "list" }, codebases.slice(0, 6).map((codebase) =>

@@ -78,7 +78,7 @@ export function savingsPage() {
       figure("Saved", brief(saved), "tokens"), figure("Sent", brief(sent), "tokens"),
       figure("Less than plain reads", percent(saved, saved + sent), "of all tokens"), figure("Reads", number(reads), "answered")),
     card("Over time", { acts: h("div", { class: "legend" }, h("span", null, h("i"), "Saved"), h("span", null, h("i", { class: "sent" }), "Sent")) },
-      h("div", { class: "inner" }, bars(points, { height: 260, label: "Tokens saved and sent over time" }))),
+      h("div", { class: "inner" }, bars(points, { height: 250, width: 940, label: "Tokens saved and sent over time" }))),
     h("div", { class: "two" },
       card("By session", {},
         h("div", { class: "over" }, h("table", { class: "table" },

@@ -55,7 +55,7 @@ function body(root, query) {
   if (!query.q) {
     return card(null, {}, empty("search", "Ask for anything", "Press / to type, and Enter to search. Results show their owner, its outline and who calls it."));
   }
-  return h("div", { class: "two" },
+  return h("div", { class: "wider" },
     h("div", { class: "stack" }, card("Results", { "aria-live": "polite", acts: fresh(results.value) }, shown(results, (value) => answers(value, root, query), () => (state.asked = "") || changed(), 6))),
     beside(root, query));
 }
@@ -81,7 +81,7 @@ function answers(value, root, query) {
         h("strong", { class: "mono clip" }, result.symbolLabel ?? result.file.split("/").at(-1)),
         h("span", { class: "row" }, result.inContext && badge("accent", "In context"), result.symbolKind && badge("plain", result.symbolKind))),
       h("div", { class: "small muted mono clip" }, `${result.file}:${result.span.startLine}–${result.span.endLine}`)),
-      current && result.preview && h("div", { class: "inner" }, code(result.preview, result.span.startLine, { label: `Source of ${result.symbolLabel ?? result.file}` })));
+      current && result.preview && h("div", { class: "inner" }, code(result.preview.trimEnd(), result.span.startLine, { label: `Source of ${result.symbolLabel ?? result.file}` })));
   }));
 }
 

@@ -50,7 +50,7 @@ function detail(name, query) {
         h("p", null, `${counted(session.reads, "read")}, ${counted(session.compactions, "compaction")}; last active `, time(session.lastAt))),
       session.doubt && badge("warn", session.doubt)),
     h("div", { class: "tiles" },
-      figure("Held now", number(session.files), `${counted(session.scopes, "scope")} of ${session.files === 1 ? "a file" : "files"}`),
+      figure("Held now", number(session.files), `${session.files === 1 ? "file" : "files"}, in ${counted(session.scopes, "piece")}`),
       figure("In context", context.value ? `~${brief(context.value.tokens)}` : "…", "tokens of held text"),
       figure("Saved", brief(session.savedTokens), `tokens, ${percent(session.savedTokens, session.savedTokens + session.sentTokens)} of plain reads`),
       figure("Trust since", session.boundary === "root" ? "start" : "compaction", session.boundary === "root" ? "nothing was compacted" : session.boundary.replace("compaction:", "entry "))),
@@ -135,7 +135,7 @@ function drawTree(value) {
   const rows = value.entries.slice(-SHOWN);
   const skipped = value.entries.length - rows.length;
   const byId = new Map(value.entries.map((entry) => [entry.id, entry]));
-  return h("div", { class: "tree", role: "list" },
+  return h("div", { class: "tree", role: "list", style: { "--lanes": `${6 + depths * 16}px` } },
     value.doubt && h("div", { class: "inner" }, badge("warn", `Proves nothing now: ${value.doubt}`)),
     skipped > 0 && h("p", { class: "inner small muted" }, `${number(skipped)} older entries are not drawn.`),
     rows.map((entry, at) => h("div", {
@@ -154,12 +154,12 @@ function rail(entry, rows, at, depths, byId) {
     const above = rows[next].parent && byId.get(rows[next].parent);
     if (above && rows.indexOf(above) <= at) lasting.add(above.depth === rows[next].depth ? rows[next].depth : above.depth);
   }
-  return h("svg", { width: 18 + depths * 16, "aria-hidden": "true", preserveAspectRatio: "none" },
+  return h("i", null, h("svg", { "aria-hidden": "true" },
     [...lasting].filter((depth) => depth !== entry.depth).map((depth) => h("line", { x1: x(depth), x2: x(depth), y1: 0, y2: "100%" })),
     parent && parent.depth === entry.depth && h("line", { class: on, x1: x(entry.depth), x2: x(entry.depth), y1: 0, y2: 17 }),
     parent && parent.depth !== entry.depth && h("path", { class: on, d: `M${x(parent.depth)} 0V9Q${x(parent.depth)} 17 ${x(parent.depth) + 8} 17H${x(entry.depth)}` }),
     rows.some((row) => row.parent === entry.id) && h("line", { class: rows.some((row) => row.parent === entry.id && row.active) ? on : "", x1: x(entry.depth), x2: x(entry.depth), y1: 17, y2: "100%" }),
-    h("circle", { class: `${on}${entry.leaf ? " leaf" : ""}`, cx: x(entry.depth), cy: 17, r: entry.barrier ? 6 : 4.5 }));
+    h("circle", { class: `${on}${entry.leaf ? " leaf" : ""}`, cx: x(entry.depth), cy: 17, r: entry.barrier ? 6 : 4.5 })));
 }
 
 const MODES = { full: ["", "printed"], unchanged: ["ok", "unchanged"], unchanged_range: ["ok", "unchanged"], diff: ["accent", "diff"], refresh: ["warn", "refresh"] };
