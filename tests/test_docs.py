@@ -68,7 +68,7 @@ ARROWS: dict[str, set[str]] = {
     "sequence": LEAVES | {"files"},
     "reading": LEAVES | {"files"},
 }
-SURFACES = {"app", "sessions", "cli", "mcp", "dashboard", "web"}
+SURFACES = {"app", "sessions", "live", "observed", "links", "cli", "mcp", "dashboard", "web"}
 
 
 def imports_of(path: Path) -> set[str]:

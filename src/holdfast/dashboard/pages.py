@@ -115,7 +115,7 @@ class Pages:
 
 
 def _asked(questions: Questions, name: str, members: Mapping[str, str]) -> tuple[int, bytes]:
-    status = 200
+    status, body = 200, None  # type: tuple[int, Any]
     try:
         question = questions().get(name)
         if question is None:
