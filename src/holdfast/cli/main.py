@@ -28,7 +28,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sequence": ("holdfast.cli.sequence", "show the graph of a few short texts"),
     "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
     "keys": ("holdfast.cli.keys", "make and show the keys that sessions are signed with"),
+    "mcp": ("holdfast.cli.mcp", "the tools for an agent, over standard input and output"),
     "serve": ("holdfast.cli.serve", "serve the memory protocol on a socket"),
+    "install": ("holdfast.cli.install", "have an agent use these tools; shows what it writes"),
+    "uninstall": ("holdfast.cli.uninstall", "take out of an agent's settings what was put there"),
+    "hook": ("holdfast.cli.hook", "what agents call at session start and compaction"),
     "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
 }
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""

@@ -50,7 +50,8 @@ class Host(Protocol):
 class TreeHost(Host, Protocol):
     """A host whose entries can be looked at."""
 
-    tree: Tree
+    @property
+    def tree(self) -> Tree: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,10 @@ def site(
         Part("/", page, life=getattr(page, "life", None)),
         *extra,
     ]
+    if find_spec("mcp") is not None:
+        from holdfast.mcp.http import mcp_part
+
+        parts.append(mcp_part(app, counters.called))
     return Site(parts, doors, token)
 
 
