@@ -1,5 +1,6 @@
 """Each state of a codebase in its own words, and sessions as their logs have them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from holdfast.index.proof import Reason
 from holdfast.index.record import Indexed, IndexFailed, Indexing, Record, State
 from holdfast.index.tools.listing import list_codebases
 from holdfast.index.tools.manage import manage_index
+from holdfast.mcp import bindings
+from holdfast.mcp.bindings import Binding
 from holdfast.observed import Codebases, Sessions, codebase_key, codebase_values
 from holdfast.reading.hosts.native import NativeSession
 from holdfast.reading.objects import Objects
@@ -127,6 +130,32 @@ def test_a_session_is_what_its_log_says_and_grows_with_it(tmp_path: Path) -> Non
         assert seen["work"]["files"] == 0, "a compaction takes away what was held"
         assert seen["work"]["savedTokens"] == status.savings.tokens, "and nothing that was saved"
         assert sessions.names() == ["work"]
+
+
+@pytest.mark.shows("LIVE-SESSIONS", "LIVE-AGENTS")
+def test_sessions_of_agents_are_shown_once_their_hook_told_of_them(tmp_path: Path) -> None:
+    home, transcript = tmp_path / "home", tmp_path / "c0ffee.jsonl"
+    lines = [
+        {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": "c0ffee",
+         "timestamp": "2026-11-15T10:00:00.000Z", "message": {"role": "user", "content": "hello"}},
+        {"type": "assistant", "uuid": "a1", "parentUuid": "u1", "sessionId": "c0ffee",
+         "timestamp": "2026-11-15T10:00:05.000Z",
+         "message": {"role": "assistant", "content": [{"type": "text", "text": "hi"}]}},
+    ]  # fmt: skip
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    bound = Binding("claude-code", "c0ffee", str(transcript), "/srv/shop", None, "Start", 1)
+    bindings.write(home, bound)
+    with App(home).open_space(SPACE) as store:
+        sessions = Sessions(store, lambda: 0, home)
+        assert sessions.all_names() == ["claude-code.c0ffee"]
+        seen = sessions.observe()[0]["claude-code.c0ffee"]
+        assert (seen["name"], seen["host"]) == ("shop c0ffee", "claude-code")
+        assert seen["lastAt"] == "2026-11-15T10:00:05Z"
+        assert seen["entries"] >= 2
+        transcript.write_text("{")
+        assert sessions.observe()[0]["claude-code.c0ffee"]["files"] == 0
+        transcript.unlink()
+        assert sessions.observe()[0] == {}
 
 
 @pytest.mark.shows("LIVE-SESSIONS")

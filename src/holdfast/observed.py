@@ -12,14 +12,20 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
 from holdfast.ids import MAIN, EntityId
+from holdfast.mcp import bindings
+from holdfast.mcp.bindings import Binding
+from holdfast.reading.events import Refreshed
+from holdfast.reading.hosts.lines import Follower, loads
 from holdfast.reading.hosts.native import NativeSession
 from holdfast.reading.meta import MODES
+from holdfast.reading.reader import TreeHost
 from holdfast.reading.savings import estimate
-from holdfast.reading.tree import NOBODY, Doubt, Served
+from holdfast.reading.tree import NOBODY, Doubt, Served, Tree
 from holdfast.sessions import StoredLog
 from holdfast.store.store import Store
 
@@ -35,6 +41,9 @@ HOURS_MAX = 24 * 90
 """Savings are told by the hour, for a quarter of a year."""
 
 BYTES_PER_TOKEN = 4
+
+AGENT_SESSIONS_MAX = 24
+"""Of agents' own sessions the newest are shown; each is a file that must be read."""
 
 
 def codebase_key(root: str) -> str:
@@ -185,7 +194,7 @@ def codebase_values(record: Record, gate: Gate) -> Values:
 
 
 class _Watched:
-    """A session's log that also remembers when each entry was made."""
+    """A session's log that also remembers when each entry was made, and what was said."""
 
     def __init__(self, log: StoredLog) -> None:
         self._log = log
@@ -218,24 +227,64 @@ class _Watched:
         return restarted, fresh
 
 
+class Times:
+    """When the entries of an agent's own session file were made, as far as its lines say.
+
+    Agents differ in what they call an entry; a line is taken for every id it has.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._follower = Follower(path)
+        self.at: dict[str, int] = {}
+        self.said: dict[str, str] = {}
+
+    def catch_up(self) -> None:
+        try:
+            found = self._follower.look()
+        except OSError:
+            return  # the session itself will say so
+        for line in () if found is None else found.lines:
+            raw = loads(line) if line.strip() else None
+            if isinstance(raw, dict):
+                self._take(raw)
+
+    def _take(self, raw: Mapping[str, Any]) -> None:
+        payload = raw.get("payload")
+        named = (raw, payload) if isinstance(payload, Mapping) else (raw,)
+        ids = [part.get(name) for part in named for name in ("uuid", "id", "call_id")]
+        at = _ms_of(raw.get("timestamp"))
+        for id in ids:
+            if isinstance(id, str) and at:
+                self.at[id] = at
+
+
 @dataclass(slots=True)
 class Observed:
-    """One session, followed."""
+    """One session, followed: its tree, when its entries were made, and what was said in it."""
 
-    log: _Watched
-    session: NativeSession
+    host: TreeHost
+    log: _Watched | Times
+    kind: str = "native"
+    title: str = ""
+
+    @property
+    def tree(self) -> Tree:
+        return self.host.tree
 
 
 @dataclass(slots=True)
 class Sessions:
-    """Every session of our own; each is read once and then only what was added."""
+    """Sessions of our own, and those of agents that told us of theirs; each read once, then only
+    what was added."""
 
     store: Store
     now_ms: Callable[[], int]
+    home: Path | None = None
+    """Where agents' hooks leave word of their sessions; None looks at our own alone."""
     _known: dict[str, Observed] = field(default_factory=dict)
 
     def names(self) -> list[str]:
-        """The names of all sessions, without reading their entries."""
+        """The names of our own sessions, without reading their entries."""
         names: list[str] = []
         first, last = EntityId("session:"), EntityId("session;")
         with self.store.reading() as engine:
@@ -246,24 +295,62 @@ class Sessions:
                 first = EntityId(f"session:{name}/~")
         return names
 
+    def of_agents(self) -> dict[str, Binding]:
+        """Sessions of other programs that their hooks told us of, the newest, by name."""
+        if self.home is None:
+            return {}
+        newest = bindings.read_all(self.home)[:AGENT_SESSIONS_MAX]
+        return {
+            f"{found.host}.{found.session}": found
+            for found in newest
+            if os.path.isfile(found.transcript)
+        }
+
+    def all_names(self) -> list[str]:
+        return [*self.names(), *self.of_agents()]
+
     def follow(self, name: str) -> Observed:
         """A session, caught up. Others must not append through it."""
         known = self._known.get(name)
         if known is None:
-            log = _Watched(StoredLog(self.store, name, "observer"))
-            session = NativeSession(log, now_ms=self.now_ms, new_id=lambda: "")
-            known = self._known[name] = Observed(log, session)
-        known.session.catch_up()
+            bound = self.of_agents().get(name)
+            known = self._known[name] = self._own(name) if bound is None else self._bound(bound)
+        if isinstance(known.log, Times):
+            known.log.catch_up()
+        known.host.evidence()
         return known
+
+    def _own(self, name: str) -> Observed:
+        log = _Watched(StoredLog(self.store, name, "observer"))
+        return Observed(NativeSession(log, now_ms=self.now_ms, new_id=lambda: ""), log)
+
+    def _bound(self, bound: Binding) -> Observed:
+        from holdfast.reading.hosts import detect
+
+        assert self.home is not None
+        host = detect.open_host(
+            bound.transcript,
+            self.home,
+            now_ms=self.now_ms,
+            new_id=lambda: "",
+            kind=bound.host,
+            newest_leaf=True,
+        )
+        title = f"{os.path.basename(bound.cwd.rstrip('/')) or bound.host} {bound.session[:8]}"
+        return Observed(host, Times(bound.transcript), bound.host, title)
 
     def observe(self) -> tuple[dict[str, Values], list[Values]]:
         """Each session by name, and what all of them saved hour by hour."""
         seen: dict[str, Values] = {}
         hours: dict[int, list[Served]] = {}
-        for name in self.names():
-            observed = self.follow(name)
+        for name in self.all_names():
+            try:
+                observed = self.follow(name)
+            except (HoldfastError, OSError) as error:
+                seen[name] = _unreadable(name, error)
+                continue
             seen[name] = _session_values(name, observed)
-            tree = observed.session.tree
+            tree = observed.tree
             for number, served in tree.served.items():
                 at = observed.log.at.get(tree.ids[number], 0)
                 hours.setdefault(at // HOUR_MS, []).append(served)
@@ -273,13 +360,34 @@ class Sessions:
         ]
 
 
+def _unreadable(name: str, error: Exception) -> Values:
+    host = name.partition(".")[0]
+    return {
+        **_session_values(name, Observed(_Nothing(str(error)), Times(os.devnull), host, name)),
+        "doubt": str(error),
+    }
+
+
+class _Nothing:
+    """A session that cannot be read proves nothing."""
+
+    def __init__(self, why: str) -> None:
+        self._why, self.tree = why, Tree()
+
+    def evidence(self) -> Doubt:
+        return Doubt(self._why)
+
+    def refresh(self, event: Refreshed, at_ms: int) -> None:
+        raise AssertionError("an observer only looks")
+
+
 def _session_values(name: str, observed: Observed) -> Values:
-    session, at = observed.session, observed.log.at
-    tree, evidence = session.tree, session.evidence()
-    times = [time for time in at.values() if time]
+    evidence = observed.host.evidence()
+    tree = observed.tree
+    times = [time for time in observed.log.at.values() if time]
     seen: Values = {
-        "name": name,
-        "host": "native",
+        "name": observed.title or name,
+        "host": observed.kind,
         "startedAt": _iso(min(times)) if times else None,
         "lastAt": _iso(max(times)) if times else None,
         "entries": len(tree),
@@ -315,6 +423,18 @@ def _cost(answers: Iterable[Served]) -> Values:
         "savedTokens": saved.tokens,
         "sentTokens": -(-sent // BYTES_PER_TOKEN),
     }
+
+
+def _ms_of(text: object) -> int:
+    """A time as agents write it, in milliseconds; 0 if it is none."""
+    if isinstance(text, int) and not isinstance(text, bool):
+        return text
+    if not isinstance(text, str):
+        return 0
+    try:
+        return int(datetime.fromisoformat(text).timestamp() * 1000)
+    except ValueError:
+        return 0
 
 
 def _iso(ms: int) -> str:

@@ -121,6 +121,7 @@ def test_nothing_is_wider_than_a_phone(browser: Browser, served: Dashboarded) ->
             expect(page.locator("[data-clash]").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], name
         visit.picture(f"{name}-phone", full_page=True)
+    page = visit.page
     page.get_by_role("button", name="Menu").click()
     page.get_by_role("navigation", name="Pages").get_by_role("link", name="Codebases").click()
     expect(page.get_by_role("heading", name="Codebases", level=1)).to_be_visible()

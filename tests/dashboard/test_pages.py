@@ -25,7 +25,7 @@ from tests.web.test_site import BEARER, TOKEN, Answer, asked
 ASSETS = resources.files("holdfast.dashboard") / "assets"
 
 
-def ask(app: Any, path: str, method: str = "GET", body: bytes = b"", **headers: str) -> Answer:
+def ask(app: Any, path: str, method: str = "GET", body: bytes = b"", /, **headers: str) -> Answer:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return asyncio.run(asked(app, method, path, named, body))
 
@@ -114,8 +114,7 @@ def demo(tmp_path: Path) -> Demo:
 
 @pytest.fixture
 def service(demo: Demo) -> Iterator[DashboardService]:
-    app = App(demo.home)
-    made = DashboardService(app, {"HOLDFAST_HOME": str(demo.home)}, watch_trees=False)
+    made = DashboardService(App(demo.home), watch_trees=False)
     yield made
     made.stop()
 
@@ -126,9 +125,17 @@ def test_without_the_token_there_is_no_page_and_no_answer(tmp_path: Path) -> Non
     whole = site(App(tmp_path / "home"), sync, Doors(), TOKEN)
     for path in ("/", "/assets/app.js", "/api/search?query=x", "/api/memory/documents"):
         assert ask(whole, path).status == 401
-        assert ask(whole, path, host="evil.example", **BEARER).status == 403
-        assert ask(whole, path, origin="https://evil.example", **BEARER).status == 403
-    assert ask(whole, "/assets/app.js", **BEARER).status == 200
+        assert (
+            ask(whole, path, host="evil.example", authorization=BEARER["authorization"]).status
+            == 403
+        )
+        assert (
+            ask(
+                whole, path, origin="https://evil.example", authorization=BEARER["authorization"]
+            ).status
+            == 403
+        )
+    assert ask(whole, "/assets/app.js", authorization=BEARER["authorization"]).status == 200
     sync.server.close()
 
 
@@ -211,9 +218,7 @@ def test_each_question_answers_what_the_command_answers(
 @pytest.mark.shows("LIVE-CHANGES", "LIVE-SPACES")
 def test_a_look_says_what_changed_and_who_should_hear(demo: Demo) -> None:
     heard: list[str] = []
-    service = DashboardService(
-        App(demo.home), {"HOLDFAST_HOME": str(demo.home)}, heard=heard.append, watch_trees=False
-    )
+    service = DashboardService(App(demo.home), heard=heard.append, watch_trees=False)
     try:
         assert service.look() == 1
         assert set(heard) == {"local", SPACE}
@@ -233,7 +238,7 @@ def test_a_look_says_what_changed_and_who_should_hear(demo: Demo) -> None:
 @pytest.mark.shows("LIVE-HEALTH")
 def test_an_unreadable_registry_is_said_and_not_taken_for_an_empty_one(demo: Demo) -> None:
     (demo.home / "index" / "registry.json").write_text("{")
-    service = DashboardService(App(demo.home), {"HOLDFAST_HOME": str(demo.home)}, watch_trees=False)
+    service = DashboardService(App(demo.home), watch_trees=False)
     service.look()
     service.stop()
     with open_store(demo.home / "spaces", SPACE) as store:
@@ -246,10 +251,8 @@ def test_an_unreadable_registry_is_said_and_not_taken_for_an_empty_one(demo: Dem
 
 @pytest.mark.shows("LIVE-CHANGES")
 def test_deleting_the_live_space_loses_nothing(demo: Demo) -> None:
-    environment = {"HOLDFAST_HOME": str(demo.home)}
-
     def published() -> dict[str, Any]:
-        service = DashboardService(App(demo.home), environment, watch_trees=False)
+        service = DashboardService(App(demo.home), watch_trees=False)
         service.look()
         service.stop()
         with open_store(demo.home / "spaces", SPACE) as store:

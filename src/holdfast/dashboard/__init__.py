@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 def asgi(app: App, service: SyncService) -> Pages:
     """The dashboard of an app, beside the service whose spaces it shows."""
-    import os
-
     from holdfast.dashboard.pages import Pages
     from holdfast.dashboard.waking import Sleeper
     from holdfast.live import SPACE
@@ -22,8 +20,7 @@ def asgi(app: App, service: SyncService) -> Pages:
     def make() -> DashboardService:
         from holdfast.dashboard.service import DashboardService
 
-        environment = {**os.environ, "HOLDFAST_HOME": str(app.home)}
-        return DashboardService.beside(app, service, environment)
+        return DashboardService.beside(app, service)
 
     sleeper = Sleeper(make, lambda: SPACE in service.server.spaces)
     return Pages(sleeper.questions, sleeper.running, sleeper.wake)

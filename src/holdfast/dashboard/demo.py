@@ -18,7 +18,6 @@ from holdfast import links
 from holdfast.app import App
 from holdfast.ids import LocalSeq, SessionId
 from holdfast.index.code_index import run_here
-from holdfast.index.settings import index_of
 from holdfast.index.tools.manage import manage_index
 from holdfast.reading.hosts.native import NativeSession
 from holdfast.reading.objects import Objects
@@ -62,8 +61,7 @@ def fill(home: Path, directory: Path, now_ms: int | None = None, *, days: int = 
     project = directory / "tidewater"
     write_project(project)
     app = App(home)
-    environment = {"HOLDFAST_HOME": str(home)}
-    index = index_of(environment)
+    index = app.open_index()
     index.start = run_here
     try:
         manage_index(index, "create", str(project))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from holdfast.app import App
 from holdfast.errors import UsageError
 from holdfast.index.code_index import CodeIndex
 from holdfast.observed import Observed, Sessions
@@ -37,14 +37,14 @@ class Questions:
 
     def __init__(
         self,
-        home: Path,
+        app: App,
         index: CodeIndex,
         reader: Reader,
         sessions: Sessions,
         space: Callable[[str], Store],
     ) -> None:
         """`space` opens a space that exists, or raises."""
-        self._home, self._index, self._reader = home, index, reader
+        self._app, self._index, self._reader = app, index, reader
         self._sessions, self._space = sessions, space
         self._turn = threading.Lock()
 
@@ -122,30 +122,25 @@ class Questions:
         )
 
     def locate(self, asked: Members) -> Any:
-        from holdfast.cli.trees import open_tree
         from holdfast.sequence import locate
-        from holdfast.sequence.tokens.families import family_of
         from holdfast.sequence.tokens.lexer import Reading, lex
+        from holdfast.trees import silent, snippet_family
 
         source = _need(asked, "snippet").encode("utf-8", "surrogatepass")
         reading = Reading()
-        tree = open_tree(Path(self._root(asked)), self._home / "sequence", reading, _quiet)
-        counts: dict[int, int] = {}
-        for path in tree.snapshot.files:
-            family = family_of(path)
-            counts[family] = counts.get(family, 0) + (family != 0)
-        family = max(counts, key=lambda one: counts[one], default=0)
+        tree = self._app.open_tree(self._root(asked), reading, silent)
+        family = snippet_family(None, None, list(tree.files))
         report = locate.locate(tree.shelf.corpus, source, lex(source, family, reading))
         return {**locate.as_data(report), "text": locate.as_text(report)}
 
     def clones(self, asked: Members) -> Any:
-        from holdfast.cli.trees import open_tree
         from holdfast.sequence import clones, report
         from holdfast.sequence.tokens.lexer import Reading
+        from holdfast.trees import silent
 
         minimum = max(2, _number(asked, "minimum", clones.MINIMUM))
-        tree = open_tree(Path(self._root(asked)), self._home / "sequence", Reading(), _quiet)
-        segment = tree.shelf.compact(_quiet)
+        tree = self._app.open_tree(self._root(asked), Reading(), silent)
+        segment = tree.shelf.compact(silent)
         if segment is None:
             return report.as_data([], 0, 0, 0)
         searched = clones.renamed(segment) if asked.get("renamed") == "1" else segment
@@ -174,8 +169,8 @@ class Questions:
             return self._session_tree(self._followed(asked))
 
     def _session_tree(self, observed: Observed) -> Any:
-        session, log = observed.session, observed.log
-        evidence, tree = session.evidence(), session.tree
+        evidence = observed.host.evidence()
+        tree, log = observed.tree, observed.log
         leaf = NOBODY if isinstance(evidence, Doubt) else tree.number(evidence.leaf)
         active = set(tree.path(leaf))
         rows = [
@@ -189,14 +184,14 @@ class Questions:
             for number, row in _entries(tree)
         ]
         doubt = evidence.why if isinstance(evidence, Doubt) else None
-        return {"session": session.log.session, "entries": rows, "doubt": doubt}
+        return {"entries": rows, "doubt": doubt}
 
     def context(self, asked: Members) -> Any:
         """What the agent holds, and what the latest compaction took away."""
         from holdfast.reading.context import as_data
 
         with self._turn:
-            return as_data(self._reader.context(self._followed(asked).session))
+            return as_data(self._reader.context(self._followed(asked).host))
 
     def context_lines(self, asked: Members) -> Any:
         """A file that the session holds or held, line by line, and what changed since."""
@@ -204,7 +199,7 @@ class Questions:
 
         path = _need(asked, "path")
         with self._turn:
-            found = self._reader.context(self._followed(asked).session)
+            found = self._reader.context(self._followed(asked).host)
         named = [file for file in (*found.held, *found.lost) if file.path == path]
         if not named:
             raise UsageError(f"the session holds nothing of {path}")
@@ -212,7 +207,7 @@ class Questions:
 
     def _followed(self, asked: Members) -> Observed:
         name = _need(asked, "name")
-        if name not in self._sessions.names():
+        if name not in self._sessions.all_names():
             raise UsageError(
                 f"there is no session {name}", "holdfast read --session NAME makes one"
             )
@@ -340,7 +335,3 @@ def _number(asked: Members, name: str, otherwise: int) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 15:
         raise UsageError(f"{name} is not a number: {text!r}")
     return int(text)
-
-
-def _quiet(step: str, done: int, total: int) -> None:
-    """Nobody waits at a terminal."""

@@ -25,7 +25,6 @@ from holdfast.dashboard.questions import Questions
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.files.watcher import Watcher
 from holdfast.ids import SpaceId
-from holdfast.index.settings import index_of
 from holdfast.observed import Codebases, Sessions, Values, space_values
 from holdfast.reading import config
 from holdfast.reading.objects import Objects
@@ -53,7 +52,6 @@ class DashboardService:
     def __init__(
         self,
         app: App,
-        environment: Mapping[str, str],
         *,
         store: str | None = None,
         open_space: Callable[[str], Store] | None = None,
@@ -72,7 +70,7 @@ class DashboardService:
         self._opening = threading.Lock()
         self._seqs: dict[str, int] = {}
         self._watchers: dict[str, Watcher] = {}
-        self._index = index_of(environment)
+        self._index = app.open_index()
         self._codebases = Codebases(self._index)
         self._sessions: Sessions | None = None
         self._reader = Reader(
@@ -88,15 +86,12 @@ class DashboardService:
         self._looking = threading.Lock()
 
     @classmethod
-    def beside(
-        cls, app: App, service: SyncService, environment: Mapping[str, str]
-    ) -> DashboardService:
+    def beside(cls, app: App, service: SyncService) -> DashboardService:
         """The dashboard of a server: its spaces, and its ear for their commits."""
         options = service.options
         in_memory = options.store.startswith("memory:")
         return cls(
             app,
-            environment,
             store=options.store,
             # In memory there is no second way to a space.
             open_space=_spaces_of(service) if in_memory else None,
@@ -125,8 +120,8 @@ class DashboardService:
         """What can be asked, by path below /api/."""
         if self._questions is None:
             # A book of their own: they are asked in other threads than the one that looks.
-            book = Sessions(self._open(sessions.SPACE), _now_ms)
-            made = Questions(self._app.home, self._index, self._reader, book, self._existing)
+            book = Sessions(self._open(sessions.SPACE), _now_ms, self._app.home)
+            made = Questions(self._app, self._index, self._reader, book, self._existing)
             self._questions = made.table()
         return self._questions
 
@@ -263,13 +258,13 @@ class DashboardService:
 
     def _session_book(self) -> Sessions:
         if self._sessions is None:
-            self._sessions = Sessions(self._open(sessions.SPACE), _now_ms)
+            self._sessions = Sessions(self._open(sessions.SPACE), _now_ms, self._app.home)
         return self._sessions
 
     # noticing
 
     def _directories(self) -> list[Path]:
-        found = [self._app.home / "index"]
+        found = [self._app.home / "index", self._app.home / "run"]
         root = roots.resolve_root(self._store_url)
         if root is not None:
             found.append(root)
@@ -279,8 +274,10 @@ class DashboardService:
 
     def _wanted(self, path: Path) -> bool:
         """Whether a changed file can change what is shown; our own writing must not."""
-        if path.name == "registry.json":
+        if path.name == "registry.json" or path.parent.name == "bindings":
             return True
+        if path.parent.parent.name == "hosts" and path.suffix == ".jsonl":
+            return True  # what we answered in another program's session
         return (
             ".sqlite" in path.name
             and path.parent.name.endswith(roots.ENGINE_ROOT)
