@@ -316,3 +316,19 @@ def _untouch(path: Path) -> None:
     text = path.read_text(encoding="utf-8").splitlines(keepends=True)
     kept = [line for line in text if not line.startswith("# looked at on day")]
     path.write_text("".join(kept), encoding="utf-8")
+
+
+def main() -> int:
+    """Fill a directory, and say how to look at it."""
+    import sys
+
+    if len(sys.argv) != 2:
+        print("usage: python -m holdfast.dashboard.demo DIR", file=sys.stderr)
+        return 2
+    made = fill(Path(sys.argv[1]).resolve() / "home", Path(sys.argv[1]).resolve())
+    print(f"HOLDFAST_HOME={made.home} holdfast serve")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
