@@ -103,7 +103,9 @@ class Fetcher:
     def archive(self, package: Package) -> Path:
         """The package's file as the registry gave it, verified."""
         folder = self.cache / "packages" / package.kind / package.name.replace("/", "+")
-        kept = [p for p in folder.glob("*") if digest(p) == package.sha256] if folder.is_dir() else []
+        kept = (
+            [p for p in folder.glob("*") if digest(p) == package.sha256] if folder.is_dir() else []
+        )
         if kept:
             return kept[0]
         folder.mkdir(parents=True, exist_ok=True)
@@ -141,7 +143,10 @@ class Fetcher:
             call(["apt-get", "-o", "APT::Sandbox::User=root", "download", wanted], into)
         else:
             # An `apt` of our own, since source packages are often not among a system's lists.
-            call(["apt-get", *self._apt(), "source", "--download-only", "--tar-only", package.name], into)
+            call(
+                ["apt-get", *self._apt(), "source", "--download-only", "--tar-only", package.name],
+                into,
+            )
         found = [p for p in into.iterdir() if ".orig" in p.name or package.kind != "debian-source"]
         found = [p for p in found if p.suffix != ".asc"]
         native = [p for p in into.iterdir() if ".tar." in p.name and ".debian." not in p.name]
@@ -165,7 +170,9 @@ class Fetcher:
             for folder in (lists / "partial", state / "cache/archives/partial", state / "sources"):
                 folder.mkdir(parents=True, exist_ok=True)
             found = sorted(Path("/etc/apt").glob("sources.list.d/*.sources"))
-            stanzas = [path.read_text().replace("Types: deb\n", "Types: deb-src\n") for path in found]
+            stanzas = [
+                path.read_text().replace("Types: deb\n", "Types: deb-src\n") for path in found
+            ]
             if not stanzas:
                 raise CannotFetch("this system has no Debian archive to take sources from")
             (state / "sources" / "all.sources").write_text("\n".join(stanzas))
