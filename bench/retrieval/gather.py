@@ -34,14 +34,19 @@ NOT_RUNTIME = re.compile(
     r"[._-](?:test|spec)s?\.|(?:^|/)test_|Tests?\.\w+$|_test\.\w+$|\.d\.ts$|/deprecated_",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"^\s*(?:///?!?|/\*\*?|\*/?|#(?!\[|!|include|define|if|end|el)|---?(?!-)|--\[\[|\]\])")
+_COMMENT = re.compile(
+    r"^\s*(?:///?!?|/\*\*?|\*/?|#(?!\[|!|include|define|if|end|el)|---?(?!-)|--\[\[|\]\])"
+)
 _BETWEEN = re.compile(r"^\s*(?:@\w|#\[|\[\w.*\]\s*$|template\b|local_unused)")
 _DOCUMENTING = {
     ".go": "//", ".rb": "#", ".sh": "#", ".zig": "///", ".rs": "///", ".swift": "///", ".cs": "///",
     ".lua": "---", ".hs": "-- |", ".c": "/*", ".h": "/*",
 }  # fmt: skip
 """How a comment begins that documents, where it is not `/**`."""
-_TAGS = re.compile(r"\s@(?:param|return|see|throws|since|brief|deprecated|example|template|private|api|internal|type|ts)\b.*|\s\\(?:param|return|pre|post)\b.*", re.S)
+_TAGS = re.compile(
+    r"\s@(?:param|return|see|throws|since|brief|deprecated|example|template|private|api|internal|type|ts)\b.*|\s\\(?:param|return|pre|post)\b.*",
+    re.S,
+)
 _DEFINITIONS = {
     ".zig": re.compile(r"^(?P<indent>\s*)(?:pub )?(?:inline )?fn (?P<name>\w+)\("),
     ".ex": re.compile(r"^(?P<indent>\s*)(?:def|defp|defmacro|defmacrop) (?P<name>\w+[?!]?)"),
@@ -141,7 +146,9 @@ def _documents(path: str, line: str) -> bool:
 
 def _elixir_doc(lines: list[str], number: int) -> tuple[int, int] | None:
     at = number - 1
-    while at >= 1 and (not lines[at - 1].strip() or lines[at - 1].lstrip().startswith(("@spec", "@since"))):
+    while at >= 1 and (
+        not lines[at - 1].strip() or lines[at - 1].lstrip().startswith(("@spec", "@since"))
+    ):
         at -= 1
     if at < 1 or lines[at - 1].strip() != '"""':
         return None
@@ -190,7 +197,11 @@ def asked(doc: str, name: str) -> str:
     text = " ".join(words)
     if not WORDS_MIN <= len(words) <= WORDS_MAX or not text.isascii():
         return ""
-    if len(name) >= 4 and not verb and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE):
+    if (
+        len(name) >= 4
+        and not verb
+        and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
+    ):
         return ""
     if re.match(r"(?i)(see|should not|argh|according to|constructor\b|we |one day|copied|if err|use to|swiftlint|disable|deprecated|todo|fixme|note|copyright|same as|like |alias|an? overload|"
                 r"the following|this (?:is|function|method) (?:for|only)|\(|@|https?:|end\b)", text):  # fmt: skip
@@ -233,7 +244,9 @@ def _plain(text: str) -> str:
     return " ".join(re.sub(r"[^a-z0-9]+", " ", text.lower()).split())
 
 
-ABOUT_OTHERS = re.compile(r"(?i)\b(?:tests?|bench\w*|figures|fuzzed|twins|threads|true|tables)\b|parser$")
+ABOUT_OTHERS = re.compile(
+    r"(?i)\b(?:tests?|bench\w*|figures|fuzzed|twins|threads|true|tables)\b|parser$"
+)
 """Subjects of commits whose point is not the functions of src that they touch."""
 
 
@@ -244,7 +257,11 @@ def from_commits(sources: Path, commit: str, tree: Path, most: int) -> list[dict
     for row in log.splitlines():
         identity, _, subject = row.partition("\t")
         package, _, effect = subject.partition(": ")
-        if ABOUT_OTHERS.search(effect) or len(effect.split()) < WORDS_MIN or package in ("docs", "tests", "bench"):
+        if (
+            ABOUT_OTHERS.search(effect)
+            or len(effect.split()) < WORDS_MIN
+            or package in ("docs", "tests", "bench")
+        ):
             continue
         touched: dict[str, set[str]] = {}
         for path, first, last in _hunks(sources, identity):
