@@ -176,8 +176,7 @@ def shown(found: dict[str, Any]) -> str:
             count = max(cell["queries"] for cell in cells if cell)
             rows.append((key, str(count), *(f"{c['ndcg10']:.3f}" if c else "" for c in cells)))
         parts.append(table((kind, "queries", *systems), rows))
-    for failure in found["failures"]:
-        parts.append(f"left out: {failure['repository']}, {failure['system']}: {failure['why']}")
+    parts += [f"left out: {f['repository']}, {f['system']}: {f['why']}" for f in found["failures"]]
     return "\n\n".join(parts)
 
 
@@ -187,7 +186,7 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
                         help="labelled questions: a file, or a directory of files")  # fmt: skip
     parser.add_argument("--out", type=Path, metavar="REPORT.json", help="where the report goes")
     parser.add_argument("--systems", default="holdfast",
-                        help=f"with commas, of: {', '.join(SYSTEMS)} (default: holdfast)")  # fmt: skip
+                        help=f"with commas, of {', '.join(SYSTEMS)}; default holdfast")  # fmt: skip
     parser.add_argument("--without", default="", metavar="SIGNAL",
                         help="leave lanes or signals of Holdfast out, with commas")  # fmt: skip
     parser.add_argument("--weights", type=Path, metavar="FILE.json",

@@ -44,8 +44,14 @@ _DOCUMENTING = {
 }  # fmt: skip
 """How a comment begins that documents, where it is not `/**`."""
 _TAGS = re.compile(
-    r"\s@(?:param|return|see|throws|since|brief|deprecated|example|template|private|api|internal|type|ts)\b.*|\s\\(?:param|return|pre|post)\b.*",
-    re.S,
+    r"\s@(?:param|return|see|throws|since|brief|deprecated|example|template|private|api|internal|"
+    r"type|ts)\b.*|\s\\(?:param|return|pre|post)\b.*",
+    re.DOTALL,
+)
+_NO_QUESTION = re.compile(
+    r"(?i)see|should not|argh|according to|constructor\b|we |one day|copied|if err|use to|"
+    r"swiftlint|disable|deprecated|todo|fixme|note|copyright|same as|like |alias|an? overload|"
+    r"the following|this (?:is|function|method) (?:for|only)|[(@]|https?:|end\b"
 )
 _DEFINITIONS = {
     ".zig": re.compile(r"^(?P<indent>\s*)(?:pub )?(?:inline )?fn (?P<name>\w+)\("),
@@ -203,8 +209,7 @@ def asked(doc: str, name: str) -> str:
         and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
     ):
         return ""
-    if re.match(r"(?i)(see|should not|argh|according to|constructor\b|we |one day|copied|if err|use to|swiftlint|disable|deprecated|todo|fixme|note|copyright|same as|like |alias|an? overload|"
-                r"the following|this (?:is|function|method) (?:for|only)|\(|@|https?:|end\b)", text):  # fmt: skip
+    if _NO_QUESTION.match(text):
         return ""
     if re.search(r"[{}=;|\\]|->|https?:|Copyright|param\b", text):
         return ""

@@ -83,13 +83,16 @@ class Bench:
             case "semble" | "semble-bm25":
                 worker = Path(__file__).parent / "workers" / "semble_alone.py"
                 return [self._semble(), str(worker)]
-        raise Failed(f"there is no system {system!r}: one of {', '.join(SYSTEMS)}")
+            case _:
+                raise Failed(f"there is no system {system!r}: one of {', '.join(SYSTEMS)}")
 
     def _call(self, command: list[str], home: Path) -> dict[str, Any]:
         environment = {
             **os.environ,
             "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "HOLDFAST_HOME": str(home),
-            "PYTHONPATH": str(Path(__file__).parent.parent.parent), **self.environment,
+            "PYTHONPATH": os.pathsep.join(filter(None, (
+                str(Path(__file__).parent.parent.parent), os.environ.get("PYTHONPATH"))),
+            ), **self.environment,
         }  # fmt: skip
         try:
             done = subprocess.run(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -49,14 +50,21 @@ def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
 
 
 def _window(root: Path, path: str, lines: Mapping[int, set[str]]) -> Place:
-    def worth(start: int) -> tuple[int, int]:
-        inside = [words for number, words in lines.items() if start <= number < start + WINDOW]
-        return len(set().union(*inside)), -start
-
-    start = max((max(1, number - 2) for number in lines), key=worth)
+    """The window with the most different words, the first of equals; both ends only move on."""
+    numbers = sorted(lines)
+    counts: Counter[str] = Counter()
+    best, start, last = 0, numbers[0], 0
+    for first in numbers:
+        while last < len(numbers) and numbers[last] < first + WINDOW:
+            counts.update(lines[numbers[last]])
+            last += 1
+        if (distinct := sum(times > 0 for times in counts.values())) > best:
+            best, start = distinct, first
+        counts.subtract(lines[first])
+    start = max(1, start - 2)
     text = (root / path).read_bytes().decode("utf-8", "replace").splitlines()
-    end = min(len(text), start + WINDOW - 1)
-    return path, start, max(start, end), "\n".join(text[start - 1 : end])
+    end = max(start, min(len(text), start + WINDOW - 1))
+    return path, start, end, "\n".join(text[start - 1 : end])
 
 
 if __name__ == "__main__":

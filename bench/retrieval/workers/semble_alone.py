@@ -4,14 +4,18 @@ With `model` false its dense lane is switched off: BM25 with its ranking (alpha 
 in place of the model, which semble would download otherwise.
 """
 
+from __future__ import annotations
+
+import importlib
 import json
 import resource
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 
-def processor_s():  # type: ignore[no-untyped-def]
+def processor_s() -> float:
     own, others = (resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
 
@@ -21,7 +25,7 @@ class NoModel:
 
     dim = 2
 
-    def encode(self, texts, **_options):  # type: ignore[no-untyped-def]
+    def encode(self, texts: Any, **_options: Any) -> Any:
         import numpy
 
         one = isinstance(texts, str)
@@ -29,15 +33,15 @@ class NoModel:
         return rows[0] if one else rows
 
 
-def main():  # type: ignore[no-untyped-def]
+def main() -> None:
     job = json.loads(Path(sys.argv[1]).read_text())
-    import semble.index.index as module
+    module: Any = importlib.import_module("semble.index.index")
 
     if not job["model"]:
-        module.load_model = lambda _path=None: (NoModel(), "none")  # type: ignore[attr-defined]
+        module.load_model = lambda _path=None: (NoModel(), "none")
     wall, spent = time.perf_counter(), processor_s()
     index = module.SembleIndex.from_path(job["root"])
-    found = {
+    found: dict[str, Any] = {
         "index_s": time.perf_counter() - wall,
         "index_cpu_s": processor_s() - spent,
         "chunks": len(index.chunks),
