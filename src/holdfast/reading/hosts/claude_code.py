@@ -5,8 +5,9 @@ results of parallel calls hang below their calls as siblings, so a walk along pa
 some: results are collected by the id of their call, for every call on the path whose message got
 any result there (a request is never sent with some results missing).
 
-    compact_boundary        has no parent: the walk ends there by itself. Its logical parent, and
-                            messages said to be preserved, are never used
+    compact_boundary        has no parent and is a barrier: nothing before it counts. The walk goes
+                            on to its logical parent only to tell what was lost; messages said to
+                            be preserved are never used
     microcompact_boundary   blanks results listed by call id
     Read results            anchor the whole file when the numbered text shown is all of it
     our own results         count when the sidecar knows the call and the text is the one we gave
@@ -29,7 +30,7 @@ from typing import Any
 from holdfast.reading.errors import NotOurs
 from holdfast.reading.events import Anchored, Barrier, Event, Hidden, Refreshed
 from holdfast.reading.hosts.lines import Follower, loads
-from holdfast.reading.hosts.sidecar import Sidecar, text_digest
+from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
 from holdfast.reading.scope import WHOLE
 from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
 
@@ -50,11 +51,16 @@ class _Line:
     sidechain: bool
     kind: str
     message: str | None = None
+    before: str | None = None
+    """Of a compaction: the line that was the last before it."""
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     events: tuple[tuple[str, Event | None, Served | None], ...] = ()
-    shown: dict[str, str] = field(default_factory=dict)
-    """Text of each result by call id, for the sidecar to recognise; digests, not texts."""
+    shown: dict[str, frozenset[str]] = field(default_factory=dict)
+    """What each result may stand for by call id, for the sidecar to recognise; digests only.
+
+    Of a result with structured content the model is shown that, as JSON with the text in it.
+    """
 
 
 class ClaudeCodeLog:
@@ -194,7 +200,7 @@ class ClaudeCodeLog:
             text = _text_of(block.get("content"))
             if text is None or block.get("is_error") is True:
                 continue
-            line.shown[call] = text_digest(text)
+            line.shown[call] = frozenset(map(text_digest, texts_of(text)))
             if len(found) == 1 and self._names.get(call) == "Read":
                 events.append((call, *_native_read(raw.get("toolUseResult"), text)))
         line.results, line.events = tuple(results), tuple(events)
@@ -222,7 +228,8 @@ class ClaudeCodeLog:
         while at is not None and left >= 0:
             path.append(at)
             left -= at.size
-            above = None if at.parent is None else self._lines.get(at.parent)
+            parent = at.parent or at.before
+            above = None if parent is None else self._lines.get(parent)
             # A parent is written before its child; anything else is no tree of theirs.
             at = above if above is not None and above.number < at.number else None
         return path
@@ -251,6 +258,9 @@ class ClaudeCodeLog:
         self._parent: str | None = None
         for line in lines:
             self._add_line(line)
+        if self.tree.number(leaf.uuid) == NOBODY:
+            # Whoever looks at the tree starts from where the conversation stands.
+            self._chain(leaf.uuid, leaf.kind, None, None)
 
     def _add_line(self, line: _Line) -> None:
         if self.newest_leaf:
@@ -262,7 +272,7 @@ class ClaudeCodeLog:
             return
         for call in line.results:
             record = self.sidecar.served.get(call)
-            if record is not None and line.shown.get(call) == record.text_sha256:
+            if record is not None and record.text_sha256 in line.shown.get(call, ()):
                 self._chain(call, "read", record.event(), record.served())
         for name in (line.uuid, *line.calls):
             for count, event in enumerate(self.sidecar.refreshed.get(name, ())):
@@ -278,7 +288,8 @@ def _system_events(
 ) -> tuple[tuple[str, Event | None, Served | None], ...]:
     match raw.get("subtype"):
         case "compact_boundary":
-            line.parent = None
+            before = raw.get("logicalParentUuid")
+            line.parent, line.before = None, before if isinstance(before, str) else None
             return ((f"{line.uuid}/boundary", Barrier(), None),)
         case "microcompact_boundary":
             details = raw.get("microcompactMetadata")
