@@ -243,7 +243,7 @@ def test_a_host_killed_in_the_middle_fails_the_call_and_not_the_agent(
             assert first is not None
             began = asyncio.Event()
 
-            async def progress(*report: Any) -> None:
+            async def progress(progress: float, total: float | None, message: str | None) -> None:
                 began.set()
 
             building = asyncio.create_task(
@@ -387,8 +387,8 @@ def test_a_cancelled_build_leaves_the_old_generation(machine: Machine, era: str)
             reports: list[float] = []
             began = asyncio.Event()
 
-            async def progress(done: float, total: float | None, message: str | None) -> None:
-                reports.append(done)
+            async def progress(progress: float, total: float | None, message: str | None) -> None:
+                reports.append(progress)
                 assert total == 100.0
                 assert message
                 began.set()
