@@ -21,13 +21,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "calls": ("holdfast.cli.calls", "what a symbol calls, and what calls it"),
     "read": ("holdfast.cli.read", "a file, or only what the session does not hold of it"),
     "readcache": ("holdfast.cli.readcache", "what a session holds, and why an answer is short"),
+    "context": ("holdfast.cli.context", "what the model of a session holds, file by file"),
     "session": ("holdfast.cli.session", "a session as a tree, with the trust at each point"),
     "locate": ("holdfast.cli.locate", "say how much of a snippet exists in a tree, and where"),
     "clones": ("holdfast.cli.clones", "list the largest repeated blocks of a tree"),
     "sequence": ("holdfast.cli.sequence", "show the graph of a few short texts"),
     "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
     "keys": ("holdfast.cli.keys", "make and show the keys that sessions are signed with"),
+    "mcp": ("holdfast.cli.mcp", "the tools for an agent, over standard input and output"),
     "serve": ("holdfast.cli.serve", "serve the memory protocol on a socket"),
+    "install": ("holdfast.cli.install", "have an agent use these tools; shows what it writes"),
+    "uninstall": ("holdfast.cli.uninstall", "take out of an agent's settings what was put there"),
+    "hook": ("holdfast.cli.hook", "what agents call at session start and compaction"),
     "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
 }
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""

@@ -168,6 +168,7 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
         state = Indexed(built.totals.files, built.totals.chunks, built.index_status)
         _end(index, root, run_id, lambda record: _published(index, record, state))
         index.freshness.forget(root)
+        index.published(root, built.snapshot)
     finally:
         lease.release()
 
@@ -202,6 +203,7 @@ def run_sync(
 
     after = index.registry.change(record.root, finish)
     index.freshness.looked(record.root, built.identity, built.snapshot)
+    index.published(record.root, built.snapshot)
     return built, after or record
 
 
