@@ -483,12 +483,12 @@ def test_a_connection_that_breaks_while_opening_is_named(world: World, heard: st
         assert lost.value.name == "ConnectionError"
         assert "ask again" in lost.value.hint
     assert not written.settled, "a commit outlives the connection"
-    assert duet.session.stage is Stage.DETACHED
+    assert not duet.session.live
     duet.hold_answers = lambda _: False
     duet.reconnect()
     # The server rotated the token, and the first one never arrived.
     duet.session.opening.result()
-    assert duet.session.stage is Stage.LIVE
+    assert duet.session.live
     assert written.result().seq == 1
     assert duet.landing == [1]
 

@@ -29,7 +29,7 @@ from holdfast.sync.transaction import Transaction
 from tests.sync.duet import Duet, put, watch
 from tests.sync.wire import World
 
-BASE = {
+BASE: dict[str, Any] = {
     "value": {"n": 1, "profile": {"name": "a"}, "list": ["x", "y"], "o": {}},
     "source": {"/": "s"},
 }
