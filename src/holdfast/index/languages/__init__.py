@@ -7,6 +7,8 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from holdfast.files import policy
+
 if TYPE_CHECKING:
     from holdfast.index.walk import Language
 
@@ -67,7 +69,8 @@ def language_of(path: str, source: bytes) -> str:
     shebang = _SHEBANG.match(source[:200])
     if shebang:
         return _INTERPRETERS.get(shebang.group(1).decode(), "text")
-    return "text"
+    named = policy.language_of(path)  # by extensions that this table leaves to it, such as `.ksh`
+    return named if named not in DOCUMENTS.values() else "text"
 
 
 @lru_cache(maxsize=64)

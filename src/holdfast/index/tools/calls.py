@@ -20,7 +20,7 @@ from holdfast.index.links import LinkedProgram
 from holdfast.index.refusals import refusal
 from holdfast.index.resolve import Edge
 from holdfast.index.resolve import Open as OpenCall
-from holdfast.index.tools.outline import file_key
+from holdfast.index.tools.outline import file_key, no_facts
 
 Direction = Literal["callers", "callees", "both"]
 DEPTH_MAX = 3
@@ -139,6 +139,10 @@ def _walk(index: CodeIndex, gate: Open, reader: Reader, key: str, answer: GraphA
             answer["message"] = (
                 f"'{key}' has no symbols that are known" if exists else f"there is no file '{key}'"
             )
+            return
+        if facts.guessed:
+            answer["status"], answer["reason"] = "unsupported", "unsupported_language"
+            answer["message"] = no_facts(facts)
             return
         named = _named(facts, answer["symbolRef"])
         if len(named) != 1:

@@ -137,6 +137,10 @@ def _outline(
             raise
         answer.update(_refused(index, answer, again))
         return
+    if facts is not None and facts.guessed:
+        answer["status"], answer["reason"] = "unsupported", "unsupported_language"
+        answer["message"] = no_facts(facts)
+        return
     if facts is None or not facts.symbols:
         answer["status"] = "unsupported" if facts is None else "ok"
         answer["outline"] = None if facts is None else {"symbols": []}
@@ -167,6 +171,12 @@ def _outline(
             f"OUTLINE_PROBLEM:{problem.code} line {problem.line}: {problem.detail}"
             for problem in facts.problems[:5]
         ]
+
+
+def no_facts(facts: FileFacts) -> str:
+    """What to say of a file whose language is searched and not understood."""
+    what = f"files in {facts.language}" if facts.language != "text" else "plain text"
+    return f"'{facts.path}' has no outline: {what} can be searched and read, not outlined"
 
 
 def symbol_wire(facts: FileFacts, symbol: Symbol) -> Wire:
