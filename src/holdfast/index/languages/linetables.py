@@ -7,32 +7,37 @@ line without a bound, so that no file makes it slow.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 from holdfast.index.facts import Kind
 
 
-class Lines(NamedTuple):
+@dataclass(frozen=True)
+class Lines:
     """What the definitions of a language look like.
 
-    The pattern is tried at the start of every line; `word` says what is defined, `name` what it is
-    called. `kinds` gives the kind by the word, in lower case; "" stands for a line without one.
+    `text` is a pattern that is tried at the start of every line: `word` says what is defined,
+    `name` what it is called. `kinds` gives the kind by the word, in lower case; "" stands for a
+    line without one.
     """
 
-    pattern: re.Pattern[bytes]
+    text: str
     kinds: dict[str, Kind]
+    flags: int = 0
 
-
-def _lines(pattern: str, kinds: dict[str, Kind], flags: int = 0) -> Lines:
-    whole = rf"^(?P<indent>[ \t]*)(?:{pattern})"
-    return Lines(re.compile(whole.encode(), re.MULTILINE | re.VERBOSE | flags), kinds)
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        """Compiled by the first file that needs it: few trees hold all of these languages."""
+        whole = rf"^(?P<indent>[ \t]*)(?:{self.text})"
+        return re.compile(whole.encode(), re.MULTILINE | re.VERBOSE | self.flags)
 
 
 def _of(kind: Kind, words: str) -> dict[str, Kind]:
     return dict.fromkeys(words.split(), kind)
 
 
-_SCRIPT = _lines(
+_SCRIPT = Lines(
     r"""(?:<(?P<tag>script|template|style)\b)
     |(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:abstract\s+)?
      (?:(?P<word>function\*?|class|interface|enum|type)\s+(?P<name>[\w$]+)
@@ -41,7 +46,7 @@ _SCRIPT = _lines(
     _of("function", "function function*") | _of("class", "class") | _of("interface", "interface")
     | _of("enum", "enum") | _of("type", "type") | {"": "function"},
 )  # fmt: skip
-_LISP = _lines(
+_LISP = Lines(
     r"""\((?P<word>ns|def[\w*+!?-]*|define[\w*+!?-]*|cl-def\w+)\s+(?:\^\S+\s+)*\(?'?
     (?P<name>[^\s()\[\]{}"';]+)""",
     _of("namespace", "ns defpackage")
@@ -52,19 +57,19 @@ _LISP = _lines(
 )  # fmt: skip
 
 TABLE: dict[str, Lines] = {
-    "elixir": _lines(
+    "elixir": Lines(
         r"""(?P<word>defmodule|defprotocol|defimpl|defmacrop?|defguardp?|defdelegate|defp?|describe
         |test)\s+(?:(?P<name>[\w.]+[?!]?)|"(?P<text>[^"\n]+)")""",
         _of("namespace", "defmodule defimpl describe") | _of("interface", "defprotocol")
         | _of("macro", "defmacro defmacrop defguard defguardp") | {"": "function"},
     ),
-    "erlang": _lines(
+    "erlang": Lines(
         r"""(?P<name>(?!when\b|if\b|case\b|fun\b|receive\b|try\b|end\b)[a-z][\w@]*)\((?=[^\n]*(?:->|[,)]))
         |-(?P<word>module|record|define|type|opaque)\(?\s*(?P<held>\w+)""",
         _of("namespace", "module") | _of("struct", "record") | _of("macro", "define")
         | _of("type", "type opaque") | {"": "function"},
     ),
-    "haskell": _lines(
+    "haskell": Lines(
         r"""(?P<word>module|data(?:\s+(?:family|instance))?|newtype|type(?:\s+(?:family|instance))?
         |class|instance|pattern)\s+(?:\([^)\n]*\)[ \t]*=>\s*|[\w ']{1,80}=>\s*)?
         (?P<name>[A-Z][\w.']*(?:(?<=[\w'])\s+\(?[A-Z][\w']*)?)
@@ -72,13 +77,13 @@ TABLE: dict[str, Lines] = {
         _of("namespace", "module") | _of("struct", "data newtype") | _of("interface", "class")
         | _of("object", "instance") | _of("type", "type pattern") | {"": "function"},
     ),
-    "ocaml": _lines(
+    "ocaml": Lines(
         r"""(?P<word>let(?:\s+rec)?|and|module(?:\s+type)?(?:\s+rec)?|type(?:\s+nonrec)?|class
         |exception|external|val|method!?)\s+(?:\([^)\n]*\)\s+|'\w+\s+)?(?P<name>[\w']+)""",
         _of("namespace", "module") | _of("type", "type exception") | _of("class", "class")
         | {"": "function"},
     ),
-    "fsharp": _lines(
+    "fsharp": Lines(
         r"""(?P<word>let(?:\s+(?:rec|inline|private|mutable|internal))*|module(?:\s+rec)?|namespace
         |type|and|exception)\s+(?P<name>``[^`\n]+``|[\w.']+)
         |(?P<shape>member|static|abstract|override)(?:\s+(?:member|private|inline))*\s+(?:\w+\.)?
@@ -86,14 +91,14 @@ TABLE: dict[str, Lines] = {
         _of("namespace", "module namespace") | _of("type", "type and exception")
         | _of("method", "member static abstract override") | {"": "function"},
     ),
-    "zig": _lines(
+    "zig": Lines(
         r"""(?:(?:pub|export|inline|noinline|extern(?:\s+"[^"\n]*")?)\s+)*(?:(?P<word>fn)\s+(?P<name>\w+)
         |(?:const|var)\s+(?P<held>\w+)\s*=\s*(?:(?:packed|extern)\s+)?(?P<shape>struct|enum|union|opaque|error)\b
         |(?P<case>test)\s+"(?P<text>[^"\n]+)")""",
         _of("struct", "struct opaque") | _of("enum", "enum error") | _of("union", "union")
         | {"": "function"},
     ),
-    "dart": _lines(
+    "dart": Lines(
         r"""(?:(?:abstract|base|final|sealed|interface|static|external|const|factory|late)\s+)*
         (?:(?P<word>class|mixin(?:\s+class)?|extension(?:\s+type)?|enum|typedef)\s+(?P<name>\w+)
         |(?!(?:if|for|while|switch|return|catch|else|assert|await|throw|new|do|case|super|this)\b)
@@ -102,25 +107,25 @@ TABLE: dict[str, Lines] = {
         _of("class", "class") | _of("trait", "mixin extension") | _of("enum", "enum")
         | _of("type", "typedef") | {"": "function"},
     ),
-    "julia": _lines(
+    "julia": Lines(
         r"""(?:@\w+\s+)*(?P<word>function|macro|(?:mutable\s+)?struct|abstract\s+type|primitive\s+type
         |(?:bare)?module|const)\s+(?P<name>[\w.!]+)
         |(?P<held>(?!if\b|for\b|while\b|return\b)[A-Za-z_][\w.!]*)\([^\n]*?\)(?:\s*where[^=\n]*)?\s*=(?!=)""",
         _of("macro", "macro") | _of("struct", "struct mutable") | _of("type", "abstract primitive")
         | _of("namespace", "module baremodule") | _of("constant", "const") | {"": "function"},
     ),
-    "r": _lines(
+    "r": Lines(
         r"""(?P<name>[\w.]+)\s*(?:<-|<<-|=)\s*(?:function\s*\(|\\\()
         |(?P<word>setClass|setRefClass|setGeneric|setMethod|R6Class)\(\s*["'](?P<text>[^"'\n]+)
         |(?P<held>[\w.]+)\s*<-\s*(?:R6::)?(?P<shape>R6Class|setRefClass)\(""",
         _of("class", "setclass setrefclass r6class") | {"": "function"},
     ),
-    "perl": _lines(
+    "perl": Lines(
         r"(?P<word>sub|package|class|method|role)\s+(?P<name>[\w:]+)",
         _of("namespace", "package") | _of("class", "class role") | _of("method", "method")
         | {"": "function"},
     ),
-    "nim": _lines(
+    "nim": Lines(
         r"""(?P<word>proc|func|method|iterator|template|macro|converter)\s+(?P<name>\w+|`[^`\n]+`)
         |(?P<held>[A-Z]\w*)\*?\s*(?:\[[^\]\n]*\])?\s*(?:\{\.[^\n]*\.\})?\s*=\s*(?:ref\s+|ptr\s+)?(?P<shape>object|enum|tuple|concept)\b""",
         _of("macro", "template macro") | _of("method", "method") | _of("struct", "object tuple")
@@ -128,10 +133,10 @@ TABLE: dict[str, Lines] = {
     ),
     "clojure": _LISP,
     "lisp": _LISP,
-    "vim": _lines(
+    "vim": Lines(
         r"(?P<word>function|command)!?\s+(?:-\S+\s+)*(?P<name>[\w:.#<>]+)", {"": "function"}
     ),
-    "sql": _lines(
+    "sql": Lines(
         r"""CREATE\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:(?:GLOBAL|LOCAL|TEMP|TEMPORARY|UNIQUE|UNLOGGED|MATERIALIZED
         |RECURSIVE|CONCURRENTLY|VIRTUAL|EXTERNAL)\s+)*
         (?P<word>TABLE|VIEW|FUNCTION|PROCEDURE|TRIGGER|INDEX|TYPE|SCHEMA|SEQUENCE|DOMAIN|EXTENSION|POLICY)\s+
@@ -140,31 +145,31 @@ TABLE: dict[str, Lines] = {
         | _of("type", "type domain") | _of("namespace", "schema") | {"": "function"},
         re.IGNORECASE,
     ),
-    "proto": _lines(
+    "proto": Lines(
         r"(?P<word>message|service|enum|rpc|extend|package)\s+(?P<name>[\w.]+)",
         _of("struct", "message extend") | _of("interface", "service") | _of("enum", "enum")
         | _of("namespace", "package") | _of("method", "rpc"),
     ),
-    "graphql": _lines(
+    "graphql": Lines(
         r"""(?:extend\s+)?(?P<word>type|interface|enum|input|union|scalar|directive|query|mutation
         |subscription|fragment)\s+@?(?P<name>\w+)""",
         _of("struct", "type input") | _of("interface", "interface") | _of("enum", "enum")
         | _of("union", "union") | _of("type", "scalar") | {"": "function"},
     ),
-    "hcl": _lines(
+    "hcl": Lines(
         r"""(?P<word>resource|data|module|variable|output|provider|locals|terraform|moved|import|check
         |job|group|task|source|build)\b(?:\s*"(?P<text>[^"\n]+)")?(?:\s*"(?P<more>[^"\n]+)")?\s*\{""",
         _of("variable", "variable output locals") | _of("namespace", "module terraform provider")
         | {"": "object"},
     ),
-    "solidity": _lines(
+    "solidity": Lines(
         r"""(?:abstract\s+)?(?P<word>contract|interface|library|function|modifier|event|error|struct|enum
         |constructor|def)\b\s*(?P<name>\w*)""",
         _of("class", "contract library") | _of("interface", "interface") | _of("struct", "struct")
         | _of("enum", "enum") | _of("type", "event error") | _of("constructor", "constructor")
         | {"": "function"},
     ),
-    "objc": _lines(
+    "objc": Lines(
         r"""@(?P<word>interface|implementation|protocol)\s+(?P<name>\w+)
         |[-+]\s*\([^)\n]*\)\s*(?P<held>\w+)
         |(?!(?:if|for|while|switch|return|else|do)\b)(?:\w+[ \t*]+){1,6}
@@ -172,62 +177,62 @@ TABLE: dict[str, Lines] = {
         _of("class", "interface implementation") | _of("interface", "protocol")
         | {"": "method"},
     ),
-    "groovy": _lines(
+    "groovy": Lines(
         r"""(?:(?:public|private|protected|static|final|abstract)\s+)*
         (?:(?P<word>class|interface|trait|enum|def|void|task)\s+(?P<name>\w+)(?=[\s({<])(?!\s*=)
         |(?P<held>tasks\.(?:register|named)\(['"][\w-]+))""",
         _of("class", "class") | _of("interface", "interface") | _of("trait", "trait")
         | _of("enum", "enum") | {"": "function"},
     ),
-    "powershell": _lines(
+    "powershell": Lines(
         r"(?P<word>function|filter|class|enum|workflow|configuration)\s+(?:global:|script:)?(?P<name>[\w:-]+)",
         _of("class", "class") | _of("enum", "enum") | {"": "function"}, re.IGNORECASE,
     ),
-    "fish": _lines(r"(?P<word>function)\s+(?P<name>[\w.:-]+)", {"": "function"}),
-    "awk": _lines(r"(?P<word>function|func)\s+(?P<name>\w+)", {"": "function"}),
-    "batch": _lines(r":(?P<name>[A-Za-z_][\w.-]*)\s*$", {"": "function"}),
-    "asm": _lines(r"(?P<name>[A-Za-z_.$][\w.$@]*):(?!:)", {"": "function"}),
-    "hdl": _lines(
+    "fish": Lines(r"(?P<word>function)\s+(?P<name>[\w.:-]+)", {"": "function"}),
+    "awk": Lines(r"(?P<word>function|func)\s+(?P<name>\w+)", {"": "function"}),
+    "batch": Lines(r":(?P<name>[A-Za-z_][\w.-]*)\s*$", {"": "function"}),
+    "asm": Lines(r"(?P<name>[A-Za-z_.$][\w.$@]*):(?!:)", {"": "function"}),
+    "hdl": Lines(
         r"""(?:function|task|procedure)\s+(?:[\w\[\]:]+[ \t]+){0,4}(?P<held>\w+)\s*(?=[(;]|is\b)
         |(?:virtual\s+)?(?P<word>module|entity|architecture|package(?:\s+body)?|interface|class|program
         |component)\s+(?P<name>\w+)""",
         _of("class", "module entity class") | _of("namespace", "package architecture program")
         | _of("interface", "interface component") | {"": "function"}, re.IGNORECASE,
     ),
-    "cython": _lines(
+    "cython": Lines(
         r"""(?P<word>def|cpdef|cdef|class)\s+(?:(?:inline|public|readonly|api|extern)\s+)*
         (?:(?P<shape>class|struct|enum)\s+)?(?:[\w\[\],.]+[ \t]+\**){0,6}
         (?P<name>\w+)\s*(?=[(:])""",
         _of("class", "class") | {"": "function"},
     ),
     "html": _SCRIPT,
-    "css": _lines(
+    "css": Lines(
         r"@(?P<word>mixin|function|keyframes|layer|container)\s+(?P<name>[\w-]+)", {"": "function"}
     ),
-    "dockerfile": _lines(
+    "dockerfile": Lines(
         r"(?P<word>FROM)\s+(?:--\S+\s+)*(?P<name>\S+)(?:\s+AS\s+(?P<held>\S+))?",
         {"": "section"}, re.IGNORECASE,
     ),
-    "make": _lines(
+    "make": Lines(
         r"""(?P<name>(?!\.[A-Z])[\w./%$()-]+)(?:[ \t]+[\w./%$()-]+)*[ \t]*::?(?![=:])
         |define\s+(?P<held>\S+)""",
         {"": "function"},
     ),
-    "cmake": _lines(
+    "cmake": Lines(
         r"(?P<word>function|macro|add_library|add_executable|add_custom_target)\s*\(\s*(?P<name>[\w:${}.-]+)",
         _of("macro", "macro") | _of("object", "add_library add_executable add_custom_target")
         | {"": "function"}, re.IGNORECASE,
     ),
-    "starlark": _lines(r"(?P<word>def)\s+(?P<name>\w+)", {"": "function"}),
-    "nix": _lines(r"(?P<name>[\w.'-]+)\s*=\s*(?:\{[^}\n]*\}|[\w]+)\s*:", {"": "function"}),
-    "just": _lines(r"@?(?P<name>[\w-]+)(?:\s+[^:\n=]*)?:(?!=)", {"": "function"}),
-    "asciidoc": _lines(r"(?P<word>={1,6})\s+(?P<name>\S[^\n]*)", {"": "section"}),
-    "org": _lines(r"(?P<word>\*{1,8})\s+(?P<name>\S[^\n]*)", {"": "section"}),
-    "tex": _lines(
+    "starlark": Lines(r"(?P<word>def)\s+(?P<name>\w+)", {"": "function"}),
+    "nix": Lines(r"(?P<name>[\w.'-]+)\s*=\s*(?:\{[^}\n]*\}|[\w]+)\s*:", {"": "function"}),
+    "just": Lines(r"@?(?P<name>[\w-]+)(?:\s+[^:\n=]*)?:(?!=)", {"": "function"}),
+    "asciidoc": Lines(r"(?P<word>={1,6})\s+(?P<name>\S[^\n]*)", {"": "section"}),
+    "org": Lines(r"(?P<word>\*{1,8})\s+(?P<name>\S[^\n]*)", {"": "section"}),
+    "tex": Lines(
         r"\\(?P<word>part|chapter|(?:sub){0,2}section|paragraph)\*?\{(?P<name>[^}\n]+)",
         {"": "section"},
     ),
-    "rst": _lines(
+    "rst": Lines(
         r"(?P<name>\S[^\n]*)\n(?P<under>[=\-~^\"'`#*+:.])(?P=under){2,}[ \t]*$", {"": "section"}
     ),
 }  # fmt: skip
