@@ -697,3 +697,17 @@ def test_a_guess_is_found_by_its_name_and_never_taken_for_a_fact(world: World) -
         assert (graph["status"], graph["supported"], graph["nodes"]) == ("unsupported", False, [])
         assert graph["reason"] == "unsupported_language"
     assert outline(extract("a.ex", b"defmodule A do\nend\n")).symbols == ()
+
+
+@pytest.mark.shows("INDEX-NO-FACTS")
+def test_a_document_has_an_outline_and_no_calls(world: World) -> None:
+    world.index.extract = extract
+    world.write("guide.md", "# Carts\n\nWords.\n")
+    assert manage_index(world.index, "create", world.root)["status"] == "ok"
+    answer: Any = file_outline(world.index, world.root, "guide.md")
+    (section,) = answer["outline"]["symbols"]
+    assert section["symbolLabel"] == "Carts"
+    assert section["callGraphHint"] == {"supported": False, "reason": "unsupported_language"}
+    graph = call_graph(world.index, world.root, {"file": "guide.md", "symbolLabel": "Carts"})
+    assert (graph["status"], graph["reason"]) == ("unsupported", "unsupported_language")
+    assert "markdown has an outline and no call graph" in graph["message"]

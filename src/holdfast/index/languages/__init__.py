@@ -42,6 +42,14 @@ NAMES = {
     "Pipfile": "toml", "Cargo.lock": "toml", "poetry.lock": "toml", "uv.lock": "toml",
     "composer.lock": "json", ".babelrc": "json", ".eslintrc": "json", ".prettierrc": "json",
 }  # fmt: skip
+FAMILIES = {
+    "python": "python", "notebook": "python",
+    "javascript": "js", "typescript": "js", "tsx": "js",
+    "go": "go", "rust": "rust", "java": "jvm", "kotlin": "jvm", "scala": "jvm",
+    "c": "c", "cpp": "c", "csharp": "csharp", "ruby": "ruby", "php": "php", "swift": "swift",
+    "bash": "bash", "lua": "lua",
+}  # fmt: skip
+"""Languages whose calls are known, by the family within which names are shared."""
 _INTERPRETERS = {"python": "python", "node": "javascript", "ruby": "ruby", "php": "php",
                  "bash": "bash", "sh": "bash", "zsh": "bash", "lua": "lua", "deno": "typescript",
                  "swift": "swift", "scala": "scala", "kotlin": "kotlin"}  # fmt: skip
