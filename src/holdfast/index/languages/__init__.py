@@ -26,6 +26,7 @@ PARSED = {
     ".scala": "scala", ".sc": "scala",
     ".sh": "bash", ".bash": "bash", ".zsh": "bash", ".bats": "bash",
     ".lua": "lua",
+    ".ex": "elixir", ".exs": "elixir", ".zig": "zig", ".jl": "julia",
 }  # fmt: skip
 DOCUMENTS = {
     ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown",

@@ -57,12 +57,6 @@ _LISP = Lines(
 )  # fmt: skip
 
 TABLE: dict[str, Lines] = {
-    "elixir": Lines(
-        r"""(?P<word>defmodule|defprotocol|defimpl|defmacrop?|defguardp?|defdelegate|defp?|describe
-        |test)\s+(?:(?P<name>[\w.]+[?!]?)|"(?P<text>[^"\n]+)")""",
-        _of("namespace", "defmodule defimpl describe") | _of("interface", "defprotocol")
-        | _of("macro", "defmacro defmacrop defguard defguardp") | {"": "function"},
-    ),
     "erlang": Lines(
         r"""(?P<name>(?!when\b|if\b|case\b|fun\b|receive\b|try\b|end\b)[a-z][\w@]*)\((?=[^\n]*(?:->|[,)]))
         |-(?P<word>module|record|define|type|opaque)\(?\s*(?P<held>\w+)""",
@@ -91,13 +85,6 @@ TABLE: dict[str, Lines] = {
         _of("namespace", "module namespace") | _of("type", "type and exception")
         | _of("method", "member static abstract override") | {"": "function"},
     ),
-    "zig": Lines(
-        r"""(?:(?:pub|export|inline|noinline|extern(?:\s+"[^"\n]*")?)\s+)*(?:(?P<word>fn)\s+(?P<name>\w+)
-        |(?:const|var)\s+(?P<held>\w+)\s*=\s*(?:(?:packed|extern)\s+)?(?P<shape>struct|enum|union|opaque|error)\b
-        |(?P<case>test)\s+"(?P<text>[^"\n]+)")""",
-        _of("struct", "struct opaque") | _of("enum", "enum error") | _of("union", "union")
-        | {"": "function"},
-    ),
     "dart": Lines(
         r"""(?:(?:abstract|base|final|sealed|interface|static|external|const|factory|late)\s+)*
         (?:(?P<word>class|mixin(?:\s+class)?|extension(?:\s+type)?|enum|typedef)\s+(?P<name>\w+)
@@ -106,13 +93,6 @@ TABLE: dict[str, Lines] = {
          (?:\([^;{}]{0,400}\)|(?<=\w)(?=\s*=>))\s*(?:async\*?|sync\*)?\s*(?:\{|=>))""",
         _of("class", "class") | _of("trait", "mixin extension") | _of("enum", "enum")
         | _of("type", "typedef") | {"": "function"},
-    ),
-    "julia": Lines(
-        r"""(?:@\w+\s+)*(?P<word>function|macro|(?:mutable\s+)?struct|abstract\s+type|primitive\s+type
-        |(?:bare)?module|const)\s+(?P<name>[\w.!]+)
-        |(?P<held>(?!if\b|for\b|while\b|return\b)[A-Za-z_][\w.!]*)\([^\n]*?\)(?:\s*where[^=\n]*)?\s*=(?!=)""",
-        _of("macro", "macro") | _of("struct", "struct mutable") | _of("type", "abstract primitive")
-        | _of("namespace", "module baremodule") | _of("constant", "const") | {"": "function"},
     ),
     "r": Lines(
         r"""(?P<name>[\w.]+)\s*(?:<-|<<-|=)\s*(?:function\s*\(|\\\()
@@ -245,12 +225,11 @@ NAMES = {
     "makefile": "make", "gnumakefile": "make", "justfile": "just", "cmakelists.txt": "cmake",
     "build": "starlark", "workspace": "starlark", "jenkinsfile": "groovy",
 }  # fmt: skip
-HEADS = frozenset({"ocaml", "fsharp", "erlang", "haskell", "asm", "make", "just", "rst", "julia"})
+HEADS = frozenset({"ocaml", "fsharp", "erlang", "haskell", "asm", "make", "just", "rst"})
 """Where only what starts a line is a definition: deeper, the same words bind what is local."""
 NESTED = {
     "ocaml": ("module", "type", "val", "method"),
     "fsharp": ("module", "type", "member", "static", "abstract", "override"),
-    "julia": ("function", "macro", "struct"),
 }
 """Words that define something at any depth all the same."""
 CONTAINERS = frozenset(
