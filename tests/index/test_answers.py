@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,11 @@ from holdfast.index.search.pages import Cursor
 from holdfast.index.search.preview import GAP, Asked, preview
 from holdfast.index.search.regex import LineMatch
 from holdfast.index.search.results import tokens
+from holdfast.index.search.similar import runs, similarity
 from holdfast.index.search.understand import understand
 from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.search import BUDGET_MIN, LIMIT_MAX, search_code
+from holdfast.index.tools.search import BUDGET_MIN, search_code
+from holdfast.index.tools.searching import LIMIT_MAX
 from tests.index.world import NoWrites, World
 
 ANIMALS = [
@@ -421,6 +424,8 @@ def test_previewed_lines_are_lines_of_the_text(lines: list[str], most: int, firs
     for number, line in made.lines:
         own = lines[number - first]
         assert line == own or (line.endswith("…") and own.startswith(line[:-1]))
+    while len(lines) > 1 and not lines[-1]:
+        lines.pop()
     assert made.whole == ([line for _, line in made.lines] == lines)
     shown = {number for number, _ in made.lines}
     assert shown == {n for a, b in made.spans for n in range(a, b + 1)}
@@ -476,3 +481,87 @@ def test_what_has_no_meaning_is_refused(zoo: World, more: Any, says: str) -> Non
 
 def test_a_limit_beyond_the_most_is_the_most(zoo: World) -> None:
     assert search(zoo, "zoo", limit=1000)["limit"] == LIMIT_MAX
+
+
+# Code like this.
+
+
+@pytest.fixture
+def clones(zoo: World) -> World:
+    body = (
+        "def load_settings(path):\n"
+        "    with open(path) as handle:\n"
+        "        raw = handle.read()\n"
+        "    settings = parse(raw)\n"
+        "    if not settings.get('version'):\n"
+        "        raise ValueError('no version in ' + path)\n"
+        "    return settings\n"
+    )
+    zoo.write("src/one.py", body)
+    zoo.write("src/two.py", body.replace("settings", "options").replace("handle", "stream"))
+    zoo.write("src/three.py", body.replace("parse(raw)", "parse(raw, strict=True)"))
+    assert manage_index(zoo.index, "sync", zoo.root)["status"] == "ok"
+    return zoo
+
+
+@pytest.mark.shows("ANSWER-SIMILAR")
+def test_code_like_these_lines_is_found_and_the_lines_themselves_are_not(clones: World) -> None:
+    answer = search(clones, "", similar="src/one.py:1-7", debug=True)
+    assert [r["file"] for r in answer["results"][:2]] == ["src/three.py", "src/two.py"]
+    assert all(r["file"] != "src/one.py" for r in answer["results"])
+    signals = answer["results"][0]["debug"]["signals"]
+    assert signals["words"] > 0.7
+    assert signals["trigrams"] > 0.7
+    assert answer["results"][0]["score"] > answer["results"][1]["score"]
+
+
+@pytest.mark.shows("ANSWER-SIMILAR")
+def test_a_snippet_from_elsewhere_and_operators_that_narrow(clones: World) -> None:
+    text = (clones.tree / "src/one.py").read_text()
+    every = search(clones, "", snippet=text)
+    assert every["results"][0]["file"] == "src/one.py"
+    only = search(clones, "path:two.py", snippet=text)
+    assert [r["file"] for r in only["results"]] == ["src/two.py"]
+    strict = search(clones, r"re:strict=\w+", snippet=text)
+    assert [r["file"] for r in strict["results"]] == ["src/three.py"]
+    words = search(clones, "hello", snippet=text)
+    assert any("SIMILAR_WORDS_IGNORED" in w for w in words["warnings"])
+
+
+@pytest.mark.shows("ANSWER-SIMILAR")
+def test_files_changed_a_moment_ago_are_compared_as_they_are(clones: World) -> None:
+    clones.write("src/two.py", "def unrelated():\n    return 1\n")
+    clones.write("src/four.py", (clones.tree / "src/one.py").read_text())
+    clones.later(60)
+    answer = search(clones, "", similar="src/one.py")
+    files = [r["file"] for r in answer["results"]]
+    assert files[0] == "src/four.py"
+    assert "src/two.py" not in files
+
+
+@pytest.mark.shows("ANSWER-SIMILAR")
+@given(st.text("ab(\n "), st.text("ab(\n "))
+def test_similarity_is_of_all_runs_of_three(one: str, other: str) -> None:
+    def slow(text: str) -> set[tuple[str, ...]]:
+        words = re.findall(r"\w+|[^\w\s]", text)
+        return {tuple(words[i : i + 3]) for i in range(max(1, len(words) - 2))} - {()}
+
+    a, b = slow(one), slow(other)
+    share = len(a & b) / len(a | b) if a | b else 0.0
+    assert similarity(runs(one), runs(other)) == share
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"similar": "src/one.py:90-95"}, "name no line"),
+        ({"similar": "src/nothing.py"}, "there is no file"),
+        ({"similar": "../../etc/passwd"}, "there is no file"),
+        ({"similar": "/etc/passwd"}, "there is no file"),
+        ({"similar": "src/one.py", "snippet": "x"}, "not both"),
+        ({"snippet": "  "}, "snippet is empty"),
+    ],
+)
+def test_a_sample_that_is_none_is_refused(clones: World, more: Any, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        search(clones, "", **more)

@@ -48,7 +48,7 @@ class Preview:
     matched: tuple[int, ...]
     """Numbers of lines, shown or not, with something that was asked for."""
     whole: bool
-    """Whether nothing was left out."""
+    """Whether nothing was left out but blank lines at the end."""
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -78,6 +78,8 @@ def preview(text: str, first_line: int, asked: Asked, lines_max: int = LINES_DEF
     lines = [line.removesuffix("\r") for line in lines_of(text)]
     scores = _scores(lines, first_line, asked)
     matched = tuple(first_line + i for i, score in enumerate(scores) if score > 0)
+    while len(lines) > 1 and not lines[-1].strip() and scores[len(lines) - 1] == 0:
+        lines.pop()
     chosen = _chosen(lines, scores, lines_max)
     spans = {match.line - first_line: match for match in asked.known}
     shown, room, cut = [], CHARACTERS_MAX, False
