@@ -222,7 +222,8 @@ def _ask(index: CodeIndex, request: Request, target: Target) -> Answered | Gate:
     keep = files_kept(request.asked, request.scope, target.below)
 
     def ask(reader: Reader, overlay: Overlay) -> Retrieved:
-        return retrieve(request.asked, root, reader, overlay, index.provider, keep, request.depth)
+        asked, provider = request.asked, index.provider
+        return retrieve(asked, root, reader, overlay, provider, keep, request.depth, request.sample)
 
     try:
         with index.backend.reader(root) as reader:
