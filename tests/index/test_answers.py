@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import UsageError
 from holdfast.index.prepare import extract_facts
-from holdfast.index.search import pages
+from holdfast.index.search import pages, trigrams
 from holdfast.index.search.filters import PathPattern
 from holdfast.index.search.folding import folded
 from holdfast.index.search.pages import Cursor
@@ -222,6 +224,49 @@ def test_what_the_reader_holds_is_pointed_at(zoo: World) -> None:
 
 
 # Operators in answers.
+
+
+@pytest.mark.shows("ANSWER-TRIGRAMS-VERSION")
+@pytest.mark.parametrize("how", ["none", "another version", "cut short"])
+def test_an_index_without_our_signatures_is_searched_all_the_same(zoo: World, how: str) -> None:
+    """Indexes made before there were any must not miss a line."""
+    query = r"re:zoo\.(yak|wolf)\b"
+    before = places(search(zoo, query))
+    (file,) = (zoo.home / "index" / "roots").glob("*.sqlite")
+    statement = {
+        "none": "DROP TABLE trigram",
+        "another version": "UPDATE trigram SET signatures = CAST(x'09' || substr(signatures, 2) AS BLOB)",
+        "cut short": "UPDATE trigram SET signatures = substr(signatures, 1, 40)",
+    }[how]
+    connection = apsw.Connection(str(file))
+    connection.execute(statement)
+    connection.execute("UPDATE meta SET value = 'another' WHERE key = 'run'")
+    connection.close()
+    zoo.later(60)
+    assert places(search(zoo, query)) == before
+    assert places(search(zoo, "sym:feed_yak")) == [("src/zoo/yak.py", 1)]
+    zoo.write("src/zoo/wolf.py", animal("wolf") + "\n")
+    assert manage_index(zoo.index, "sync", zoo.root)["status"] == "ok"
+    assert places(search(zoo, query)) == before
+
+
+@pytest.mark.shows("ANSWER-TRIGRAMS-VERSION")
+def test_the_form_of_signatures_has_a_version() -> None:
+    made = hashlib.sha256(
+        trigrams.head(True) + trigrams.signatures(["def total(cart):\n", "Straße \u212a"])
+    ).hexdigest()
+    assert {1: "7487527352012766"}[trigrams.TRIGRAMS_VERSION] == made[:16], (
+        "signatures are made in another way: raise TRIGRAMS_VERSION and say what changed"
+    )
+
+
+@pytest.mark.shows("ANSWER-PAGES")
+def test_the_form_of_a_cursor_has_a_version() -> None:
+    made = pages.encode(Cursor(10, 60, "a" * 20, "b" * 20))
+    first = "MS4xMC42MC5hYWFhYWFhYWFhYWFhYWFhYWFhYS5iYmJiYmJiYmJiYmJiYmJiYmJiYi45NzIzNzI0Ng"
+    assert {1: first}[pages.CURSOR_VERSION] == made, (
+        "cursors are written in another way: raise CURSOR_VERSION and say what changed"
+    )
 
 
 @pytest.mark.shows("ANSWER-RE", "ANSWER-SPAN")

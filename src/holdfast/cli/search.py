@@ -224,20 +224,27 @@ def _lines(result: Any) -> list[tuple[int, str]]:
 
 
 def _print_debug(answer: Any) -> None:
-    rows: list[list[str]] = []
+    """What each result's place is made of: a row for each signal, a column for each result."""
+    results = answer["results"]
     names: list[str] = []
-    for result in answer["results"]:
+    for result in results:
         names += [name for name in result["debug"]["signals"] if name not in names]
-    for result in answer["results"]:
-        signals = result["debug"]["signals"]
-        at = f"{result['file']}:{result['span']['startLine']}"
-        rows.append([f"{result['score']:.3f}", *(f"{signals.get(n, 0):.2f}" for n in names), at])
+    room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
+    across = max(1, (room - max(map(len, [*names, "signal"]))) // 8)
+    for start in range(0, len(results), across):
+        some = results[start : start + across]
+        rows = [["score", *(f"{one['score']:.3f}" for one in some)]]
+        rows += [
+            [name, *(f"{one['debug']['signals'].get(name, 0):.3f}" for one in some)]
+            for name in names
+        ]
+        print()
+        print_table(["signal", *(f"#{n}" for n in range(start + 1, start + 1 + len(some)))], rows)
     print()
-    print_table(["score", *(name[:9] for name in names), "result"], rows)
     for root in answer["hints"]["debugSearch"]["roots"]:
         exact = root["exact"]
-        looked = f", looked at {exact['looked']} of {exact['chunks']} chunks" if exact else ""
-        kind = f"{root['questionKind']} question, " if root["questionKind"] else ""
+        looked = f", looked at {exact['looked']:,} of {exact['chunks']:,} chunks" if exact else ""
+        kind = f"taken for {root['questionKind']}, " if root["questionKind"] else ""
         print(f"{root['path']}: {kind}{counted(root['candidates'], 'candidate')}{looked}")
 
 

@@ -128,9 +128,11 @@ def _widened(chosen: Collection[int], lines: Sequence[str], lines_max: int) -> s
     while len(wide) < lines_max and reach < len(lines):
         for i in sorted(chosen):
             near = i + reach
-            if len(wide) < lines_max and near < len(lines) and lines[near].strip():
+            if len(wide) < lines_max and near < len(lines):
                 wide.add(near)
         reach += 1
+    while len(wide) > 1 and max(wide) not in chosen and not lines[max(wide)].strip():
+        wide.remove(max(wide))
     return wide
 
 
