@@ -27,6 +27,8 @@ LIVING_SHARE_MIN = 0.6
 
 def prepared_segment(file: PreparedFile, dimension: int) -> Segment:
     """The postings of a prepared file, with its vectors if it has any."""
+    if not file.chunks:
+        return segments.empty(dimension)
     segment = segments.unpack(file.postings)
     if not file.vectors or not segment.rows:
         return segment

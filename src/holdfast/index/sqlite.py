@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
-from holdfast.index.errors import BackendUnavailable, DamagedBackend
+from holdfast.index.errors import HOME_HINT, BackendUnavailable, DamagedBackend
 from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk, Totals
 from holdfast.index.leases import root_key
 from holdfast.index.search import segment as segment_format
@@ -206,9 +206,11 @@ class SqliteBackend:
         try:
             self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise BackendUnavailable(f"cannot write to {self._directory}: {error}") from error
+            raise BackendUnavailable(
+                f"cannot write to {self._directory}: {error}", HOME_HINT
+            ) from error
         if not os.access(self._directory, os.W_OK):
-            raise BackendUnavailable(f"cannot write to {self._directory}")
+            raise BackendUnavailable(f"cannot write to {self._directory}", HOME_HINT)
 
     @contextmanager
     def writer(self, root: str) -> Iterator[SqliteWriter]:

@@ -84,18 +84,18 @@ def find(
     files somebody is working on.
     """
     question = understand(query)
-    corpus = corpus_with(reader.corpus(), overlay)
+    corpus = corpus_with(reader.corpus(), overlay, provider.dimension)
     failures: list[str] = []
-    near: NDArray[np.float32] | None = None
+    vector: NDArray[np.float32] | None = None
     share = weights.dense.of(question.kind)
     if share and corpus.dimension:
         try:
-            near = corpus.nearness(provider.embed_query(query)[0])
+            vector = provider.embed_query(query)[0]
         except (HoldfastError, OSError, ValueError) as error:
             failures.append(f"dense {error}")
         if provider.name == "hashed":
             share *= HASHED_SHARE
-    ranked = _Ranking(question, corpus, near, share, weights, keep, frozenset(changed))
+    ranked = _Ranking(question, corpus, vector, share, weights, keep, frozenset(changed))
     places = ranked.places(wanted)
     refs = [ranked.ref(candidate) for candidate, _ in places]
     stored = reader.chunks([ref for ref in refs if ref[0] >= 0])
@@ -113,14 +113,14 @@ class _Ranking:
         self,
         question: Question,
         corpus: Corpus,
-        near: NDArray[np.float32] | None,
+        vector: NDArray[np.float32] | None,
         share: float,
         weights: Weights,
         keep: Callable[[str], bool],
         changed: frozenset[str],
     ) -> None:
         self._question, self._corpus, self._weights = question, corpus, weights
-        self._near, self._share = near, share
+        self._vector, self._share = vector, share
         self._keep, self._changed = keep, changed
         self._kept: dict[int, bool] = {}
         self.rows: Rows
@@ -146,8 +146,10 @@ class _Ranking:
         limit = max(CANDIDATES_MIN, wanted * 4)
         by_words = self._best(lexical.scores, limit, 0.0)
         by_meaning = np.empty(0, np.int64)
-        if self._near is not None:
-            by_meaning = self._best(self._near, limit, DENSE_FLOOR)
+        near = np.empty(0, np.float32)
+        if self._vector is not None:
+            near = corpus.nearness(self._vector)
+            by_meaning = self._best(near, limit, DENSE_FLOOR)
         defined, defined_worth = definitions(question, corpus)
         order = np.lexsort((corpus.ties[defined], -defined_worth))[: DEFINITIONS_MAX * 8]
         by_name = self._only_kept(defined[order])[:DEFINITIONS_MAX]
@@ -156,20 +158,22 @@ class _Ranking:
             return []
         signals = self.signals
         signals["lexical"] = stretched(
-            lexical.scores, rows, lexical.scores[by_words[:CALIBRATED_ON]]
+            lexical.scores[rows], lexical.scores[by_words[:CALIBRATED_ON]]
         )
         signals["dense"] = np.zeros(len(rows))
-        if self._near is not None:
-            near = self._near.astype(np.float64)
-            signals["dense"] = stretched(near, rows, near[by_meaning[:CALIBRATED_ON]])
+        if self._vector is not None:
+            signals["dense"] = stretched(
+                corpus.nearness_of(self._vector, rows), near[by_meaning[:CALIBRATED_ON]]
+            )
         signals["definition"] = _spread(corpus.rows, rows, defined, defined_worth)
         signals |= agreements(lexical, corpus, rows)
         named = _spread(corpus.rows, rows, *stem_matches(question, corpus))
         signals["stem"] = np.maximum(signals["stem"], named)
         signals["central"] = corpus.central[rows].astype(np.float64)
         files = corpus.file_of[rows]
-        paths = [corpus.files[file].path for file in files.tolist()]
-        signals["changed"] = np.array([float(path in self._changed) for path in paths])
+        own, of_rows = np.unique(files, return_inverse=True)
+        paths = [corpus.files[file].path for file in own.tolist()]
+        signals["changed"] = np.array([float(path in self._changed) for path in paths])[of_rows]
         score = (
             weights.lexical * signals["lexical"]
             + self._share * signals["dense"]
@@ -183,9 +187,9 @@ class _Ranking:
         held = weights.roles
         signals["role"] = np.array(
             [1.0 if (role := role_of(p)) in question.wants else held.of(role) for p in paths]
-        )
+        )[of_rows]
         score = score * signals["role"]
-        signals["coherence"] = _coherence(score, files)
+        signals["coherence"] = _coherence(score, of_rows)
         score = score + weights.coherence * float(score.max()) * signals["coherence"]
         alike = self._alike(score)
         return give_places(
@@ -216,7 +220,7 @@ class _Ranking:
     def _alike(self, score: Floats) -> NDArray[np.bool_] | None:
         import numpy as np
 
-        if self._weights.duplicate == 1.0 or not self._corpus.dimension:
+        if self._weights.duplicate == 1.0:
             return None
         top = np.lexsort((self._corpus.ties[self.rows], -score))[:ALIKE_AMONG]
         alike = np.zeros((len(score), len(score)), dtype=np.bool_)
@@ -237,16 +241,15 @@ def _coherence(score: Floats, files: NDArray[np.int64]) -> Floats:
     """For the best chunk of each file, how much good there is in the file; else 0."""
     import numpy as np
 
-    _, inverse = np.unique(files, return_inverse=True)
-    sums = np.bincount(inverse, weights=score)
-    out = np.zeros(len(score))
+    sums = np.bincount(files, weights=score)
     best = np.full(len(sums), -np.inf)
-    np.maximum.at(best, inverse, score)
-    top = np.flatnonzero(score >= best[inverse])
+    np.maximum.at(best, files, score)
+    top = np.flatnonzero(score >= best[files])
     # Of equal chunks the first of the file.
-    _, first = np.unique(inverse[top], return_index=True)
+    _, first = np.unique(files[top], return_index=True)
     leaders = top[first]
+    out = np.zeros(len(score))
     most = float(sums.max(initial=0.0))
     if most > 0:
-        out[leaders] = sums[inverse[leaders]] / most
+        out[leaders] = sums[files[leaders]] / most
     return out

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-EXACT_ROWS_MAX = 60_000
-"""Up to here a corpus keeps its vectors as floats too, for the fast product."""
-BLOCK_ROWS = 8_192
+EXACT_ROWS_MAX = 50_000
+"""Up to here every vector is compared; beyond, only those whose signs agree best."""
+BY_SIGNS = 4_000
+BLOCK_ROWS = 1_024
+"""So many rows are turned into floats at a time; they fit in the processor's own memory."""
 
 QUERY_LEVELS = 511
 """A question's vector is whole numbers up to this: 127 * 511 * 256 is below 2**24, so sums of
@@ -158,7 +160,7 @@ class Corpus:
     def entries(
         self, term: str, *, prefix: bool = False
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Rows, and fields with counts, where a term stands (or any term that begins with it)."""
+        """Rows that count, and fields with counts, where a term stands (or any that begins so)."""
         import numpy as np
 
         rows, counts = [], []
@@ -166,8 +168,13 @@ class Corpus:
             segment = part.segment
             low, high = segment.entries_of_prefix(term) if prefix else segment.entries(term)
             if low < high:
-                rows.append(segment.entry_rows[low:high].astype(np.int64) + first)
-                counts.append(segment.entry_counts[low:high])
+                at = segment.entry_rows[low:high].astype(np.int64) + first
+                packed = segment.entry_counts[low:high]
+                if self.chunks < self.rows:
+                    living = self.alive[at]
+                    at, packed = at[living], packed[living]
+                rows.append(at)
+                counts.append(packed)
         if len(rows) == 1:
             return rows[0], counts[0]
         return _joined(rows, np.int64), _joined(counts, np.uint8)
@@ -187,47 +194,100 @@ class Corpus:
         return max((part.segment.vectors.shape[1] for part in self.parts), default=0)
 
     def nearness(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The inner product of every row with a question's vector, at stored precision."""
+        """The inner product of every row with a question's vector, at stored precision.
+
+        In a large corpus rows whose signs agree little with the vector's have 0.
+        """
         import numpy as np
 
-        peak = float(np.abs(vector).max(initial=0.0))
         near = np.zeros(self.rows, dtype=np.float32)
-        if peak == 0.0:
+        if self.rows > EXACT_ROWS_MAX:
+            rows = self._by_signs(vector)
+            near[rows] = self.nearness_of(vector, rows)
             return near
-        asked = np.rint(vector * (QUERY_LEVELS / peak)).astype(np.float32)
+        asked, scale = _levels(vector)
         for first, part in zip(self.firsts, self.parts, strict=True):
             segment = part.segment
-            if segment.vectors.shape[1] != len(asked):
-                continue
-            products = near[first : first + segment.rows]
-            if self.rows <= EXACT_ROWS_MAX:
-                products[:] = segment.matrix @ asked
-            else:
+            if segment.vectors.shape[1] == len(asked):
+                out = near[first : first + segment.rows]
                 for at in range(0, segment.rows, BLOCK_ROWS):
                     block = segment.vectors[at : at + BLOCK_ROWS].astype(np.float32)
-                    products[at : at + BLOCK_ROWS] = block @ asked
-            products *= segment.scales
-        near *= np.float32(peak / QUERY_LEVELS)
+                    # Not by a matrix library: its threads wait for each other on a busy machine.
+                    np.einsum("ij,j->i", block, asked, out=out[at : at + BLOCK_ROWS])
+                out *= segment.scales
+        near *= scale
         return near
 
+    def nearness_of(
+        self, vector: NDArray[np.float32], rows: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """The same of some rows, whatever their signs."""
+        import numpy as np
+
+        asked, scale = _levels(vector)
+        near = np.zeros(len(rows), dtype=np.float32)
+        for first, part in zip(self.firsts, self.parts, strict=True):
+            segment = part.segment
+            inside = np.flatnonzero((rows >= first) & (rows < first + segment.rows))
+            if segment.vectors.shape[1] == len(asked) and len(inside):
+                at = rows[inside] - first
+                block = segment.vectors[at].astype(np.float32)
+                near[inside] = np.einsum("ij,j->i", block, asked) * segment.scales[at]
+        return near * scale
+
+    def _by_signs(self, vector: NDArray[np.float32]) -> NDArray[np.int64]:
+        """The living rows whose numbers have most often the sign of the vector's."""
+        import numpy as np
+
+        asked = np.packbits(vector > 0)
+        apart = np.full(self.rows, len(vector) + 1, dtype=np.int64)
+        for first, part in zip(self.firsts, self.parts, strict=True):
+            signs = part.segment.signs
+            if signs.shape[1] == len(asked):
+                differ = np.bitwise_count(signs ^ asked).sum(axis=1, dtype=np.int64)
+                apart[first : first + part.segment.rows] = differ
+        apart[~self.alive] = len(vector) + 1
+        place = min(BY_SIGNS, len(apart)) - 1
+        # All that tie with the last one stay in, so that the cut does not depend on layout.
+        last = int(np.partition(apart, place)[place])
+        return np.flatnonzero(apart <= min(last, len(vector)))
+
     def alike(self, rows: NDArray[np.int64], nearness: float) -> NDArray[np.bool_]:
-        """Which of a few rows have nearly the same vector as which; none is like itself."""
+        """Which of a few rows say the same: the same words, or nearly the same vector.
+
+        None is like itself.
+        """
         import numpy as np
 
         dimension = self.dimension
         whole = np.zeros((len(rows), dimension), dtype=np.float32)
+        digests = np.zeros(len(rows), dtype=np.uint32)
         for i, row in enumerate(rows.tolist()):
             at = bisect_right(self.firsts, row) - 1
-            stored = self.parts[at].segment.vectors
-            if stored.shape[1] == dimension:
-                whole[i] = stored[row - self.firsts[at]]
+            segment, inside = self.parts[at].segment, row - self.firsts[at]
+            digests[i] = segment.digests[inside]
+            if segment.vectors.shape[1] == dimension:
+                whole[i] = segment.vectors[inside]
         # Whole numbers below 2**24, so these products are exact too.
-        products = (whole @ whole.T).astype(np.float64)
+        products = np.einsum("ij,kj->ik", whole, whole).astype(np.float64)
         squares = np.diagonal(products)
         lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
         near: NDArray[np.bool_] = products > nearness * lengths[:, None] * lengths[None, :]
+        near |= digests[:, None] == digests[None, :]
         np.fill_diagonal(near, False)
         return near
+
+
+def _levels(vector: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:
+    """A question's vector in whole numbers, and what one of them is worth."""
+    import numpy as np
+
+    peak = float(np.abs(vector).max(initial=0.0))
+    if peak == 0.0:
+        return np.zeros(len(vector), np.float32), np.float32(0.0)
+    return np.rint(vector * (QUERY_LEVELS / peak)).astype(np.float32), np.float32(
+        peak / QUERY_LEVELS
+    )
 
 
 def _joined(arrays: Sequence[NDArray[Any]], kind: type[Any]) -> NDArray[Any]:

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 CALIBRATED_ON = 200
 
 
-def stretched(scores: Floats, rows: NDArray[np.int64], pool: Floats) -> Floats:
-    """The scores of `rows` from 0 to 1, by the best and the last of a pool; outside is cut off."""
+def stretched(scores: NDArray[Any], pool: NDArray[Any]) -> Floats:
+    """Scores from 0 to 1, by the best and the last of a pool; what is outside is cut off."""
     import numpy as np
 
     if not len(pool):
-        return np.zeros(len(rows))
+        return np.zeros(len(scores))
     high = float(pool.max())
     low = float(pool.min()) if len(pool) >= CALIBRATED_ON else min(0.0, float(pool.min()))
     if high <= low:
-        return np.where(scores[rows] >= high, 1.0, 0.0) if high > 0 else np.zeros(len(rows))
-    return np.clip((scores[rows] - low) / (high - low), 0.0, 1.0)
+        return np.where(scores >= high, 1.0, 0.0) if high > 0 else np.zeros(len(scores))
+    return np.clip((scores.astype(np.float64) - low) / (high - low), 0.0, 1.0)
 
 
 def best_rows(

@@ -100,7 +100,7 @@ def _forms(question: Question, weights: Weights) -> list[tuple[list[Form], float
 def _gather(
     corpus: Corpus, forms: Sequence[Form]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32], int] | None:
-    """All entries of a word's forms, and how many living rows have its first form."""
+    """All entries of a word's forms, and how many rows have its first form."""
     import numpy as np
 
     rows, counts, worths = [], [], []
@@ -110,10 +110,9 @@ def _gather(
         if not len(at) or (prefix and len(at) > PREFIX_ENTRIES_MAX):
             continue
         if number == 0:
-            searched = corpus.alive[at] & (packed >> 5 != Field.CALL)
-            living = at[searched]
+            searched = at[packed >> 5 != Field.CALL]
             # Entries of one term are in the order of rows within each segment.
-            exact = int(np.count_nonzero(np.diff(living))) + 1 if len(living) else 0
+            exact = int(np.count_nonzero(np.diff(searched))) + 1 if len(searched) else 0
         rows.append(at)
         counts.append(packed)
         worths.append(np.full(len(at), worth, dtype=np.float32))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.index.generation import PreparedFile
 
 
-def corpus_with(corpus: Corpus, overlay: Overlay) -> Corpus:
+def corpus_with(corpus: Corpus, overlay: Overlay, dimension: int) -> Corpus:
     """The corpus as it would be after a sync. Made once for each look at the tree."""
     if not overlay.changed and not overlay.gone:
         return corpus
@@ -23,7 +23,7 @@ def corpus_with(corpus: Corpus, overlay: Overlay) -> Corpus:
     if isinstance(made, tuple) and made[0] is corpus:
         found: Corpus = made[1]
         return found
-    gathering = Gathering(corpus.dimension)
+    gathering = Gathering(dimension)
     files = []
     for number, path in enumerate(sorted(overlay.changed)):
         gathering.add(overlay.changed[path])

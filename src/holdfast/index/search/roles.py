@@ -34,7 +34,7 @@ _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "generated",
         re.compile(
-            r"(?:^|/)(?:dist|build|out|coverage|\.next|generated|__generated__|gen)/"
+            r"(?:^|/)(?:dist|coverage|\.next|generated|__generated__)/|^(?:build|out|gen)/"
             r"|\.min\.(?:js|css)\Z|[._-](?:pb2?|generated|gen|g)\.\w+\Z|_pb2(?:_grpc)?\.py\Z"
         ),
     ),
@@ -62,14 +62,15 @@ _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "document",
         re.compile(
-            r"(?:^|/)(?:docs?|documentation|guides?|website|site|man)/"
-            r"|\.(?:md|mdx|markdown|rst|adoc|txt|org)\Z|(?:^|/)(?:README|CHANGELOG|LICENSE|AUTHORS)",
+            r"(?:^|/)(?:docs?|documentation|guides?)/|^(?:website|site|man)/"
+            r"|\.(?:md|mdx|markdown|rst|adoc|txt|org)\Z"
+            r"|(?:^|/)(?i:readme|changelog|changes|news|licen[sc]e|authors|copying|contributors)\Z",
         ),
     ),
     (
         "legacy",
         re.compile(
-            r"(?:^|/)(?:_?compat|legacy|deprecated|_?deprecations?|polyfills?|old|obsolete|attic)"
+            r"(?:^|/)(?:_?compat|legacy|deprecated|_?deprecations?|polyfills?|obsolete|attic)"
             r"(?:/|\.\w+\Z)|(?:^|/)\w*(?:[_-]compat|[_-]legacy|[_-]deprecated)\w*\.\w+\Z"
         ),
     ),
@@ -77,7 +78,7 @@ _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "build",
         re.compile(
-            r"(?:^|/)(?:\.github|\.circleci|ci|scripts?|tools?|cmake|docker|packaging|hack)/"
+            r"^(?:\.github|\.circleci|ci|scripts?|tools?|cmake|docker|packaging|hack)/"
             r"|(?:^|/)(?:setup\.(?:py|cfg)|Makefile|CMakeLists\.txt|Dockerfile|Rakefile|"
             r"gulpfile|Gruntfile|build\.\w+|[\w.-]+\.(?:config|conf)\.[cm]?[jt]s|"
             r"package\.json|tsconfig[\w.]*\.json|pyproject\.toml|Cargo\.toml|pom\.xml)\Z"

@@ -14,6 +14,7 @@ Vectors are kept at one byte per dimension. A row's numbers are whole multiples 
 from __future__ import annotations
 
 import struct
+import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 SEGMENT_VERSION = 1
 """The layout of a stored segment.
 
-- 1: rows (slot, ordinal, lines, kind, lengths), sorted terms, entries of row and field-and-count;
-  vectors apart, as int8 with one float32 scale for each row.
+- 1: rows (slot, ordinal, lines, kind, lengths, digest), sorted terms, entries of row and of field
+  with count; vectors apart, as int8 with one float32 scale for each row.
 """
 
 COUNT_MAX = 31
@@ -68,6 +69,8 @@ class Segment:
     lines: NDArray[np.uint32]
     kinds: NDArray[np.uint8]
     lengths: NDArray[np.uint16]
+    digests: NDArray[np.uint32]
+    """A sum over the words of the body: equal for copies, whatever their layout."""
     joined_terms: bytes
     starts: NDArray[np.uint32]
     entry_rows: NDArray[np.uint32]
@@ -108,11 +111,11 @@ class Segment:
         return self.terms[first:last], starts, int(starts[0]), int(starts[-1])
 
     @cached_property
-    def matrix(self) -> NDArray[np.float32]:
-        """The vectors as whole numbers in floats, for the fast product; made when first asked."""
+    def signs(self) -> NDArray[np.uint8]:
+        """One bit for each number of each vector: whether it is above zero."""
         import numpy as np
 
-        return self.vectors.astype(np.float32)
+        return np.packbits(self.vectors > 0, axis=1)
 
 
 def number_of_kind(kind: str) -> int:
@@ -158,12 +161,15 @@ def of_chunks(
     places: list[int] = []
     sizes: list[int] = []
     extras: list[int] = []
+    digests: list[int] = []
     for row, one in enumerate(fields):
         for field, text in enumerate(one.texts()):
             before = len(numbers)
             extra = 0
             if text:
                 words = words_of(text)
+                if field == Field.BODY:
+                    digests.append(zlib.crc32(" ".join(words).encode("utf-8", "surrogatepass")))
                 if field != Field.CALL:
                     numbers.extend(chain.from_iterable(map(number_of, words)))
                 if field in _EXACT_FIELDS:
@@ -172,6 +178,8 @@ def of_chunks(
             places.append(row * FIELDS + field)
             sizes.append(len(numbers) - before)
             extras.append(extra)
+        if len(digests) == row:
+            digests.append(0)
     own = np.array(sizes, dtype=np.int64) - np.array(extras, dtype=np.int64)
     lengths = np.minimum(own, LENGTH_MAX).astype(np.uint16)
     keys = np.array(numbers, dtype=np.int64) << 32 | np.repeat(
@@ -192,6 +200,7 @@ def of_chunks(
         np.array(lines, dtype=np.uint32).reshape(n, 2),
         np.array([number_of_kind(kind) for kind in kinds], dtype=np.uint8),
         lengths.reshape(n, FIELDS),
+        np.array(digests, dtype=np.uint32),
         "\n".join([names[i] for i in by_name]).encode("utf-8", "surrogatepass"),
         starts,
         (place // FIELDS).astype(np.uint32),
@@ -240,8 +249,8 @@ def with_vectors(segment: Segment, vectors: bytes, dimension: int) -> Segment:
 def _replaced(segment: Segment, vectors: NDArray[np.int8], scales: NDArray[np.float32]) -> Segment:
     return Segment(
         segment.slots, segment.ordinals, segment.lines, segment.kinds, segment.lengths,
-        segment.joined_terms, segment.starts, segment.entry_rows, segment.entry_counts,
-        vectors, scales,
+        segment.digests, segment.joined_terms, segment.starts, segment.entry_rows,
+        segment.entry_counts, vectors, scales,
     )  # fmt: skip
 
 
@@ -255,7 +264,7 @@ def merge(parts: Iterable[tuple[Segment, Sequence[int | None]]], dimension: int)
         met.update(one.terms)
     names = sorted(met)
     number_of = {name: number for number, name in enumerate(names)}
-    columns: list[list[Any]] = [[] for _ in range(7)]
+    columns: list[list[Any]] = [[] for _ in range(8)]
     term_parts, row_parts, count_parts = [], [], []
     rows = 0
     for segment, slots in given:
@@ -264,7 +273,7 @@ def merge(parts: Iterable[tuple[Segment, Sequence[int | None]]], dimension: int)
         moved = np.cumsum(kept) - 1 + rows
         of_rows: tuple[NDArray[Any], ...] = (
             renamed, segment.ordinals, segment.lines, segment.kinds, segment.lengths,
-            _as_wide(segment.vectors, dimension), segment.scales,
+            segment.digests, _as_wide(segment.vectors, dimension), segment.scales,
         )  # fmt: skip
         for column, values in zip(columns, of_rows, strict=True):
             column.append(values[kept])
@@ -294,12 +303,13 @@ def merge(parts: Iterable[tuple[Segment, Sequence[int | None]]], dimension: int)
         np.concatenate(columns[2]),
         np.concatenate(columns[3]),
         np.concatenate(columns[4]),
+        np.concatenate(columns[5]),
         "\n".join(names).encode("utf-8", "surrogatepass"),
         starts.astype(np.uint32),
         np.concatenate(row_parts)[order].astype(np.uint32),
         np.concatenate(count_parts)[order],
-        np.concatenate(columns[5]),
         np.concatenate(columns[6]),
+        np.concatenate(columns[7]),
     )
 
 
@@ -316,7 +326,8 @@ def empty(dimension: int) -> Segment:
 
     return Segment(
         np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty((0, 2), np.uint32),
-        np.empty(0, np.uint8), np.empty((0, FIELDS), np.uint16), b"", np.zeros(1, np.uint32),
+        np.empty(0, np.uint8), np.empty((0, FIELDS), np.uint16), np.empty(0, np.uint32), b"",
+        np.zeros(1, np.uint32),
         np.empty(0, np.uint32), np.empty(0, np.uint8), np.empty((0, dimension), np.int8),
         np.empty(0, np.float32),
     )  # fmt: skip
@@ -333,8 +344,9 @@ def pack(segment: Segment) -> bytes:
     return b"".join(
         (
             head, segment.slots.tobytes(), segment.ordinals.tobytes(), segment.lines.tobytes(),
-            segment.starts.tobytes(), rows.tobytes(), segment.lengths.tobytes(),
-            segment.kinds.tobytes(), segment.entry_counts.tobytes(), segment.joined_terms,
+            segment.digests.tobytes(), segment.starts.tobytes(), rows.tobytes(),
+            segment.lengths.tobytes(), segment.kinds.tobytes(), segment.entry_counts.tobytes(),
+            segment.joined_terms,
         )
     )  # fmt: skip
 
@@ -356,8 +368,8 @@ def unpack(data: bytes, vectors: bytes | None = None, dimension: int = 0) -> Seg
         raise DamagedBackend(f"a segment of the index has format {magic!r} {version}")
     row_type = "<u4" if rows > LENGTH_MAX else "<u2"
     layout = [
-        ("<u4", rows), ("<u4", rows), ("<u4", rows * 2), ("<u4", starts), (row_type, entries),
-        ("<u2", rows * FIELDS), ("<u1", rows), ("<u1", entries),
+        ("<u4", rows), ("<u4", rows), ("<u4", rows * 2), ("<u4", rows), ("<u4", starts),
+        (row_type, entries), ("<u2", rows * FIELDS), ("<u1", rows), ("<u1", entries),
     ]  # fmt: skip
     if len(data) != _HEAD.size + letters + sum(n * np.dtype(t).itemsize for t, n in layout):
         raise DamagedBackend("a segment of the index is cut short")
@@ -366,7 +378,7 @@ def unpack(data: bytes, vectors: bytes | None = None, dimension: int = 0) -> Seg
     for kind, count in layout:
         arrays.append(np.frombuffer(data, dtype=kind, count=count, offset=at))
         at += arrays[-1].nbytes
-    slots, ordinals, lines, offsets, entry_rows, lengths, kinds, counts = arrays
+    slots, ordinals, lines, digests, offsets, entry_rows, lengths, kinds, counts = arrays
     if vectors is None:
         small, scales = np.empty((rows, 0), np.int8), np.zeros(rows, np.float32)
     else:
@@ -375,6 +387,6 @@ def unpack(data: bytes, vectors: bytes | None = None, dimension: int = 0) -> Seg
         scales = np.frombuffer(vectors, dtype="<f4", count=rows)
         small = np.frombuffer(vectors, dtype=np.int8, offset=rows * 4).reshape(rows, dimension)
     return Segment(
-        slots, ordinals, lines.reshape(rows, 2), kinds, lengths.reshape(rows, FIELDS),
+        slots, ordinals, lines.reshape(rows, 2), kinds, lengths.reshape(rows, FIELDS), digests,
         data[at:], offsets, entry_rows, counts, small, scales,
     )  # fmt: skip

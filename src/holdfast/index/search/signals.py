@@ -38,7 +38,6 @@ def definitions(question: Question, corpus: Corpus) -> tuple[Rows, Floats]:
         if not len(at):
             return
         at = at[packed >> 5 == Field.NAME]
-        at = at[corpus.alive[at]]
         worth = np.full(len(at), share)
         worth[np.isin(corpus.kinds[at], _LESS_NUMBERS)] *= LESS_SHARE
         if owner:

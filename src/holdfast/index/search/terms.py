@@ -22,7 +22,7 @@ DIGITS_MAX = 6
 """Longer runs of digits are hashes and ids, which nobody asks for in part."""
 
 WORD = re.compile(r"\w+")
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]|\d+|[^\W\dA-Za-z_]+")
+_PARTS = re.compile(r"[A-Z]+(?![^\W\dA-Z_])|[A-Z]?[^\W\dA-Z_]+|[A-Z]|\d+")
 _VOWEL = re.compile(r"[aeiouy]")
 
 
@@ -70,7 +70,8 @@ _WHOLE = frozenset(
     member corner finger remember transfer prefer refer infer paper matter pattern modifier
     identifier error string nothing something everything during variable table available
     document element comment argument segment moment version session option position action
-    section region million mention passion question dimension extension permission function
+    section region million portion station mission motion mention passion question dimension
+    extension permission function
     """
     )
 )

@@ -269,6 +269,7 @@ def _names(tokens: list[str]) -> list[Name]:
         qualified = re.search(r"\.|::|->|#|\\", bare) is not None
         chain = re.split(r"\.|::|->|#|\\", bare)
         last = chain[-1]
+        qualified = qualified and len(last) > 1  # not "e.g."
         named = quoted or called or qualified or _named(last) or len(tokens) == 1
         if named and _NAME.fullmatch(last):
             owner = compact(chain[-2]) if len(chain) > 1 else ""
