@@ -21,6 +21,7 @@ from holdfast.cli.output import (
     print_table,
     styled,
 )
+from holdfast.errors import UsageError
 from holdfast.index.search.scopes import SCOPES
 from holdfast.index.settings import index_of
 from holdfast.index.tools.search import BUDGET_DEFAULT, search_code
@@ -89,12 +90,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    snippet = None
-    if args.snippet == "-":
-        snippet = sys.stdin.read()
-    elif args.snippet is not None:
-        with open(args.snippet, encoding="utf-8", errors="replace") as file:
-            snippet = file.read()
+    snippet = None if args.snippet is None else _text_of(args.snippet)
     paths = args.path or ["."]
     index = index_of(os.environ)
     try:
@@ -126,6 +122,16 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(answer, args)
     return exit_code(answer)
+
+
+def _text_of(name: str) -> str:
+    if name == "-":
+        return sys.stdin.read()
+    try:
+        with open(name, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}") from error
 
 
 def _as_given(similar: str | None) -> str | None:

@@ -133,7 +133,7 @@ def _by_meaning(
 ) -> list[tuple[ChunkId, float]]:
     import numpy as np
 
-    corpus = corpus_with(reader.corpus(), overlay)
+    corpus = corpus_with(reader.corpus(), overlay, provider.dimension)
     if not corpus.dimension or not corpus.chunks:
         return []
     near = corpus.nearness(provider.embed([sample.text])[0])
