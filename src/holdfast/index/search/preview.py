@@ -8,6 +8,7 @@ near, it is the beginning.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -101,10 +102,23 @@ def _scores(lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:
     if not asked.worth:
         return scores
     met: set[str] = set()
+    known_words: dict[str, tuple[str, ...]] = {}
+    # Stemming changes the end of a word: most lines can be passed over by its beginning.
+    begins = re.compile("|".join(sorted({re.escape(term[:2]) for term in asked.worth})))
     for i, line in enumerate(lines):
-        for term in set(terms(line)) & asked.worth.keys():
+        if not begins.search(line.lower().replace("_", "")):
+            continue
+        here: set[str] = set()
+        for word in WORD.findall(line):
+            asked_for = known_words.get(word)
+            if asked_for is None:
+                asked_for = tuple(term for term in terms(word) if term in asked.worth)
+                known_words[word] = asked_for
+            if asked_for:
+                here.update(asked_for)
+        for term in here:
             scores[i] += asked.worth[term] * (0.5 if term in met else 1.0)
-            met.add(term)
+        met |= here
     return scores
 
 

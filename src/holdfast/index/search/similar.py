@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
 from holdfast.index.embedding.provider import EmbeddingProvider
@@ -21,8 +22,11 @@ from holdfast.index.search.overlay import corpus_with, fresh_chunk
 from holdfast.index.search.results import Finding
 from holdfast.index.search.trigrams import KeptFile, Trigrams, head, table_of
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 CHARACTERS_MAX = 20_000
-CANDIDATES = 120
+CANDIDATES = 60
 WEIGHTS = {"words": 0.5, "trigrams": 0.25, "dense": 0.25}
 SCORE_MIN = 0.12
 """Below this two texts have in common what any two texts have."""
@@ -106,7 +110,7 @@ def _by_trigrams(
     table = table_of(reader)
     shares = table.shares(sample.text)
     found: list[tuple[ChunkId, float]] = []
-    for place in np.lexsort((np.arange(len(shares)), -shares))[: CANDIDATES * 4].tolist():
+    for place in _highest(shares, np.arange(len(shares))):
         at = int(np.searchsorted(table.starts, place, side="right")) - 1
         file = table.files[at]
         if at in table.unknown or overlay.replaces(file.path) or not keep(file.path):
@@ -139,11 +143,26 @@ def _by_meaning(
     near = corpus.nearness(provider.embed([sample.text])[0])
     near = np.where(corpus.alive, near, -1.0)
     found: list[tuple[ChunkId, float]] = []
-    for row in np.lexsort((corpus.ties, -near))[: CANDIDATES * 4].tolist():
+    for row in _highest(near, corpus.ties):
         file = corpus.files[int(corpus.file_of[row])]
         if near[row] <= 0 or not keep(file.path):
             continue
         found.append(((file.number, int(corpus.ordinals[row])), float(min(near[row], 1.0))))
         if len(found) >= CANDIDATES:
             break
+    return found
+
+
+def _highest(values: NDArray[Any], ties: NDArray[Any]) -> list[int]:
+    """Places of the highest values, highest first; more than are needed, for some are left out."""
+    import numpy as np
+
+    head = min(len(values), CANDIDATES * 8)
+    if head < len(values):
+        floor = np.partition(values, len(values) - head)[len(values) - head]
+        places = np.flatnonzero(values >= floor)
+    else:
+        places = np.arange(len(values))
+    order = np.lexsort((ties[places], -values[places]))
+    found: list[int] = places[order].tolist()
     return found

@@ -230,9 +230,9 @@ class Trigrams:
 
         row = np.frombuffer(signatures([text]), dtype=np.uint8)
         if self._counts is None:
-            self._counts = _bits_set(self.rows)
-        both = _bits_set(self.rows & row)
-        either = self._counts + _bits_set(row[None, :]) - both
+            self._counts = bits_set(self.rows)
+        both = bits_set(self.rows & row)
+        either = self._counts + bits_set(row[None, :]) - both
         shares: NDArray[np.float64] = both / np.maximum(either, 1)
         return shares
 
@@ -246,7 +246,8 @@ class Trigrams:
         return self._names[place]
 
 
-def _bits_set(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+def bits_set(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """How many bits of each row are set."""
     import numpy as np
 
     if hasattr(np, "bitwise_count"):
