@@ -107,6 +107,19 @@ def test_code_like_a_text_from_elsewhere(
 
 @pytest.mark.shows("ANSWER-CLI")
 @pytest.mark.usefixtures("shop")
+def test_an_operator_that_begins_with_a_dash_is_no_option(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out = run(capsys, "sym:price_of_*", "-path:src/eggs.py", "--limit", "50")
+    assert code == 0
+    assert "src/flour.py" in out
+    assert "src/eggs.py" not in out
+    with pytest.raises(SystemExit):
+        main(["search", "price", "-paths"])
+
+
+@pytest.mark.shows("ANSWER-CLI")
+@pytest.mark.usefixtures("shop")
 def test_debug_is_a_table_that_fits(capsys: pytest.CaptureFixture[str]) -> None:
     _, out = run(capsys, "price of eggs", "--debug", "--limit", "3")
     table = out[out.index("signal") :].splitlines()

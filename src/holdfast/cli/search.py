@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -38,9 +39,14 @@ operators, anywhere in the query:
 A backslash in front makes plain text of an operator."""
 
 
+_OPERATOR_WORD = re.compile(r"-path:")
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = OPERATORS
+    # A word such as -path:tests/ is part of the query, as a negative number would be.
+    parser._negative_number_matcher = _OPERATOR_WORD
     parser.add_argument("query", nargs="*", help="a name, a phrase or a behaviour, and operators")
     parser.add_argument(
         "--path",
