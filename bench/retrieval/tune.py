@@ -10,6 +10,7 @@ Repositories are indexed once and asked many times, in this process, so a rankin
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 import tempfile
@@ -140,9 +141,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args(argv)
-    from holdfast.index.search.weights import SIGNALS, WEIGHTS
-
-    weights: Any = WEIGHTS
+    ranking: Any = importlib.import_module("holdfast.index.search.weights")
+    weights: Any = ranking.WEIGHTS
     if args.weights:
         weights = weighed(weights, json.loads(args.weights.read_text()))
     names = [name for name in args.repos.split(",") if name]
@@ -154,7 +154,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         base = warm.judged(weights)
         rows = [compared("as it is", base, base, asked)]
         if args.ablate:
-            for signal in SIGNALS:
+            for signal in ranking.SIGNALS:
                 try:
                     without = weights.without(signal)
                 except ValueError:

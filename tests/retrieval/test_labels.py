@@ -46,7 +46,7 @@ def test_a_label_may_be_spelled_in_many_ways(relevant: Any) -> None:
     "spelled",
     [
         [{"repo": "shop", "question": "price", "gold": ["src/cart.py:3-9"], "type": "symbol"}],
-        {"repo": "shop", "items": [{"text": "price", "files": "src/cart.py:3-9", "kind": "symbol"}]},
+        {"repo": "shop", "data": [{"text": "price", "files": "src/cart.py:3-9", "kind": "symbol"}]},
         {"repos": {"shop": "shop"},
          "questions": [{"codebase": "shop", "q": "price", "targets": ["src/cart.py:3-9"],
                         "category": "symbol"}]},
@@ -162,6 +162,7 @@ def test_the_development_set_is_large_varied_and_split_by_repository() -> None:
     listed = json.loads((HERE.parent.parent / "bench/retrieval/repositories.json").read_text())
     told = {entry["id"]: entry for entry in listed["repositories"]}
     for repository in labelled.repositories:
+        assert repository.package is not None
         assert repository.split == told[repository.id]["split"]
         assert repository.package == told[repository.id]["package"]
         assert repository.package["kind"] == "git" or len(repository.package["sha256"]) == 64

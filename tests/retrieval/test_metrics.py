@@ -11,22 +11,28 @@ from bench.retrieval.metrics import BUDGETS, RANKS, Result, judge, tokens
 from bench.retrieval.summary import interval, paired
 
 PATHS = st.sampled_from(["a.py", "b.py", "c/d.go"])
-SPANS = st.one_of(
-    st.just((None, None)),
-    st.tuples(st.integers(1, 30), st.integers(0, 12)).map(lambda p: (p[0], p[0] + p[1])),
+SPANS: st.SearchStrategy[tuple[int, int] | None] = st.one_of(
+    st.none(), st.tuples(st.integers(1, 30), st.integers(0, 12)).map(lambda p: (p[0], sum(p)))
 )
+
+
+def target(path: str, span: tuple[int, int] | None, grade: float) -> Target:
+    start, end = span or (None, None)
+    return Target(path, start, end, grade)
+
+
+def result(path: str, span: tuple[int, int] | None, cost: int) -> Result:
+    start, end = span or (None, None)
+    return Result(path, start, end, cost)
+
+
 TARGETS = st.lists(
-    st.builds(
-        lambda path, span, grade: Target(path, *span, grade),
-        PATHS, SPANS, st.sampled_from([0.5, 1.0, 2.0, 3.0]),
-    ), min_size=1, max_size=6, unique=True,
-)  # fmt: skip
-RESULTS = st.lists(
-    st.builds(
-        lambda path, span, cost: Result(path, *span, cost), PATHS, SPANS, st.integers(1, 900)
-    ),
-    max_size=24,
+    st.builds(target, PATHS, SPANS, st.sampled_from([0.5, 1.0, 2.0, 3.0])),
+    min_size=1,
+    max_size=6,
+    unique=True,
 )
+RESULTS = st.lists(st.builds(result, PATHS, SPANS, st.integers(1, 900)), max_size=24)
 
 
 def lines_of(start: int | None, end: int | None) -> set[int]:
