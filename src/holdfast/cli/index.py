@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
 import time
 from typing import Any
 
+from holdfast.app import App
 from holdfast.cli.envelopes import OK, REFUSED, spoken
 from holdfast.cli.output import print_json
 from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.progress import Progress
-from holdfast.index.settings import index_of
 from holdfast.index.tools.listing import list_codebases
 from holdfast.index.tools.manage import manage_index
 
@@ -44,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    index = index_of(os.environ)
+    index = App.from_environment().open_index()
     index.start = run_here
     try:
         return _run(index, args)

@@ -7,10 +7,10 @@ import os
 import shlex
 from typing import Any
 
+from holdfast.app import App
 from holdfast.cli.envelopes import as_typed, exit_code, spoken
 from holdfast.cli.output import print_json
 from holdfast.index.search.scopes import SCOPES
-from holdfast.index.settings import index_of
 from holdfast.index.tools.search import LIMIT_DEFAULT, search_code
 
 LINES_SHOWN = 8
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    index = index_of(os.environ)
+    index = App.from_environment().open_index()
     try:
         answer: Any = search_code(
             index,
