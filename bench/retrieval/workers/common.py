@@ -51,7 +51,7 @@ def work(prepare: Callable[[dict[str, Any]], tuple[Ask, int]]) -> int:
             for path, start, end, shown in ask(text, job["limit"])
         ]
         found["answers"].append(places)
-    for text in job["queries"][: job["timed"]]:
+    for text in job["queries"][: job.get("timed")]:
         start = time.perf_counter()
         ask(text, 10)
         found["latency_ms"].append((time.perf_counter() - start) * 1000)
