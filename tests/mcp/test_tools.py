@@ -214,7 +214,7 @@ def test_a_malformed_call_is_told_every_fault_and_harms_nothing(
                 ("memory_get", {"id": "a", "space": "../x"}, "identifier"),
                 ("memory_branch", {"action": "diff", "name": "nowhere"}, "nowhere"),
             ):
-                result = await call(client, tool, **arguments)  # type: ignore[arg-type]
+                result = await call(client, tool, **arguments)
                 assert result.is_error, (tool, arguments)
                 assert fault in text_of(result).lower() or fault in text_of(result)
             with pytest.raises(MCPError, match="no tool 'rm'"):
