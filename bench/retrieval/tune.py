@@ -4,6 +4,7 @@ Repositories are indexed once and asked many times, in this process, so a rankin
 
     --ablate            every lane and signal off, one at a time
     --try NAME=A,B,C    these weights instead, one at a time (parts: dense.question=1)
+    --compare FILE.json these weights instead, all at once
     --climb NAME,…      change these weights step by step while the score on --split rises
 """
 
@@ -137,6 +138,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--weights", type=Path, help="begin from these")
     parser.add_argument("--ablate", action="store_true")
     parser.add_argument("--try", action="append", default=[], dest="tried", metavar="NAME=A,B")
+    parser.add_argument("--compare", action="append", default=[], type=Path, metavar="FILE.json",
+                        help="these weights instead, all at once")  # fmt: skip
     parser.add_argument("--climb", default="", metavar="NAME,NAME")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=Path)
@@ -167,6 +170,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                 judged = warm.judged(weighed(weights, {name: float(value)}))
                 rows.append(compared(f"{name} {value}", judged, base, asked))
                 print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
+        for file in args.compare:
+            judged = warm.judged(weighed(weights, json.loads(file.read_text())))
+            rows.append(compared(file.stem, judged, base, asked))
+            print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
         chosen: dict[str, float] = {}
         if args.climb:
             chosen = climb(warm, weights, args.climb.split(","), args.rounds)
