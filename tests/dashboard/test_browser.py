@@ -174,6 +174,8 @@ def test_search_shows_results_an_outline_and_a_drawn_call_graph(visit: Visit) ->
     graph.get_by_role("button", name="Cart.total").click()
     expect(page.locator("[data-graph] .node.focus")).to_contain_text("Cart.total")
     expect(page.locator(".outline")).to_contain_text("goods")
+    page.get_by_label("As seen by").select_option("refactor-pricing")
+    expect(page.locator("[data-result=round_money]")).to_contain_text("In context")
 
 
 @pytest.mark.shows("DASH-LOCATE")

@@ -20,6 +20,7 @@ from holdfast.store.store import open_store
 from holdfast.sync.serve import ServeOptions, SyncService
 from holdfast.sync.websocket import Doors
 from holdfast.web.compose import site
+from tests.postgres import PostgresServer
 from tests.web.test_site import BEARER, TOKEN, Answer, asked
 
 ASSETS = resources.files("holdfast.dashboard") / "assets"
@@ -233,6 +234,21 @@ def test_a_look_says_what_changed_and_who_should_hear(demo: Demo) -> None:
         assert heard == ["local", SPACE]
     finally:
         service.stop()
+
+
+@pytest.mark.shows("LIVE-SPACES")
+def test_the_live_space_may_be_on_postgres(tmp_path: Path, postgres: PostgresServer) -> None:
+    app = App(tmp_path / "home", database_url=postgres.url)
+    with app.open_space() as store:
+        note = {"op": "set", "id": "note:a", "value": {"value": 1}}
+        newest = store.transact(app.session("test"), {"localSeq": 1, "operations": [note]}).seq
+    service = DashboardService(app, watch_trees=False)
+    assert service.look() is not None
+    assert service.look() is None
+    service.stop()
+    with app.open_space(SPACE) as live:
+        assert (live.read("live:space/local") or {})["value"]["seq"] == newest
+        assert (live.read("live:health") or {})["value"]["store"] == "PostgreSQL"
 
 
 @pytest.mark.shows("LIVE-HEALTH")

@@ -17,6 +17,7 @@ from holdfast.index.code_index import CodeIndex
 from holdfast.observed import Observed, Sessions
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
+from holdfast.reading.scope import Lines
 from holdfast.reading.tree import NOBODY, Doubt
 
 if TYPE_CHECKING:
@@ -72,14 +73,28 @@ class Questions:
 
         scope: Any = asked.get("scope") or "runtime"
         group_by: Any = "file" if asked.get("by") == "file" else "symbol"
-        return search_code(
+        root = self._root(asked)
+        answer: Any = search_code(
             self._index,
-            self._root(asked),
+            root,
             _need(asked, "query"),
             scope=scope,
             group_by=group_by,
             limit=_number(asked, "limit", 10),
         )
+        if asked.get("name"):
+            self._mark_held(answer["results"], root, asked)
+        return answer
+
+    def _mark_held(self, results: list[Any], root: str, asked: Members) -> None:
+        """Say of each result whether the session provably holds its lines as they are now."""
+        with self._turn:
+            host = self._followed(asked).host
+            for result in results:
+                span = result["span"]
+                lines = Lines(span["startLine"], span["endLine"])
+                path = os.path.join(root, result["file"])
+                result["in_context"] = self._reader.holds(path, lines, host)
 
     def outline(self, asked: Members) -> Any:
         from holdfast.index.tools.outline import file_outline

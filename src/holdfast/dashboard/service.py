@@ -13,7 +13,7 @@ import platform
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,12 +56,13 @@ class DashboardService:
         store: str | None = None,
         open_space: Callable[[str], Store] | None = None,
         heard: Callable[[str], None] = _nobody,
+        opened: Callable[[], Iterable[str]] = tuple,
         watch_trees: bool = True,
     ) -> None:
         """`store` is where the spaces are, if not in the app's own place; `open_space` opens one
         there and keeps it; `heard` may be called from any thread with the name of a space that has
-        a commit."""
-        self._app, self._heard = app, heard
+        a commit; `opened` names spaces that others have open, where no directory lists them."""
+        self._app, self._heard, self._opened = app, heard, opened
         self._store_url: str | Path = app.store_url if store is None else store
         self._given = open_space
         self._watch_trees = watch_trees
@@ -97,6 +98,7 @@ class DashboardService:
             open_space=_spaces_of(service) if in_memory else None,
             # PostgreSQL tells every server of every commit itself.
             heard=_nobody if options.on_postgres else service.endpoint.heard,
+            opened=lambda: list(service.server.spaces),
         )
 
     # life
@@ -235,7 +237,7 @@ class DashboardService:
     def _names(self) -> list[str]:
         """The spaces that a person may look into; ours and the session logs are not among them."""
         root = roots.resolve_root(self._store_url)
-        found = {DEFAULT_SPACE, *self._spaces}
+        found = {DEFAULT_SPACE, *self._spaces, *self._opened()}
         if root is not None and root.is_dir():
             found |= {path.stem for path in root.glob("*.sqlite")}
         return sorted(found - {live.SPACE, sessions.SPACE})
