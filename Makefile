@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+NODE := .node/installed
 
 .PHONY: try test lint types browser bench soak requirements clean help
 
@@ -15,10 +16,14 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(STAMP)
 
+$(NODE): tests/node/package-lock.json $(STAMP)
+	$(BIN)/python -m tests.nodejs
+	@touch $(NODE)
+
 try: $(STAMP)    ## a two-minute tour on an embedded default
 	$(BIN)/holdfast try
 
-test: $(STAMP)   ## everything the project promises, checked
+test: $(STAMP) $(NODE)  ## everything the project promises, checked
 	$(BIN)/python -m pytest
 
 lint: $(STAMP)   ## ruff: style and common mistakes
@@ -43,4 +48,4 @@ requirements: $(STAMP)  ## refresh the test column of docs/requirements.md
 	$(BIN)/python -m tests.requirements --write
 
 clean:           ## remove the environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .node .mypy_cache .ruff_cache .pytest_cache .hypothesis

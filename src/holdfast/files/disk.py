@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import stat as modes
 from collections import Counter
 from dataclasses import dataclass, field
@@ -47,6 +48,7 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
         raise TreeMissing("it is not a directory")
     found = Walk()
     extensions = policy.extensions()
+    mounts = mounted_below(root)
     # A stack of our own: a tree can be deeper than the interpreter's.
     pending: list[tuple[str, str, RuleStack]] = [("", root, _top_rules(root, policy))]
     while pending:
@@ -78,14 +80,18 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
                         found.skipped["ignored"] += 1
                     elif "\\" in name:
                         found.skipped["unnameable"] += 1
-                    elif entry.stat(follow_symlinks=False).st_dev != top.st_dev:
+                    elif (mounts is None or path in mounts) and entry.stat(
+                        follow_symlinks=False
+                    ).st_dev != top.st_dev:
                         # Another file system may be away next time; what is in it is not ours.
                         found.unreadable.add(path)
                         found.skipped["mount"] += 1
                     else:
                         pending.append((path, entry.path, rules))
+                elif (reason := _left_out(name, path, extensions, rules)) is not None:
+                    found.skipped[reason] += 1
                 else:
-                    _take_file(found, policy, extensions, rules, entry, path)
+                    _take_file(found, policy, entry, path)
             except FileNotFoundError:
                 continue  # It went away while we looked, which is a deletion like any other.
             except OSError:
@@ -93,27 +99,48 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
     return found
 
 
-def _take_file(
-    found: Walk,
-    policy: Policy,
-    extensions: frozenset[str],
-    rules: RuleStack,
-    entry: os.DirEntry[str],
-    path: str,
-) -> None:
-    name = entry.name
-    lowered = name.lower()
-    dot = lowered.rfind(".")
-    known = lowered[dot:] in extensions if dot > 0 else False
-    if not known and lowered not in NAMES and lowered.split(".", 1)[0] not in STEMS:
-        found.skipped["kind"] += 1
-        return
+def mounted_below(root: str) -> frozenset[str] | None:
+    """The keys at which file systems are mounted in a tree; None when the system does not say.
+
+    Asking once spares a system call for every directory: nothing else can be on another disk.
+    """
+    try:
+        table = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return None
+    points = mount_points(table)
+    if not points:
+        return None
+    above = os.path.realpath(root).rstrip("/") + "/"
+    return frozenset(point[len(above) :] for point in points if point.startswith(above))
+
+
+def mount_points(table: str) -> frozenset[str]:
+    """The mount points that a table in the form of `mountinfo` names."""
+    rows = (line.split(" ", 5) for line in table.split("\n"))
+    return frozenset(_ESCAPE.sub(_unescaped, row[4]) for row in rows if len(row) > 5)
+
+
+_ESCAPE = re.compile(r"\\([0-7]{3})")
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return chr(int(match[1], 8))
+
+
+def _left_out(name: str, path: str, extensions: frozenset[str], rules: RuleStack) -> str | None:
+    """Why a file is left out by its name alone; None when it is not."""
+    dot = name.rfind(".")
+    if dot <= 0 or (name[dot:] not in extensions and name[dot:].lower() not in extensions):
+        lowered = name.lower()
+        if lowered not in NAMES and lowered.split(".", 1)[0] not in STEMS:
+            return "kind"
     if "\\" in name:
-        found.skipped["unnameable"] += 1
-        return
-    if rules.excludes(path, name, False):
-        found.skipped["ignored"] += 1
-        return
+        return "unnameable"
+    return "ignored" if rules.excludes(path, name, False) else None
+
+
+def _take_file(found: Walk, policy: Policy, entry: os.DirEntry[str], path: str) -> None:
     seen = entry.stat(follow_symlinks=False)
     if not modes.S_ISREG(seen.st_mode):
         found.skipped["special"] += 1

@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from holdfast.errors import ReadingError
 from holdfast.reading import disk, images, javascript, paths, savings
@@ -52,6 +52,13 @@ class TreeHost(Host, Protocol):
 
     @property
     def tree(self) -> Tree: ...
+
+
+@runtime_checkable
+class Rooted(Protocol):
+    """A host whose compactions have no parent in the log, so that it must be asked itself."""
+
+    def before_compaction(self) -> Ledger | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,16 +204,12 @@ class Reader:
                 )
                 for path in sorted(holdings.paths())
             }
-            tree = host.tree
-            barrier = tree.boundary(tree.number(evidence.leaf))
-            lost: list[HeldFile | None] = []
-            if barrier != NOBODY:
-                before = tree.ledger(tree.parents[barrier])
-                lost = [
-                    self._held(path, before.scopes(path), before.blocked(path), deadline)
-                    for path in sorted(before.paths())
-                    if held.get(path) is None
-                ]
+            before = _before_compaction(host, evidence)
+            lost = [
+                self._held(path, before.scopes(path), before.blocked(path), deadline)
+                for path in sorted(before.paths())
+                if held.get(path) is None
+            ]
             return ContextMap(
                 evidence.session,
                 evidence.boundary,
@@ -285,7 +288,7 @@ class Reader:
         holdings = self._holdings(evidence)
         files = holdings.paths()
         tree = host.tree
-        leaf = tree.number(evidence.leaf)
+        leaf = _leaf(tree, evidence)
         window = list(tree.window(leaf))
         length = len(tree.path(leaf)) if leaf != NOBODY else 0
         return Status(
@@ -356,6 +359,24 @@ class Reader:
         ]
         out += [{"scope": scopes.key(run), "blocked": True} for run in sorted(blocked)]
         return out
+
+
+def _leaf(tree: Tree, evidence: Evidence) -> int:
+    """Where the evidence stands in the tree.
+
+    A tree that is made for one leaf may leave the leaf itself out; then its last entry will do.
+    """
+    number = tree.number(evidence.leaf)
+    return len(tree) - 1 if number == NOBODY and evidence.leaf is not None else number
+
+
+def _before_compaction(host: TreeHost, evidence: Evidence) -> Ledger:
+    """What was held when the session was last compacted."""
+    if isinstance(host, Rooted):
+        return host.before_compaction() or Ledger()
+    tree = host.tree
+    barrier = tree.boundary(_leaf(tree, evidence))
+    return Ledger() if barrier == NOBODY else tree.ledger(tree.parents[barrier])
 
 
 def _check(aborted: Callable[[], bool]) -> None:

@@ -143,6 +143,10 @@ class Client:
         self._do(Wake(RECONNECT, backoff_ms(self._attempt, self._random())))
         self._attempt += 1
 
+    def turned_away(self, error: SyncError) -> None:
+        """The server will not have us, and would not if we asked again."""
+        self._refused(error)
+
     def timer(self, name: str) -> None:
         if name == RECONNECT:
             if not (self._up or self._dialling or self._closing):

@@ -5,7 +5,6 @@
  * the host cannot be asked, or says something we do not understand, pi's own read answers.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import { createReadTool, type ExtensionAPI, type ExtensionContext } from "@mariozechner/pi-coding-agent";
 import { Type } from "typebox";
 
@@ -65,7 +64,13 @@ class Host {
 		child.on("error", gone);
 		child.on("exit", gone);
 		child.stdin!.on("error", gone);
-		createInterface({ input: child.stdout! }).on("line", (line) => this.heard(line));
+		// Only a newline ends a message; a line reader would also split at U+2028 inside a text.
+		let rest = "";
+		child.stdout!.setEncoding("utf8").on("data", (piece: string) => {
+			const lines = (rest + piece).split("\n");
+			rest = lines.pop()!;
+			for (const line of lines) this.heard(line);
+		});
 		const reply = await this.ask("initialize", {
 			protocolVersion: "2025-06-18",
 			capabilities: {},

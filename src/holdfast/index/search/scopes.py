@@ -14,7 +14,8 @@ _DOCUMENT = re.compile(
     re.IGNORECASE,
 )
 _GENERATED = re.compile(
-    r"(?:^|/)(?:dist|build|coverage|\.next|generated)/|\.min\.(?:js|css)\Z", re.IGNORECASE
+    # By their usual, lower-case names: `Build/` is as likely to be written by hand.
+    r"(?:^|/)(?:dist|build|coverage|\.next|generated)/|\.min\.(?:js|css)\Z"
 )
 
 
