@@ -212,6 +212,10 @@ def test_each_question_answers_what_the_command_answers(
     assert [(e["id"], e["parent"], e["depth"], e["leaf"], e["holds"]) for e in tree] == [
         (e["id"], e["parent"], e["depth"], e["leaf"], e["scopes"]) for e in shown
     ]
+    doctor, examined = ask(pages, "/api/doctor").json["findings"], said("doctor")["findings"]
+    assert [(f["about"], f["state"]) for f in doctor] == [
+        (f["about"], f["state"]) for f in examined
+    ]
     listed = ask(pages, "/api/memory/documents").json["documents"]
     assert [d["id"] for d in listed] == [d["id"] for d in said("memory", "list")]
 

@@ -64,6 +64,7 @@ class Questions:
             "memory/documents": self.documents,
             "memory/log": self.log,
             "memory/drift": self.drift,
+            "doctor": self.doctor,
         }
 
     # code
@@ -280,6 +281,23 @@ class Questions:
                     }
                 )
         return {"links": found}
+
+    # health
+
+    def doctor(self, asked: Members) -> Any:
+        """Everything a user could have wrong, and the fix."""
+        from argparse import Namespace
+
+        from holdfast.agents.doctor import examine
+        from holdfast.cli.install import place_of
+
+        place = place_of(Namespace(scope="user", start=None))
+        found = [
+            {"about": one.about, "state": one.state, "said": one.said, "fix": one.fix or None}
+            for one in examine(self._app, place)
+        ]
+        wrong = any(one["state"] == "wrong" for one in found)
+        return {"status": "wrong" if wrong else "ok", "findings": found}
 
 
 def _entries(tree: Tree) -> list[tuple[int, dict[str, Any]]]:

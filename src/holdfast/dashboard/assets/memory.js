@@ -150,7 +150,7 @@ function opened(space, branch, steps, id, at) {
   const known = at ? then.status === "ok" : now !== undefined;
   const failed = at && then.status === "error" && then.error;
   return h("div", { class: "stack" },
-    card(id, { "data-open": id, acts: [!at && badge("ok", "Live"), now && !at && h("span", { class: "small muted num" }, `seq ${now.seq}`)] },
+    card(id, { "data-open": id, acts: [!at && (sync.state === "connected" ? badge("ok", "Live") : badge("warn", "As it was")), now && !at && h("span", { class: "small muted num" }, `seq ${now.seq}`)] },
       h("div", { class: "inner" }, failed ? failure(failed) : !known ? loading(4) : value ? tree(value.value) : empty("memory", "Not there", at ? "It did not exist at this point." : "It was deleted; its history stays."))),
     known && value && previous && before.status === "ok" && card("What this revision changed", { note: current && `seq ${current.seq} by ${current.sessionId}` },
       h("div", { class: "inner stack tight" }, differences(before.value?.value, value.value).map(change))),

@@ -121,7 +121,10 @@ export const choose = (label, value, options, onchange, props) =>
 
 const whole = new Intl.NumberFormat("en-GB");
 export const number = (value) => (value === null || value === undefined ? "–" : whole.format(value));
-export const counted = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+const plural = (noun) =>
+  /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : /(s|x|ch|sh)$/.test(noun) ? `${noun}es` : `${noun}s`;
+export const counted = (count, noun) => `${number(count)} ${count === 1 ? noun : plural(noun)}`;
 
 /** 1234567 -> 1.23 M */
 export function brief(value) {

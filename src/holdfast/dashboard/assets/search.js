@@ -8,6 +8,7 @@ import { callGraph } from "./draw.js";
 
 const results = resource(changed), outline = resource(changed), calls = resource(changed), source = resource(changed), located = resource(changed);
 const state = { typed: "", q: undefined, asked: "", opened: "", depth: 1, snippet: "" };
+const LINES = 60;
 const SCOPES = [["runtime", "Code"], ["mixed", "Code and docs"], ["docs", "Docs"]];
 
 const rootOf = (query) => query.root || all("codebase").find((codebase) => codebase.state === "ready")?.root || all("codebase")[0]?.root;
@@ -87,8 +88,21 @@ function answers(value, root, query) {
         h("strong", { class: "mono clip" }, result.symbolLabel ?? result.file.split("/").at(-1)),
         h("span", { class: "row" }, result.in_context && badge("accent", "In context", "the session holds these lines as they are now"), result.symbolKind && badge("plain", result.symbolKind))),
       h("div", { class: "small muted mono clip" }, `${result.file}:${result.span.startLine}–${result.span.endLine}`)),
-      current && result.preview && h("div", { class: "inner" }, code(result.preview.trimEnd(), result.span.startLine, { label: `Source of ${result.symbolLabel ?? result.file}` })));
+      current && h("div", { class: "inner" }, text(root, result)));
   }));
+}
+
+/** The lines of a result as they are now; a preview may leave some out. */
+function text(root, { file, span, symbolLabel }) {
+  const wanted = JSON.stringify([root, file, span]);
+  if (state.source !== wanted) {
+    state.source = wanted;
+    source.reset();
+    source.load(() => ask("file", { root, file, start: span.startLine, end: Math.min(span.endLine, span.startLine + LINES - 1) }));
+  }
+  return shown(source, (value) => value.content === undefined ? h("p", { class: "muted small" }, value.message ?? value.status)
+    : [code(value.content.trimEnd(), span.startLine, { label: `Source of ${symbolLabel ?? file}` }),
+      span.endLine - span.startLine >= LINES && h("p", { class: "small muted" }, `The first ${LINES} of ${span.endLine - span.startLine + 1} lines.`)], undefined, 3);
 }
 
 function beside(root, query) {

@@ -21,7 +21,7 @@ export function sessions({ rest, query }) {
             h("div", { class: "row spread" }, h("h2", null, session.name),
               h("span", { class: "row" }, session.doubt && badge("warn", "Proves nothing now"), badge("plain", session.host), h("span", { class: "small muted" }, time(session.lastAt)))),
             h("div", { class: "row small muted num" },
-              h("span", null, counted(session.entries, "entry").replace("entrys", "entries")), h("span", null, counted(session.reads, "read")),
+              h("span", null, counted(session.entries, "entry")), h("span", null, counted(session.reads, "read")),
               h("span", null, counted(session.compactions, "compaction")), h("span", null, `holds ${counted(session.files, "file")}`),
               h("span", null, `saved ${brief(session.savedTokens)} tokens (${percent(session.savedTokens, session.savedTokens + session.sentTokens)})`))))))
       : empty("sessions", "No sessions yet", "A session begins with its first read: holdfast read FILE --session NAME.")),
