@@ -87,6 +87,17 @@ def operations(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict
     return written + [{"op": "delete", "id": id} for id in sorted(before) if id not in after]
 
 
+def storable(value: Any) -> Any:
+    """The same value, where names of files hold what is no text with a mark in its place."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {storable(name): storable(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable(member) for member in value]
+    return value
+
+
 class Publisher:
     """Writes what it is shown into the space, and only what changed."""
 
@@ -100,7 +111,7 @@ class Publisher:
 
     def publish(self, documents: Documents) -> int | None:
         """Commit what differs, as one commit; its seq, or None when nothing does."""
-        changed = operations(self.published(), documents)
+        changed = operations(self.published(), storable(documents))
         if not changed:
             return None
         commit = {"localSeq": self._local_seq, "operations": changed}

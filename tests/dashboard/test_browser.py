@@ -303,8 +303,10 @@ def test_a_commit_of_another_program_shows_without_a_reload(
     edit = {"op": "replace", "path": "/value/owner", "value": "grace"}
     holdfast(server.home, "memory", "patch", "note:plan", json.dumps(edit))
     expect(page.locator("[data-open='note:plan']")).to_contain_text("grace")
-    holdfast(server.home, "memory", "set", "note:new", '{"title": "Made elsewhere"}')
-    expect(page.locator("[data-document='note:new']")).to_contain_text("Made elsewhere")
+    markup = "<img src=x onerror=alert(1)> made elsewhere"
+    holdfast(server.home, "memory", "set", "note:new", json.dumps({"title": markup}))
+    expect(page.locator("[data-document='note:new']")).to_contain_text(markup)
+    expect(page.locator("main img")).to_have_count(0)
     holdfast(server.home, "memory", "branch", "create", "later")
     expect(page.get_by_role("tab", name="Branches (3)")).to_be_visible()
     assert page.evaluate("window.stillHere") is True

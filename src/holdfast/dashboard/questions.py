@@ -31,6 +31,8 @@ Members = Mapping[str, str]
 DOCUMENTS_MAX = 1_000
 CLONES_MAX = 60
 LINES_MAX = 4_000
+ENTRIES_MAX = 500
+"""Of a long session the newest entries are shown."""
 
 
 class Questions:
@@ -182,9 +184,10 @@ class Questions:
     def session(self, asked: Members) -> Any:
         """The tree of a session: every entry, where it hangs, and what it did."""
         with self._turn:
-            return self._session_tree(self._followed(asked))
+            limit = _number(asked, "limit", ENTRIES_MAX)
+            return self._session_tree(self._followed(asked), min(limit, ENTRIES_MAX))
 
-    def _session_tree(self, observed: Observed) -> Any:
+    def _session_tree(self, observed: Observed, limit: int) -> Any:
         evidence = observed.host.evidence()
         tree, log = observed.tree, observed.log
         leaf = NOBODY if isinstance(evidence, Doubt) else tree.number(evidence.leaf)
@@ -197,10 +200,10 @@ class Questions:
                 "active": number in active,
                 "leaf": number == leaf,
             }
-            for number, row in _entries(tree)
+            for number, row in _entries(tree)[-limit:]
         ]
         doubt = evidence.why if isinstance(evidence, Doubt) else None
-        return {"entries": rows, "doubt": doubt}
+        return {"entries": rows, "total": len(tree), "doubt": doubt}
 
     def context(self, asked: Members) -> Any:
         """What the agent holds, and what the latest compaction took away."""

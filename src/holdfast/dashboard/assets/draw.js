@@ -14,7 +14,7 @@ export function ceiling(value) {
 /** Bars of [{label, title, saved, sent}], saved on top of sent. */
 export function bars(points, { height = 220, width = 720, label } = {}) {
   // As many units as there are pixels, so that letters keep their size.
-  const WIDTH = Math.min(width, innerWidth < 768 ? innerWidth - 56 : Infinity);
+  const WIDTH = Math.max(240, Math.min(width, innerWidth < 768 ? innerWidth - 56 : Infinity));
   const left = 46, right = 4, top = 8, bottom = 24;
   const most = ceiling(Math.max(...points.map((point) => point.saved + point.sent), 1));
   const y = (value) => top + (height - top - bottom) * (1 - value / most);

@@ -6,6 +6,7 @@ import { badge, card, choose, command, counted, empty, failure, head, icon, json
 
 const MAIN = "";
 const HISTORY_MAX = 2000;
+const TICKS_MAX = 300;
 const documents = resource(changed), commits = resource(changed), then = resource(changed), before = resource(changed);
 const diff = resource(changed), merge = resource(changed), drift = resource(changed);
 const state = { of: "", docs: "", at: "", filter: "", diffOf: "", driftOf: "", resolutions: {}, own: {}, merging: null, busy: false, listening: new Set() };
@@ -53,15 +54,16 @@ function visible(facts, branch, changes) {
   return changes.filter((change) => limits.has(change.branch) && change.seq <= limits.get(change.branch) && change.operations.length > 0);
 }
 
-async function history(space, newest) {
-  const found = [];
-  let fromSeq = Math.max(0, newest - HISTORY_MAX), more = true;
+/** The newest commits; only those that are not known yet are asked for. */
+async function history(space, newest, known) {
+  const found = [...known];
+  let fromSeq = found.at(-1)?.seq ?? Math.max(0, newest - HISTORY_MAX), more = true;
   while (more) {
     const page = await space.ask("history.read", { fromSeq, limit: 256 });
     found.push(...page.changes);
     ({ atSeq: fromSeq, more } = page);
   }
-  return found;
+  return found.slice(-HISTORY_MAX);
 }
 
 function browser(space, facts, query) {
@@ -70,7 +72,7 @@ function browser(space, facts, query) {
   if (state.of !== of) {
     if (!state.of.startsWith(`["${space.name}"`)) commits.reset();
     state.of = of;
-    commits.load(() => history(space, facts.seq));
+    commits.load(() => history(space, facts.seq, commits.value ?? []));
   }
   const steps = visible(facts, branch, commits.value ?? []);
   const at = query.at ? Number(query.at) : null;
@@ -128,7 +130,7 @@ function slider(steps, at, id) {
         oninput: (event) => set(Number(event.target.value)),
       }),
       newest > 0 && h("svg", { class: "ticks", viewBox: "0 0 1000 8", preserveAspectRatio: "none", "aria-hidden": "true" },
-        steps.map((one, i) => h("rect", { key: one.seq, class: id && touches(one) ? "mine" : "", x: 7 + (986 * i) / newest - 1, y: id && touches(one) ? 0 : 3, width: 2.4, height: id && touches(one) ? 8 : 5 })))));
+        steps.map((one, i) => (newest < TICKS_MAX || (id && touches(one))) && h("rect", { key: one.seq, class: id && touches(one) ? "mine" : "", x: 7 + (986 * i) / newest - 1, y: id && touches(one) ? 0 : 3, width: 2.4, height: id && touches(one) ? 8 : 5 })))));
 }
 
 function opened(space, branch, steps, id, at) {

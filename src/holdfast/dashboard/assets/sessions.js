@@ -128,13 +128,11 @@ function folded(rows) {
 
 // the tree
 
-const SHOWN = 400;
-
 function drawTree(value) {
   if (!value.entries.length) return empty("sessions", "No entries yet", value.doubt);
   const depths = Math.max(...value.entries.map((entry) => entry.depth)) + 1;
-  const rows = value.entries.slice(-SHOWN);
-  const skipped = value.entries.length - rows.length;
+  const rows = value.entries;
+  const skipped = value.total - rows.length;
   const lanes = lanesOf(rows);
   return h("div", { class: "tree", role: "list", style: { "--lanes": `${6 + depths * 16}px` } },
     value.doubt && h("div", { class: "inner" }, badge("warn", `Proves nothing now: ${value.doubt}`)),
