@@ -240,6 +240,18 @@ def test_a_look_says_what_changed_and_who_should_hear(demo: Demo) -> None:
         service.stop()
 
 
+@pytest.mark.shows("LIVE-SPACES", "LIVE-SESSIONS")
+def test_sessions_are_those_of_the_home_wherever_the_spaces_are(demo: Demo, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    service = DashboardService(App(demo.home), store=str(elsewhere), watch_trees=False)
+    service.look()
+    service.stop()
+    with open_store(elsewhere, SPACE) as store:
+        board = (store.read(BOARD) or {})["value"]
+        assert sorted(board["sessions"]) == ["audit-stock", "refactor-pricing"]
+        assert (store.read("live:space/local") or {})["value"]["seq"] == 0
+
+
 @pytest.mark.shows("LIVE-SPACES")
 def test_the_live_space_may_be_on_postgres(tmp_path: Path, postgres: PostgresServer) -> None:
     app = App(tmp_path / "home", database_url=postgres.url)

@@ -74,6 +74,7 @@ class DashboardService:
         self._index = app.open_index()
         self._codebases = Codebases(self._index)
         self._sessions: Sessions | None = None
+        self._logs: Store | None = None
         self._reader = Reader(
             Place(str(app.home), str(app.home)),
             Objects(app.home),
@@ -112,6 +113,8 @@ class DashboardService:
             watcher.stop()
         self._watchers.clear()
         with self._opening:
+            if self._logs is not None:
+                self._logs.close()
             if self._given is None:
                 for store in self._spaces.values():
                     store.close()
@@ -122,7 +125,7 @@ class DashboardService:
         """What can be asked, by path below /api/."""
         if self._questions is None:
             # A book of their own: they are asked in other threads than the one that looks.
-            book = Sessions(self._open(sessions.SPACE), _now_ms, self._app.home)
+            book = Sessions(self._session_logs(), _now_ms, self._app.home)
             made = Questions(self._app, self._index, self._reader, book, self._existing)
             self._questions = made.table()
         return self._questions
@@ -258,9 +261,18 @@ class DashboardService:
             raise UsageError(f"there is no space {name}", "holdfast memory set --space makes one")
         return self._open(name)
 
+    def _session_logs(self) -> Store:
+        """Where reads are logged: with the app, wherever the spaces are that are served."""
+        if str(self._store_url) == str(self._app.store_url):
+            return self._open(sessions.SPACE)
+        with self._opening:
+            if self._logs is None:
+                self._logs = self._app.open_space(sessions.SPACE)
+            return self._logs
+
     def _session_book(self) -> Sessions:
         if self._sessions is None:
-            self._sessions = Sessions(self._open(sessions.SPACE), _now_ms, self._app.home)
+            self._sessions = Sessions(self._session_logs(), _now_ms, self._app.home)
         return self._sessions
 
     # noticing
