@@ -63,6 +63,19 @@ def test_nothing_is_inline_and_nothing_comes_from_elsewhere() -> None:
                 assert (ASSETS / module.removeprefix("./")).is_file(), f"{file.name}: {module}"
 
 
+def test_no_module_takes_what_it_does_not_use() -> None:
+    for file in ASSETS.iterdir():
+        text = file.read_text(encoding="utf-8")
+        for taken in re.finditer(r"import \{([^}]*)\} from", text):
+            rest = text.replace(taken[0], "")
+            unused = [
+                n
+                for n in re.split(r",\s*", taken[1].strip())
+                if not re.search(rf"\b{n.split()[-1]}\b", rest)
+            ]
+            assert unused == [], file.name
+
+
 @pytest.mark.shows("DASH-SHIPPED")
 def test_every_file_is_served_once_and_then_only_when_it_changed(pages: Pages) -> None:
     for file in ASSETS.iterdir():

@@ -96,7 +96,7 @@ function browser(space, facts, query) {
 function list(value, query) {
   const wanted = value.documents.filter((doc) => `${doc.id} ${doc.title}`.toLowerCase().includes(state.filter.toLowerCase()));
   if (!wanted.length) return empty("memory", "No documents", state.filter ? "None matches the filter." : "There were none at this point.");
-  return h("ul", { class: "list" }, wanted.map((doc) =>
+  return h("ul", { class: "list long" }, wanted.map((doc) =>
     h("li", { key: doc.id },
       h("button", { class: "item", "aria-current": String(query.id === doc.id), "data-document": doc.id, onclick: () => refine({ id: doc.id }) },
         h("div", { class: "clip" }, h("strong", null, doc.title || doc.id)),

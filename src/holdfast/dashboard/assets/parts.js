@@ -42,6 +42,10 @@ export const card = (title, props, ...children) =>
     title && h("header", null, h("h2", null, title), props?.note && h("p", null, props.note), props?.acts),
     children);
 
+export const figure = (label, value, under) =>
+  h("div", { class: "card tile" },
+    h("span", { class: "label" }, label), h("span", { class: "figure" }, value), under && h("span", { class: "under" }, under));
+
 export const state = (kind, picture, title, text, ...acts) =>
   h("div", { class: `state ${kind}`, role: kind === "bad" ? "alert" : undefined },
     icon(picture), h("h3", null, title), text && h("p", null, text), acts);

@@ -2,7 +2,7 @@
 
 import { ask, h, resource } from "./ui.js";
 import { all, arrived, changed, one, refine, to } from "./state.js";
-import { badge, brief, card, counted, empty, facts, head, icon, loading, number, percent, shown, tabs, tail, time } from "./parts.js";
+import { badge, brief, card, counted, empty, figure, head, loading, number, percent, shown, tabs, tail, time } from "./parts.js";
 import { strip } from "./draw.js";
 
 const tree = resource(changed), context = resource(changed), lines = resource(changed);
@@ -58,8 +58,6 @@ function detail(name, query) {
     view === "tree" ? card("Tree", { note: "The filled line is the active branch." }, shown(tree, drawTree, undefined, 8)) : shown(context, (value) => map(value, name, query), undefined, 8) ?? card(null, {}, loading(8)),
   ];
 }
-
-const figure = (label, value, under) => h("div", { class: "card tile" }, h("span", { class: "label" }, label), h("span", { class: "figure" }, value), h("span", { class: "under" }, under));
 
 // the context map
 
