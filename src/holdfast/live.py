@@ -5,7 +5,7 @@ sends every change once, survives a lost connection and never promises more than
 is going on is written down like any other document, in a space of its own, and whoever wants to
 see it live watches that space: the dashboard, `holdfast memory watch`, a program.
 
-    space   holdfast
+    space   holdfast                 (see `space_of` for databases that several machines share)
     live:board             links to all below
     live:codebase/<key>    a tracked tree: state, proof, progress, freshness, and why
     live:session/<name>    a session: entries, compactions, what it holds and has saved
@@ -21,6 +21,7 @@ May be late, or show a state that a moment ago was true. Never shows one that wa
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -48,6 +49,24 @@ SETTLE_MS = 80
 log = logging.getLogger("holdfast.live")
 
 Documents = dict[str, dict[str, Any]]
+
+
+def space_of(home: Path, database_url: str | None, namespace: str) -> str:
+    """The live space of a home.
+
+    What is going on is a matter of one home: its trees, its sessions. A database that several
+    machines share has a live space for each, else they would delete each other's documents.
+    """
+    if database_url is None:
+        return SPACE
+    digest = hashlib.sha256(f"{namespace}\n{home}".encode("utf-8", "surrogatepass")).hexdigest()
+    named = "".join(c if c.isalnum() or c in "._" else "-" for c in namespace)[:60]
+    return f"{SPACE}-{named}-{digest[:8]}"
+
+
+def is_live(space: str) -> bool:
+    """Whether a space holds live documents, of this home or of another."""
+    return space == SPACE or space.startswith(f"{SPACE}-")
 
 
 def link(id: str) -> dict[str, Any]:

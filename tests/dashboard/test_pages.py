@@ -268,15 +268,23 @@ def test_sessions_are_those_of_the_home_wherever_the_spaces_are(demo: Demo, tmp_
 @pytest.mark.shows("LIVE-SPACES")
 def test_the_live_space_may_be_on_postgres(tmp_path: Path, postgres: PostgresServer) -> None:
     app = App(tmp_path / "home", database_url=postgres.url)
+    other = DashboardService(App(tmp_path / "other", database_url=postgres.url), watch_trees=False)
+    assert other.look() is not None
     with app.open_space() as store:
         note = {"op": "set", "id": "note:a", "value": {"value": 1}}
         newest = store.transact(app.session("test"), {"localSeq": 1, "operations": [note]}).seq
     service = DashboardService(app, watch_trees=False)
     assert service.look() is not None
     assert service.look() is None
+    other.look()
+    assert service.look() is None, "what another machine says is said elsewhere"
     service.stop()
-    with app.open_space(SPACE) as live:
-        assert (live.read("live:space/local") or {})["value"]["seq"] == newest
+    other.stop()
+    assert service.live_space != other.live_space
+    with app.open_space(service.live_space) as live:
+        space = (live.read("live:space/local") or {})["value"]
+        assert space["seq"] == newest
+        assert BOARD in {state.id for state in live.documents()}
         assert (live.read("live:health") or {})["value"]["store"] == "PostgreSQL"
 
 
@@ -295,13 +303,24 @@ def test_an_unreadable_registry_is_said_and_not_taken_for_an_empty_one(demo: Dem
 
 
 @pytest.mark.shows("LIVE-CHANGES")
+def test_two_servers_of_one_home_agree(demo: Demo) -> None:
+    one = DashboardService(App(demo.home), watch_trees=False)
+    other = DashboardService(App(demo.home), watch_trees=False)
+    assert one.look() == 1
+    assert other.look() is None
+    assert one.look() is None
+    one.stop()
+    other.stop()
+
+
+@pytest.mark.shows("LIVE-CHANGES")
 def test_deleting_the_live_space_loses_nothing(demo: Demo) -> None:
     def published() -> dict[str, Any]:
         service = DashboardService(App(demo.home), watch_trees=False)
         service.look()
         service.stop()
         with open_store(demo.home / "spaces", SPACE) as store:
-            return {s.id: s.document for s in store.documents() if s.id != "live:health"}
+            return {s.id: s.document for s in store.documents()}
 
     before = published()
     for file in (demo.home / "spaces" / "engine-v3").glob(f"{SPACE}.sqlite*"):

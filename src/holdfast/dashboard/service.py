@@ -14,7 +14,6 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from holdfast import __version__, live, sessions
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.dashboard.pages import Question
 from holdfast.dashboard.questions import Questions
+from holdfast.dashboard.waking import live_space_of
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.files.watcher import Watcher
 from holdfast.ids import SpaceId
@@ -65,8 +65,8 @@ class DashboardService:
         self._app, self._heard, self._opened = app, heard, opened
         self._store_url: str | Path = app.store_url if store is None else store
         self._given = open_space
+        self.live_space = live_space_of(app, str(self._store_url))
         self._watch_trees = watch_trees
-        self._started_at = _now()
         self._spaces: dict[str, Store] = {}
         self._opening = threading.Lock()
         self._seqs: dict[str, int] = {}
@@ -136,11 +136,11 @@ class DashboardService:
         """Look at everything and commit what changed; its seq, or None when nothing did."""
         with self._looking:
             if self._publisher is None:
-                store = self._open(live.SPACE)
+                store = self._open(self.live_space)
                 self._publisher = live.Publisher(store, self._app.session("live"))
             seq = self._publisher.publish(self._documents())
             if seq is not None:
-                self._heard(live.SPACE)
+                self._heard(self.live_space)
             self._watch_roots()
             return seq
 
@@ -203,7 +203,6 @@ class DashboardService:
             "state": "ok" if worst <= 1 else order[worst],
             "version": __version__,
             "python": platform.python_version(),
-            "startedAt": self._started_at,
             "home": str(self._app.home),
             "store": "PostgreSQL" if self._on_postgres else "SQLite",
             "checks": checks,
@@ -243,7 +242,8 @@ class DashboardService:
         found = {DEFAULT_SPACE, *self._spaces, *self._opened()}
         if root is not None and root.is_dir():
             found |= {path.stem for path in root.glob("*.sqlite")}
-        return sorted(found - {live.SPACE, sessions.SPACE})
+        found -= {self.live_space, sessions.SPACE}
+        return sorted(n for n in found if not (self._on_postgres and live.is_live(n)))
 
     def _open(self, name: str) -> Store:
         with self._opening:
@@ -295,7 +295,7 @@ class DashboardService:
         return (
             ".sqlite" in path.name
             and path.parent.name.endswith(roots.ENGINE_ROOT)
-            and (path.name.partition(".sqlite")[0] != live.SPACE)
+            and (path.name.partition(".sqlite")[0] != self.live_space)
         )
 
     def _watch_roots(self) -> None:
@@ -346,10 +346,6 @@ def _check(name: str, state: str, text: str, hint: str | None = None) -> Values:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _now_ms() -> int:

@@ -1,8 +1,8 @@
 // Health: what was checked, what is wrong, what helps.
 
 import { ask, h, resource } from "./ui.js";
-import { all, arrived, changed, health, sync } from "./state.js";
-import { badge, card, command, counted, empty, facts, head, loading, moment, number, shown, time } from "./parts.js";
+import { all, arrived, changed, health, live, sync } from "./state.js";
+import { badge, card, command, counted, empty, facts, head, loading, number, shown } from "./parts.js";
 
 const SAID = { ok: ["ok", "Well"], info: ["busy", "Note"], warn: ["warn", "Needs a look"], bad: ["bad", "Wrong"] };
 const FOUND = { ok: ["ok", "Well"], note: ["busy", "Note"], wrong: ["bad", "Wrong"] };
@@ -32,7 +32,7 @@ export function healthPage() {
     h("div", { class: "two" },
       card("This server", {}, h("div", { class: "inner" }, facts([
         ["Version", well.version], ["Python", well.python], ["Store", well.store], ["Home", h("code", null, well.home)],
-        ["Started", h("span", null, moment(well.startedAt), " (", time(well.startedAt), ")")],
+        ["Live documents", h("code", null, live.name)],
         ["This page", WIRE[sync.state] ?? sync.state], ["Protocol", (sync.capabilities ?? []).join(", ")],
       ]))),
       card("Spaces", {}, h("div", { class: "over" }, h("table", { class: "table" },
