@@ -171,3 +171,21 @@ def test_verbose_says_what_happens_and_only_then(home: Path, tmp_path: Path) -> 
     )
     assert "holdfast.index: published" in loud.stderr
     assert loud.stdout.startswith("Synced")
+
+
+@pytest.mark.shows("CLI-BENCH")
+def test_bench_measures_beside_something_plain_and_leaves_nothing(
+    home: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for n in range(3):
+        (tree / f"file_{n}.py").write_text(f"def function_number_{n}(argument): return {n}\n" * 9)
+    found = facts(capsys, "bench", str(tree), "--rounds", "3")
+    rows = found["rows"]
+    assert isinstance(rows, list)
+    said = {row["what"].split()[0]: row for row in rows}
+    assert set(said) == {"index", "sync,", "search", "locate", "read", "commits,"}
+    assert said["read"]["bytes"] < said["read"]["baseline"] / 3
+    assert not home.exists()
+    assert main(["bench", str(tmp_path / "missing")]) == 2
