@@ -68,7 +68,7 @@ async function history(space, newest, known) {
 
 function browser(space, facts, query) {
   const branch = query.branch ?? MAIN;
-  const of = JSON.stringify([space.name, facts.seq]);
+  const of = JSON.stringify([space.name, facts.seq, sync.epoch]);
   if (state.of !== of) {
     if (!state.of.startsWith(`["${space.name}"`)) commits.reset();
     state.of = of;
@@ -76,7 +76,7 @@ function browser(space, facts, query) {
   }
   const steps = visible(facts, branch, commits.value ?? []);
   const at = query.at ? Number(query.at) : null;
-  const docs = JSON.stringify([space.name, branch, at, at ? 0 : facts.seq]);
+  const docs = JSON.stringify([space.name, branch, at, at ? 0 : facts.seq, sync.epoch]);
   if (state.docs !== docs) {
     if (!state.docs.startsWith(`["${space.name}","${branch}"`)) documents.reset();
     state.docs = docs;
@@ -139,7 +139,7 @@ function opened(space, branch, steps, id, at) {
   const shownSeq = at ?? Infinity;
   const past = revisions.filter((step) => step.seq <= shownSeq);
   const current = past.at(-1), previous = past.at(-2);
-  const asked = JSON.stringify([space.name, branch, id, at, current?.seq, previous?.seq]);
+  const asked = JSON.stringify([space.name, branch, id, at, current?.seq, previous?.seq, sync.epoch]);
   if (state.at !== asked && commits.value) {
     state.at = asked;
     then.reset();
@@ -223,7 +223,7 @@ function branches(space, facts, query) {
   if (!found.length) return card(null, {}, empty("branch", "No open branches", "Agents work on branches; people review the difference and merge.", command("holdfast memory branch create draft")));
   const name = found.some((branch) => branch.name === query.branch) ? query.branch : found[0].name;
   const branch = found.find((each) => each.name === name);
-  const asked = JSON.stringify([space.name, name, facts.seq]);
+  const asked = JSON.stringify([space.name, name, facts.seq, sync.epoch]);
   if (state.diffOf !== asked) {
     if (!state.diffOf.startsWith(`["${space.name}","${name}"`)) {
       diff.reset();
@@ -357,7 +357,7 @@ const DRIFT = { drifted: ["warn", "Drifted"], missing: ["bad", "Missing"], unver
 function links(name, facts, query) {
   const branch = query.branch ?? MAIN;
   const trees = all("codebase").map((codebase) => [codebase.root, codebase.freshness, codebase.updatedAt]);
-  const asked = JSON.stringify([name, branch, facts.seq, trees]);
+  const asked = JSON.stringify([name, branch, facts.seq, trees, sync.epoch]);
   if (state.driftOf !== asked) {
     state.driftOf = asked;
     drift.load(() => ask("memory/drift", { space: name, branch }));

@@ -1,7 +1,7 @@
 // Sessions: a tree with its compactions, and the context map: what the agent holds, line by line.
 
 import { ask, h, resource } from "./ui.js";
-import { all, arrived, changed, one, refine, to } from "./state.js";
+import { all, arrived, changed, one, refine, sync, to } from "./state.js";
 import { badge, brief, card, counted, empty, figure, head, loading, number, percent, shown, tabs, tail, time } from "./parts.js";
 import { strip } from "./draw.js";
 
@@ -32,7 +32,7 @@ function detail(name, query) {
   const session = one("session", name);
   if (!session) return [head("Sessions"), card(null, {}, empty("sessions", "No such session", null, h("a", { class: "button", href: to("sessions") }, "All sessions")))];
   // The document says when something was added; then the tree is asked for again.
-  const of = JSON.stringify([name, session.entries, session.leaf, session.lastAt]);
+  const of = JSON.stringify([name, session.entries, session.leaf, session.lastAt, sync.epoch]);
   if (state.of !== of) {
     if (!state.of.startsWith(`["${name}"`)) {
       tree.reset();
