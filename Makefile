@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 NODE := .node/installed
 
-.PHONY: try test lint types bench soak requirements clean help
+.PHONY: try test lint types browser bench soak requirements clean help
 
 help:            ## show the verbs
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -32,6 +32,11 @@ lint: $(STAMP)   ## ruff: style and common mistakes
 
 types: $(STAMP)  ## mypy --strict
 	$(BIN)/mypy
+
+browser:         ## a Chromium for the tests of the dashboard, if there is none yet
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	  || { $$(test "$$(id -u)" = 0 || echo sudo -n) apt-get install -y --no-install-recommends chromium fonts-dejavu-core; } \
+	  || { echo "install Chromium with your system's packages; HOLDFAST_CHROMIUM names another one" >&2; exit 1; }
 
 bench: $(STAMP)  ## every benchmark, as a table and as JSON in bench/out
 	$(BIN)/python -m bench

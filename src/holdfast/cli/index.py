@@ -16,6 +16,15 @@ from holdfast.index.progress import Progress
 from holdfast.index.tools.listing import list_codebases
 from holdfast.index.tools.manage import manage_index
 
+INNER = (
+    "Last updated",
+    "Runtime fingerprint",
+    "Indexed fingerprint",
+    "Fingerprint source",
+    "Reindex reason: none",
+)
+"""What only `status` says: a run that just ended well has nothing to tell of these."""
+
 ACTIONS = ("create", "reindex", "sync", "status", "clear", "list", "repair")
 
 
@@ -78,7 +87,8 @@ def _run(index: CodeIndex, args: argparse.Namespace) -> int:
     else:
         if started:
             notes = answer["humanText"].splitlines()[:-1]
-            print(spoken("\n".join([*notes, final["humanText"]]), final["path"]))
+            said = [line for line in final["humanText"].splitlines() if not line.startswith(INNER)]
+            print(spoken("\n".join([*notes, *said]), final["path"]))
         else:
             print(spoken(answer["humanText"], answer["path"]))
     return OK if final["status"] == "ok" else REFUSED

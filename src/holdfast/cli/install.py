@@ -51,7 +51,7 @@ def run_uninstall(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace, *, install: bool) -> int:
     app = App.from_environment()
-    place = _place(args)
+    place = place_of(args)
     clients = _clients(args, place, install=install)
     receipts = Receipts(app.home / "agents" / "receipts.json")
     facts = []
@@ -72,7 +72,8 @@ def _run(args: argparse.Namespace, *, install: bool) -> int:
     return 1 if any(fact["status"] == "failed" for fact in facts) else 0
 
 
-def _place(args: argparse.Namespace) -> Place:
+def place_of(args: argparse.Namespace) -> Place:
+    """Where things are, by the scope and the program that the arguments name."""
     project = Path.cwd() if args.scope == "project" else None
     return Place(Path.home(), project, _command(args.start, project), os.environ)
 

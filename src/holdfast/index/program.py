@@ -64,6 +64,14 @@ class View:
         return dict(table)
 
     @cached_property
+    def calls(self) -> dict[str, list[int]]:
+        """Which calls of the file name what, by their place among its calls."""
+        table: dict[str, list[int]] = defaultdict(list)
+        for number, call in enumerate(self.facts.calls):
+            table[call.name].append(number)
+        return dict(table)
+
+    @cached_property
     def aliases(self) -> dict[str, list[Import]]:
         table: dict[str, list[Import]] = defaultdict(list)
         for item in self.facts.imports:
@@ -137,11 +145,14 @@ class Program:
             return
         for package in _packages(view):
             self.packages[view.family, package] += 1
+        path, family = facts.path, view.family
+        by_full, by_name, by_id = self.by_full, self.by_name, self.by_id
+        prefix = f"{facts.module}." if facts.module else ""
         for index, symbol in enumerate(facts.symbols):
-            thing = Thing("symbol", facts.path, index)
-            self.by_full[view.family, view.full(index)].append(thing)
-            self.by_name[view.family, symbol.name].append(thing)
-            self.by_id[symbol.id] = thing
+            thing = Thing("symbol", path, index)
+            by_full[family, prefix + symbol.qualified].append(thing)
+            by_name[family, symbol.name].append(thing)
+            by_id[symbol.id] = thing
 
     def remove(self, path: str) -> None:
         """Take a file out, and leave no trace of it."""

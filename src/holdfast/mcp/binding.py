@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.mcp import bindings
 from holdfast.mcp.caller import Caller
+from holdfast.mcp.rendezvous import process
 
 if TYPE_CHECKING:
     from holdfast.mcp.pi import AtLeaf
@@ -307,8 +308,9 @@ def _newest(folder: str) -> list[str]:
 def _open_rollout(caller: Caller) -> str | None:
     """The one rollout that an ancestor called codex holds open; None unless it is exactly one."""
     for one in caller.ancestors:
-        if not one.is_called("codex"):
-            continue
+        now = process(one.pid) if one.is_called("codex") else None
+        if now is None or now["start"] != one.start:
+            continue  # another program, or another process that got its number
         held = set()
         with contextlib.suppress(OSError):
             for entry in os.scandir(f"/proc/{one.pid}/fd"):

@@ -67,8 +67,10 @@ class Rendezvous:
 def rendezvous_of(environment: Mapping[str, str]) -> Rendezvous:
     """Where the host for these settings is met; makes the directory."""
     home = environment.get("HOLDFAST_HOME") or "~/.holdfast"
-    run = os.path.join(os.path.abspath(os.path.expanduser(home)), "run")
-    os.makedirs(run, mode=0o700, exist_ok=True)
+    home = os.path.abspath(os.path.expanduser(home))
+    run = os.path.join(home, "run")
+    for folder in (home, run):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
     found = os.stat(run)
     if found.st_uid != os.getuid():
         raise PermissionError(f"{run} belongs to another user")

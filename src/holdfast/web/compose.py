@@ -28,12 +28,13 @@ def site(
 ) -> Site:
     """Everything that `holdfast serve` serves."""
     counters = Counters()
+    page = _dashboard(app, service)
     parts = [
         Part("/sync", service.endpoint, open=True, life=lambda: _running(service)),
         Part("/blobs", blobs(service)),
         Part("/healthz", _health(service), open=True),
         Part("/metrics", metrics_page(service, counters), open=True),
-        Part("/", _dashboard(app, service)),
+        Part("/", page, life=getattr(page, "life", None)),
         *extra,
     ]
     if find_spec("mcp") is not None:

@@ -82,7 +82,12 @@ def call_graph(
         )
     if direction == "bidirectional":
         direction = "both"
-    depth, limit = max(1, min(depth, DEPTH_MAX)), max(1, limit)
+    if not 1 <= depth <= DEPTH_MAX:
+        raise UsageError(
+            f"a depth of {depth} calls is not walked", hint=f"pass a depth of 1 to {DEPTH_MAX}"
+        )
+    if limit < 1:
+        raise UsageError(f"a limit of {limit} asks for nothing", hint="pass a limit of 1 or more")
     requested, record = index.governing(path)
     answer: GraphAnswer = {
         "status": "ok",

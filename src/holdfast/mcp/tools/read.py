@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from holdfast.mcp.tool import Call, Result, Tool, anything, boolean, inputs, maybe, number, string
 from holdfast.mcp.tools.common import answer_schema, continued
+
+_GOES_ON = re.compile(r"Use offset=([0-9]+) to continue\.\]\Z")
+"""How a text that was cut ends, whatever it was cut by."""
 
 
 def run(call: Call) -> Result:
@@ -37,11 +41,9 @@ def run(call: Call) -> Result:
     }
     if isinstance(session, Bound) and session.kind == "pi" and answer.details is not None:
         facts["details"] = answer.details  # pi keeps it beside the result, and so proves it later
-    if answer.truncation is not None and answer.truncation.lines_printed:
-        first = int(target.offset or 1)
-        facts["continue"] = continued(
-            "read", path=target.typed, offset=first + answer.truncation.lines_printed
-        )
+    more = _GOES_ON.search(answer.text[-200:])
+    if more is not None:
+        facts["continue"] = continued("read", path=target.path, offset=int(more[1]))
     images = tuple(
         (block["data"], block["mimeType"]) for block in answer.content if block["type"] == "image"
     )
