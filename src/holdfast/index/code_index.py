@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.files.paths import canonical_root
 from holdfast.files.policy import Policy
+from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
 from holdfast.index import facts
 from holdfast.index.content import ContentStore
@@ -73,6 +74,8 @@ class CodeIndex:
     processes: int | None = None
     schema_version: str = SCHEMA_VERSION
     watches: bool = False
+    published: Callable[[str, Snapshot], None] = lambda root, snapshot: None
+    """Told of every tree whose generation was brought up to date, with the files it was made of."""
     prober: Prober = field(init=False)
     freshness: FreshnessChecks = field(init=False)
     _programs: ProgramCache | None = None
@@ -155,9 +158,9 @@ def open_index(
 ) -> CodeIndex:
     """The code index kept under a home directory; embedded, unless another backend is given."""
     if provider is None:
-        from holdfast.index.embedding.hashed import HashedEmbedding
+        from holdfast.index.embedding.static import StaticEmbedding
 
-        provider = HashedEmbedding()
+        provider = StaticEmbedding()
     if backend is None:
         from holdfast.index.sqlite import SqliteBackend
 

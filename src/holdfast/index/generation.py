@@ -8,12 +8,13 @@ the same list of demands as tests; every backend passes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.files.snapshot import Entry, Snapshot
+from holdfast.index.search.trigrams import KeptFile
 
 if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
@@ -93,6 +94,8 @@ class Reader(Protocol):
         ...
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]: ...
+    def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]: ...
+    def kept_files(self) -> Iterable[KeptFile]: ...
     def chunks_of(self, path: str) -> list[StoredChunk]: ...
     def entry(self, path: str) -> Entry | None: ...
     def facts(self, paths: Iterable[str]) -> dict[str, bytes]: ...

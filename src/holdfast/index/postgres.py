@@ -14,7 +14,7 @@ import hashlib
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk, Totals
 from holdfast.index.search import segment as segment_format
+from holdfast.index.search import trigrams
+from holdfast.index.search.trigrams import KeptFile
 from holdfast.index.segments import ROWS_MAX, Gathering, Opened, Standing, digest, opened, to_merge
 
 if TYPE_CHECKING:
@@ -85,6 +87,15 @@ CREATE TABLE segment (
 CREATE INDEX segment_root ON segment (root_id);
 CREATE SEQUENCE segment_id AS bigint
 """
+
+_TRIGRAM = """
+CREATE TABLE IF NOT EXISTS trigram (
+  file_id bigint PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
+  signatures bytea NOT NULL,
+  names bytea NOT NULL
+)
+"""
+"""Apart from the others: what it holds says its own version, and an index can do without."""
 
 CONNECT_S = 5
 IDLE_MAX = 4
@@ -267,6 +278,8 @@ class PostgresBackend:
     def writer(self, root: str) -> Iterator[PostgresWriter]:
         with self._session() as connection:
             self._prepare(connection)
+            if not _has_trigrams(connection):
+                connection.execute(_TRIGRAM)
             connection.execute("BEGIN")
             try:
                 writer = PostgresWriter(connection, root, self._dimension)
@@ -321,12 +334,35 @@ class PostgresReader:
         )
         return {(row[0], row[1]): StoredChunk((row[0], row[1]), *row[2:]) for row in found}
 
+    def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
+        numbers, ordinals = [n for n, _ in ids], [o for _, o in ids]
+        found = self._connection.execute(
+            "SELECT file_id, chunk.ordinal, text FROM chunk "
+            "JOIN unnest($1::bigint[], $2::bigint[]) AS asked (number, ordinal) "
+            "ON file_id = number AND chunk.ordinal = asked.ordinal ORDER BY 1, 2",
+            (numbers, ordinals),
+        )
+        return [((number, ordinal), text) for number, ordinal, text in found]
+
     def chunks_of(self, path: str) -> list[StoredChunk]:
         found = self._connection.execute(
             f"{_CHUNK} WHERE root_id = $1 AND path = $2 ORDER BY ordinal",
             (self._root, path),
         )
         return [StoredChunk((row[0], row[1]), *row[2:]) for row in found]
+
+    def kept_files(self) -> list[KeptFile]:
+        kept = "signatures, names FROM file LEFT JOIN trigram ON trigram.file_id = file.id"
+        found = self._connection.execute(
+            "SELECT id, path, language, problem, chunk_count, "
+            f"{kept if _has_trigrams(self._connection) else 'NULL, NULL FROM file'} "
+            "WHERE root_id = $1 ORDER BY path",
+            (self._root,),
+        )
+        return [
+            KeptFile(*row[:5], *(None if kept is None else bytes(kept) for kept in row[5:]))
+            for row in found
+        ]
 
     def entry(self, path: str) -> Entry | None:
         row = self._connection.execute(
@@ -395,6 +431,11 @@ def _segment(connection: psycopg.Connection[Any], number: int, dimension: int) -
     return segment_format.unpack(bytes(row[0]), bytes(row[1]), dimension)
 
 
+def _has_trigrams(connection: psycopg.Connection[Any]) -> bool:
+    row = connection.execute("SELECT to_regclass('trigram') IS NOT NULL").fetchone()
+    return row is not None and bool(row[0])
+
+
 def _clean(text: str) -> str:
     """PostgreSQL has no room for NUL in text."""
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}") if "\0" in text else text
@@ -441,6 +482,9 @@ class PostgresWriter:
              None if slot is None else self._gathered_as, slot, file.facts),
         ).fetchone()  # fmt: skip
         assert row is not None
+        self._connection.execute(
+            "INSERT INTO trigram VALUES ($1,$2,$3)", (row[0], *trigrams.of_file(file))
+        )
         self._copy(
             "chunk (file_id, ordinal, start_line, end_line, symbol_id, label, kind, text)",
             [

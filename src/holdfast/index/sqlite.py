@@ -21,10 +21,12 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
-from holdfast.index.errors import BackendUnavailable, DamagedBackend
+from holdfast.index.errors import HOME_HINT, BackendUnavailable, DamagedBackend
 from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk, Totals
 from holdfast.index.leases import root_key
 from holdfast.index.search import segment as segment_format
+from holdfast.index.search import trigrams
+from holdfast.index.search.trigrams import KeptFile
 from holdfast.index.segments import ROWS_MAX, Gathering, Opened, Standing, digest, opened, to_merge
 
 if TYPE_CHECKING:
@@ -72,6 +74,12 @@ CREATE TABLE segment (
   vectors BLOB NOT NULL
 );
 """
+_TRIGRAM = """
+CREATE TABLE IF NOT EXISTS trigram (
+  file_id INTEGER PRIMARY KEY, signatures BLOB NOT NULL, names BLOB NOT NULL
+)
+"""
+"""Apart from the others: what it holds says its own version, and an index can do without."""
 _DROPS = ("vocabulary", "posting", "chunk", "vector", "facts", "file", "segment")
 
 ORDINAL_BITS = 20
@@ -198,9 +206,11 @@ class SqliteBackend:
         try:
             self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise BackendUnavailable(f"cannot write to {self._directory}: {error}") from error
+            raise BackendUnavailable(
+                f"cannot write to {self._directory}: {error}", HOME_HINT
+            ) from error
         if not os.access(self._directory, os.W_OK):
-            raise BackendUnavailable(f"cannot write to {self._directory}")
+            raise BackendUnavailable(f"cannot write to {self._directory}", HOME_HINT)
 
     @contextmanager
     def writer(self, root: str) -> Iterator[SqliteWriter]:
@@ -272,6 +282,7 @@ def _prepared(path: Path) -> apsw.Connection:
                 connection.execute(_TABLES)
                 connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
             connection.execute("COMMIT")
+        connection.execute(_TRIGRAM)
     except BaseException:
         connection.close()
         raise
@@ -348,12 +359,37 @@ class SqliteReader:
                 found[number, ordinal] = StoredChunk((number, ordinal), *row[1:])
         return found
 
+    def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
+        rows = sorted(number << ORDINAL_BITS | ordinal for number, ordinal in ids)
+        found: list[tuple[int, str]] = []
+        at = 0
+        while at < len(rows):
+            # Chunks of a file mostly come in runs, and a run is asked for at once.
+            end = at + 1
+            while end < len(rows) and rows[end] == rows[end - 1] + 1:
+                end += 1
+            query = "SELECT id, text FROM chunk WHERE id BETWEEN ? AND ? ORDER BY id"
+            found += _rows(self._connection, query, (rows[at], rows[end - 1]))
+            at = end
+        low = (1 << ORDINAL_BITS) - 1
+        return [((row >> ORDINAL_BITS, row & low), text) for row, text in found]
+
     def chunks_of(self, path: str) -> list[StoredChunk]:
         row = _row(self._connection, "SELECT id, chunk_count FROM file WHERE path = ?", (path,))
         if row is None:
             return []
         found = self.chunks((row[0], ordinal) for ordinal in range(row[1]))
         return [found[identity] for identity in sorted(found)]
+
+    def kept_files(self) -> list[KeptFile]:
+        there = _row(self._connection, "SELECT 1 FROM sqlite_schema WHERE name = 'trigram'")
+        kept = "signatures, names FROM file LEFT JOIN trigram ON file_id = id"
+        found = _rows(
+            self._connection,
+            "SELECT id, path, language, problem, chunk_count, "
+            f"{kept if there else 'NULL, NULL FROM file'} ORDER BY path",
+        )
+        return [KeptFile(*row) for row in found]
 
     def entry(self, path: str) -> Entry | None:
         row = _row(
@@ -436,6 +472,7 @@ class SqliteWriter:
         _drop_tables(self._connection)
         tables = _TABLES.split(";\n", 1)[1]  # All but meta, which says what generation we are.
         self._connection.execute(tables)
+        self._connection.execute("DELETE FROM trigram")
         self._load_counters()
 
     def put(self, file: PreparedFile) -> None:
@@ -451,6 +488,7 @@ class SqliteWriter:
              None if slot is None else self._next_segment, slot),
         )  # fmt: skip
         run("INSERT INTO facts VALUES (?,?)", (number, file.facts))
+        run("INSERT INTO trigram VALUES (?,?,?)", (number, *trigrams.of_file(file)))
         if not file.chunks:
             return
         self._connection.executemany(
@@ -518,6 +556,7 @@ class SqliteWriter:
         run = self._connection.execute
         run("DELETE FROM chunk WHERE id >= ? AND id < ?", (first, first + count))
         run("DELETE FROM facts WHERE file_id=?", (number,))
+        run("DELETE FROM trigram WHERE file_id=?", (number,))
         run("DELETE FROM file WHERE id=?", (number,))
 
     def restat(self, path: str, entry: Entry) -> None:

@@ -301,7 +301,7 @@ Parsed = TypeVar("Parsed")
 
 def parse_request(text: str, unified: bool = False) -> Request:
     """A client's frame as a message, or `InvalidMessage`."""
-    request: Request = _parse(text, unified, _REQUESTS)
+    request: Request = _read(text, unified, _REQUEST) or _parse(text, unified, _REQUESTS)
     for name in _SEQS[type(request)]:
         _whole(getattr(request, name))
     if isinstance(request, SessionOpen):
@@ -311,10 +311,20 @@ def parse_request(text: str, unified: bool = False) -> Request:
 
 def parse_answer(text: str, unified: bool = False) -> Answer:
     """A server's frame as a message, or `InvalidMessage`."""
-    answer: Answer = _parse(text, unified, _ANSWERS)
+    answer: Answer = _read(text, unified, _ANSWER) or _parse(text, unified, _ANSWERS)
     if isinstance(answer, Response) and (answer.ok is UNSET) == (answer.error is UNSET):
         raise InvalidMessage("a response has either ok or error")
     return answer
+
+
+def _read(text: str, unified: bool, decoder: msgspec.json.Decoder[Any]) -> Any:
+    """An ordinary message in one go; None if it is not, and `_parse` must say what it is."""
+    if not codec.is_simple(text, unified):
+        return None
+    try:
+        return decoder.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
 
 
 def _parse(text: str, unified: bool, kinds: dict[str, type[Message]]) -> Any:
@@ -338,6 +348,7 @@ def _by_type(union: Any) -> dict[str, type[Message]]:
 
 
 _REQUESTS, _ANSWERS = _by_type(Request), _by_type(Answer)
+_REQUEST, _ANSWER = msgspec.json.Decoder(Request), msgspec.json.Decoder(Answer)
 
 _SEQS: Final = {
     kind: tuple(
