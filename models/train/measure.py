@@ -61,7 +61,7 @@ def by_language(
     pairs: list[Pair], model: Model, vocabulary: object, rows: Sequence[str] = ("doc",)
 ) -> dict[str, dict[str, float]]:
     """MRR@10 of doc -> code among all code of the language's held-out packages."""
-    from holdfast.index.search.lexical import query_words, words
+    from holdfast.index.search.terms import words
 
     groups: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs:
@@ -87,7 +87,7 @@ def by_language(
         bm25 = Bm25(texts)
         found: dict[str, list[float]] = defaultdict(list)
         for k, i in enumerate(asked):
-            lexical = bm25.scores(query_words(group[i].question))
+            lexical = bm25.scores(list(dict.fromkeys(words(group[i].question))))
             dense = codes @ questions[k]
             found["bm25"].append(reciprocal(lexical, i))
             found["dense"].append(reciprocal(dense, i))
