@@ -289,3 +289,30 @@ def test_mount_points_are_read_as_the_system_writes_them() -> None:
         "a line of another kind\n"
     )
     assert disk.mount_points(table) == {"/proc", "/mnt/my disk\\one"}
+
+
+def test_output_folders_are_left_out_unless_they_stand_among_sources(tmp_path: Path) -> None:
+    """A package called build, target or out was never indexed, wherever it stood."""
+    for name in ("build/a.py", "packages/x/dist/b.js", "src/build/c.py", "internal/target/d.go"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1\n")
+    assert set(disk.walk(str(tmp_path)).stats) == {"src/build/c.py", "internal/target/d.go"}
+    (tmp_path / ".gitignore").write_text("!build/\n")
+    assert "build/a.py" in disk.walk(str(tmp_path)).stats
+
+
+def test_scripts_without_an_extension_are_taken(tmp_path: Path) -> None:
+    """bin/deploy with a shebang was never indexed."""
+    files = {
+        "bin/deploy": b"#!/usr/bin/env bash\necho hi\n",
+        "common": b"# shell functions\nsay_hello() {\n  echo hi\n}\n",
+        "bin/tool": b"\x7fELF\0\0",
+        "data/numbers": b"1 2 3\n",
+        "notes": b"just words\n",
+        "deep/run": b"#!/bin/sh\n",
+    }
+    for name, data in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "deep/run").chmod(0o755)
+    assert set(disk.walk(str(tmp_path)).stats) == {"bin/deploy", "common", "deep/run"}

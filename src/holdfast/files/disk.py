@@ -16,7 +16,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.files.ignore import Rules, RuleStack
-from holdfast.files.policy import DEFAULT_EXCLUSIONS, FOREVER_OUT, NAMES, STEMS, Policy
+from holdfast.files.policy import (
+    DEFAULT_EXCLUSIONS,
+    FOREVER_OUT,
+    NAMES,
+    SCRIPT_FOLDERS,
+    SNIFF_BYTES,
+    STEMS,
+    Outputs,
+    Policy,
+    is_script,
+)
 from holdfast.files.snapshot import Entry, Snapshot, Stat, carried_over, compressed, unchanged
 
 CONTROL_FILES = (".gitignore", ".holdfastignore")
@@ -88,7 +98,9 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
                         found.skipped["mount"] += 1
                     else:
                         pending.append((path, entry.path, rules))
-                elif (reason := _left_out(name, path, extensions, rules)) is not None:
+                elif (reason := _left_out(name, path, extensions, rules)) is not None and not (
+                    reason == "kind" and "." not in name and _is_script(entry, path, rules)
+                ):
                     found.skipped[reason] += 1
                 else:
                     _take_file(found, policy, entry, path)
@@ -150,6 +162,32 @@ def _take_file(found: Walk, policy: Policy, entry: os.DirEntry[str], path: str) 
         found.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
 
 
+def _is_script(entry: os.DirEntry[str], path: str, rules: RuleStack) -> bool:
+    """Whether a file without an extension is a script: looked into only if somebody may execute
+    it or it stands among scripts."""
+    folder = path.rpartition("/")[0].rpartition("/")[2]
+    seen = entry.stat(follow_symlinks=False)
+    if not modes.S_ISREG(seen.st_mode) or "\\" in entry.name:
+        return False
+    if not seen.st_mode & 0o111 and folder not in SCRIPT_FOLDERS:
+        return False
+    return not rules.excludes(path, entry.name, False) and is_script(_head(entry.path))
+
+
+def _head(path: str) -> bytes:
+    """The first bytes of a file; none when it cannot be read, for nobody asked for it by name."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, SNIFF_BYTES)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
 def _utf8(name: str) -> bool:
     try:
         name.encode("utf-8")
@@ -176,7 +214,7 @@ def _lines(path: str) -> list[str]:
 
 def _top_rules(root: str, policy: Policy) -> RuleStack:
     """The rules that hold before the tree's own: defaults, the caller's, and those of git above."""
-    rules = RuleStack().with_rules(_DEFAULTS)
+    rules = RuleStack().with_rules(Outputs()).with_rules(_DEFAULTS)
     top, git = _repository(root)
     if git is not None:
         assert top is not None

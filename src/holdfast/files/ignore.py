@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Protocol
 
 JUDGED_MAX = 20_000
 """How many names a file of rules remembers its verdict on."""
@@ -169,6 +170,14 @@ class Rules:
         return None
 
 
+class Layer(Protocol):
+    """Something with a verdict on paths."""
+
+    def verdict(self, path: str, name: str, directory: bool) -> bool | None: ...
+
+    def __bool__(self) -> bool: ...
+
+
 @dataclass(frozen=True, slots=True)
 class RuleStack:
     """Rules from the top of a tree down to one directory, each with the length of its prefix.
@@ -176,9 +185,9 @@ class RuleStack:
     `prefix` is where the rules' directory is: rules speak of the path after it.
     """
 
-    layers: tuple[tuple[Rules, str, int], ...] = ()
+    layers: tuple[tuple[Layer, str, int], ...] = ()
 
-    def with_rules(self, rules: Rules, prefix: str = "", drop: int = 0) -> RuleStack:
+    def with_rules(self, rules: Layer, prefix: str = "", drop: int = 0) -> RuleStack:
         """A deeper stack. A path is `prefix` + path, without its first `drop` characters."""
         return RuleStack((*self.layers, (rules, prefix, drop))) if rules else self
 
