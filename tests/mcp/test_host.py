@@ -343,6 +343,27 @@ def test_a_line_that_is_no_message_gets_an_error_and_the_connection_stays(
     agent.close()
 
 
+@pytest.mark.shows("MCP-MALFORMED")
+def test_a_peer_that_does_not_greet_is_shown_the_door(machine: Machine) -> None:
+    agent = Raw(machine)
+    agent.initialize()
+    path = machine.home / "run" / "host-default.sock"
+    short = machine.home.parent / "s"
+    short.symlink_to(path)
+    for line in (b"GET / HTTP/1.1\r\n\r\n", b"{}\n", b"[1]\n", b"\xff\xfe\n", b"[" * 9000 + b"\n",
+                 b'{"holdfast":"mcp-shim","v":99}\n'):  # fmt: skip
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
+            peer.settimeout(WAIT_S)
+            peer.connect(str(short))
+            peer.sendall(line)
+            told = b""
+            while piece := peer.recv(4096):
+                told += piece
+            assert b'"ok": true' not in told
+    assert "result" in agent.tool("list_codebases")
+    agent.close()
+
+
 @pytest.mark.shows("MCP-CONCURRENT")
 def test_fifty_agents_at_once_each_get_their_own_answers(machine: Machine) -> None:
     async def one(number: int) -> None:
