@@ -162,9 +162,9 @@ function rail(entry, { above, passing, below }) {
   const x = (depth) => 9 + depth * 16;
   const on = entry.active ? "on" : "";
   return h("i", null, h("svg", { "aria-hidden": "true" },
-    [...passing].map(([depth, lit]) => h("line", { key: depth, class: lit ? "on" : "", x1: x(depth), x2: x(depth), y1: 0, y2: "100%" })),
     above === entry.depth && h("line", { class: on, x1: x(above), x2: x(above), y1: 0, y2: 17 }),
     above !== null && above !== entry.depth && h("path", { class: on, d: `M${x(above)} 0V9Q${x(above)} 17 ${x(above) + 8} 17H${x(entry.depth)}` }),
+    [...passing].map(([depth, lit]) => h("line", { key: depth, class: lit ? "on" : "", x1: x(depth), x2: x(depth), y1: 0, y2: "100%" })),
     below !== null && h("line", { class: below ? "on" : "", x1: x(entry.depth), x2: x(entry.depth), y1: 17, y2: "100%" }),
     h("circle", { class: `${on}${entry.leaf ? " leaf" : ""}`, cx: x(entry.depth), cy: 17, r: entry.barrier ? 6 : 4.5 })));
 }

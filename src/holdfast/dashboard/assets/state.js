@@ -28,7 +28,7 @@ export function all(kind) {
     const value = live.get(link["/"]["link@1"].id)?.value;
     if (value) found.push({ key: name, ...value });
   }
-  return found;
+  return found.sort((a, b) => (a.name ?? a.key).localeCompare(b.name ?? b.key));
 }
 
 export const one = (kind, name) => all(kind).find((each) => each.key === name);
