@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+NODE := .node/installed
 
-.PHONY: try test lint types bench soak requirements clean help
+.PHONY: try test lint types browser bench soak requirements clean help
 
 help:            ## show the verbs
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -15,10 +16,14 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(STAMP)
 
+$(NODE): tests/node/package-lock.json $(STAMP)
+	$(BIN)/python -m tests.nodejs
+	@touch $(NODE)
+
 try: $(STAMP)    ## a two-minute tour on an embedded default
 	$(BIN)/holdfast try
 
-test: $(STAMP)   ## everything the project promises, checked
+test: $(STAMP) $(NODE)  ## everything the project promises, checked
 	$(BIN)/python -m pytest
 
 lint: $(STAMP)   ## ruff: style and common mistakes
@@ -27,6 +32,11 @@ lint: $(STAMP)   ## ruff: style and common mistakes
 
 types: $(STAMP)  ## mypy --strict
 	$(BIN)/mypy
+
+browser:         ## a Chromium for the tests of the dashboard, if there is none yet
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	  || { $$(test "$$(id -u)" = 0 || echo sudo -n) apt-get install -y --no-install-recommends chromium fonts-dejavu-core; } \
+	  || { echo "install Chromium with your system's packages; HOLDFAST_CHROMIUM names another one" >&2; exit 1; }
 
 bench: $(STAMP)  ## every benchmark, as a table and as JSON in bench/out
 	$(BIN)/python -m bench
@@ -38,4 +48,4 @@ requirements: $(STAMP)  ## refresh the test column of docs/requirements.md
 	$(BIN)/python -m tests.requirements --write
 
 clean:           ## remove the environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .node .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.corpus import default_roots, gather
-from holdfast.files import listing
+from holdfast.files import disk
 from holdfast.sequence import clones
 from holdfast.sequence.corpus import Corpus
 from holdfast.sequence.shelf import Shelf, facts_of
@@ -82,9 +82,9 @@ class Bench:
 
 
 def measure(bench: Bench, tokens_goal: int) -> None:
-    snapshot = listing.list_files(bench.tree)
-    paths = sorted(snapshot.files)
-    read_time, texts = least(lambda: [listing.read(bench.tree, path) or b"" for path in paths])
+    root = str(bench.tree)
+    paths = sorted(disk.walk(root).stats)
+    read_time, texts = least(lambda: [disk.read_file(root, path)[0] for path in paths])
     size = sum(map(len, texts))
     bench.row("reading all files", f"{read_time:.2f} s", f"{size / 1e6:.0f} MB, {len(paths)} files")
     plain_time, plain_count = least(lambda: plain_tokens(texts), 2)
@@ -274,8 +274,8 @@ def against_jscpd(bench: Bench, jscpd: str, size_bytes: int) -> None:
     try:
         small = directory / "tree"
         total = 0
-        for path in sorted(listing.list_files(bench.tree).files):
-            data = listing.read(bench.tree, path) or b""
+        for path in sorted(disk.walk(str(bench.tree)).stats):
+            data = disk.read_file(str(bench.tree), path)[0]
             if total + len(data) > size_bytes:
                 break
             (small / path).parent.mkdir(parents=True, exist_ok=True)

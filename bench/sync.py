@@ -18,8 +18,7 @@ from pathlib import Path
 from threading import Semaphore
 from typing import Any
 
-from websockets.asyncio.client import ClientConnection, connect
-
+from bench.peer import Socket
 from bench.timing import Row, median_rate, percentiles, report
 from holdfast.store.store import Store, open_store
 
@@ -68,13 +67,13 @@ def commit(number: int, id: str) -> dict[str, Any]:
 class Peer:
     """One connection with one session."""
 
-    def __init__(self, socket: ClientConnection, session: str) -> None:
+    def __init__(self, socket: Socket, session: str) -> None:
         self.socket, self.session = socket, session
         self.number = 0
 
     @classmethod
     async def open(cls, url: str, session: str) -> Peer:
-        socket = await connect(url, compression=None, max_queue=None)
+        socket = await Socket.connect(url)
         peer = cls(socket, session)
         await peer.say({"type": "hello", "protocol": "memory/v2", "flags": FLAGS})
         await peer.say(
@@ -92,11 +91,11 @@ class Peer:
         return json.dumps({**head, **members})
 
     async def say(self, message: dict[str, Any]) -> Any:
-        await self.socket.send(json.dumps(message))
+        self.socket.send(json.dumps(message))
         return json.loads(await self.socket.recv())
 
     async def ask(self, kind: str, **members: Any) -> Any:
-        await self.socket.send(self.frame(kind, **members))
+        self.socket.send(self.frame(kind, **members))
         return json.loads(await self.socket.recv())
 
     def next_commit(self, id: str | None = None) -> str:
@@ -123,11 +122,11 @@ async def middle(act: Callable[[], Awaitable[float]]) -> float:
 
 async def echo_rate(url: str, frame: str, clients: int = 1, each: int = 300) -> float:
     """Round trips per second of so many clients, each waiting for its own."""
-    sockets = [await connect(url, compression=None) for _ in range(clients)]
+    sockets = [await Socket.connect(url) for _ in range(clients)]
 
-    async def run(socket: ClientConnection) -> None:
+    async def run(socket: Socket) -> None:
         for _ in range(each):
-            await socket.send(frame)
+            socket.send(frame)
             await socket.recv()
 
     async def once() -> float:
@@ -137,7 +136,7 @@ async def echo_rate(url: str, frame: str, clients: int = 1, each: int = 300) -> 
 
     found = await middle(once)
     for socket in sockets:
-        await socket.close()
+        socket.close()
     return found
 
 
@@ -176,8 +175,7 @@ def _grouped(store: Store, numbers: Any) -> int:
 
 async def pipelined(peers: list[Peer], each: int = 100) -> float:
     async def run(peer: Peer) -> None:
-        for frame in [peer.next_commit() for _ in range(each)]:
-            await peer.socket.send(frame)
+        peer.socket.send(*(peer.next_commit() for _ in range(each)))
         for _ in range(each):
             await peer.socket.recv()
 
@@ -196,13 +194,13 @@ async def fan_out(url: str, process: int) -> tuple[list[float], float]:
     before = cpu_seconds(process)
     for _ in range(200):
         start = time.perf_counter()
-        await writer.socket.send(writer.next_commit("of:shared"))
+        writer.socket.send(writer.next_commit("of:shared"))
         waiting = [watcher.socket.recv() for watcher in watchers]
         await asyncio.gather(writer.socket.recv(), *waiting)
         samples.append(time.perf_counter() - start)
     used = cpu_seconds(process) - before
     for peer in (writer, *watchers):
-        await peer.socket.close()
+        peer.socket.close()
     return samples, used / 200
 
 
@@ -215,7 +213,7 @@ async def many_watches(url: str) -> list[float]:
         start = time.perf_counter()
         await peer.ask("session.watch.add", watches=watches)
         samples.append(time.perf_counter() - start)
-    await peer.socket.close()
+    peer.socket.close()
     return samples
 
 
@@ -240,7 +238,7 @@ async def graph_query(url: str) -> list[float]:
         answer = await peer.ask("graph.query", query=query)
         samples.append(time.perf_counter() - start)
         assert len(answer["ok"]["entities"]) == 32
-    await peer.socket.close()
+    peer.socket.close()
     return samples
 
 
@@ -253,7 +251,7 @@ async def idle_memory(url: str, process: int) -> float:
         peers.append(peer)
     resident = resident_of(process)
     for peer in peers:
-        await peer.socket.close()
+        peer.socket.close()
     return resident
 
 
@@ -266,7 +264,7 @@ async def measure(url: str, process: int, echoes: dict[str, str], home: Path) ->
     store_serial, store_grouped = store_rates(home / "alone")
 
     async def one() -> None:
-        await peer.socket.send(peer.next_commit())
+        peer.socket.send(peer.next_commit())
         await peer.socket.recv()
 
     serial = await middle(lambda: rate_of(200, one))
@@ -275,13 +273,13 @@ async def measure(url: str, process: int, echoes: dict[str, str], home: Path) ->
     piped = await middle(lambda: pipelined(clients))
     piped_cpu = (cpu_seconds(process) - before) / (ROUNDS * CLIENTS * 100)
     for client in clients:
-        await client.socket.close()
+        client.socket.close()
     samples, fan_cpu = await fan_out(url, process)
     fan = percentiles(samples)
     added = percentiles(await many_watches(url))
     queried = percentiles(await graph_query(url))
     memory = await idle_memory(url, process)
-    await peer.socket.close()
+    peer.socket.close()
     bare = echo["websockets-sansio"]
     # A round trip that ends on the disk takes both, one after the other.
     bound = 1 / (1 / bare + 1 / store_serial)

@@ -68,7 +68,10 @@ ARROWS: dict[str, set[str]] = {
     "sequence": LEAVES | {"files"},
     "reading": LEAVES | {"files"},
 }
-SURFACES = {"app", "sessions", "cli", "mcp", "dashboard"}
+SURFACES = {
+    *("app", "links", "sessions", "trees", "live", "observed", "agents"),
+    *("cli", "mcp", "dashboard", "web"),
+}
 
 
 def imports_of(path: Path) -> set[str]:

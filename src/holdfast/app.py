@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast.errors import HoldfastError
+
 if TYPE_CHECKING:
+    from holdfast.files.snapshot import Snapshot
+    from holdfast.index.code_index import CodeIndex
+    from holdfast.sequence.shelf import Progress
+    from holdfast.sequence.tokens.lexer import Reading
     from holdfast.store.settings import Settings
     from holdfast.store.store import Store
+    from holdfast.trees import Tree
 
 DEFAULT_SPACE = "local"
 """The space of a person who never named one."""
@@ -32,6 +40,8 @@ class App:
     home: Path
     database_url: str | None = None
     fresh_name: Callable[[], str] = field(default=_fresh_name)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What the user set, for the parts that read settings of their own."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> App:
@@ -41,6 +51,7 @@ class App:
         return cls(
             home=Path(home).expanduser() if home else Path.home() / ".holdfast",
             database_url=env.get("HOLDFAST_DATABASE_URL") or None,
+            environment=env,
         )
 
     @property
@@ -55,6 +66,34 @@ class App:
         if self.database_url is None:
             self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         return open_store(self.store_url, space, settings)
+
+    def open_index(self) -> CodeIndex:
+        """The code index; what it publishes brings the token segments of the tree along."""
+        from holdfast.index.settings import index_of
+
+        index = index_of({**self.environment, "HOLDFAST_HOME": str(self.home)})
+        index.published = self._follow
+        return index
+
+    def _follow(self, root: str, snapshot: Snapshot) -> None:
+        # Imported when something was published: a search needs none of it.
+        from holdfast.trees import Followed
+
+        Followed(self.home / "sequence")(root, snapshot)
+
+    def open_tree(self, path: str | Path, reading: Reading, progress: Progress) -> Tree:
+        """A tree for sequence search, from the same look at its files as its index would take."""
+        from holdfast.index.code_index import policy_of
+        from holdfast.index.registry import Registry
+        from holdfast.trees import open_tree
+
+        root = Path(path).resolve()
+        try:
+            record = Registry(self.home / "index" / "registry.json").find(str(root))
+        except (HoldfastError, OSError):
+            record = None  # The index will say what is wrong with its registry; this needs none.
+        policy = None if record is None else policy_of(record.options)
+        return open_tree(root, self.home / "sequence", reading, progress, time.time_ns, policy)
 
     def session(self, surface: str) -> str:
         """A session id for one use of a surface."""

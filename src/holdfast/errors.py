@@ -6,7 +6,8 @@
     ├── SyncError                 holdfast.sync.errors
     ├── ReadingError              holdfast.reading.errors
     ├── CodeIndexError            holdfast.index.errors
-    └── SequenceError             holdfast.sequence.errors
+    ├── SequenceError             holdfast.sequence.errors
+    └── AgentError                holdfast.agents.errors
 
 Bugs are asserts. Ordinary outcomes (a conflict, an unproven index, nothing found) are values where
 they are decided; they become exceptions only where a caller cannot go on without noticing.

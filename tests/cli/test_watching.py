@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.cli import watching
 from tests.cli.test_memory import Terminal, run
 
 __all__ = ["run"]
@@ -26,6 +27,26 @@ def url(run: Terminal, tmp_path: Path) -> Iterator[str]:
         server.terminate()
         server.wait(10)
         server.stdout.close()
+
+
+@pytest.mark.shows("SYNC-CLI-WATCH")
+def test_a_server_that_is_not_there_is_said_so_at_once(
+    run: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It used to be dialled again and again for ten seconds; now nothing waits for the time."""
+    monkeypatch.setattr(watching, "CONNECT_S", 3_600)
+    run("memory", "watch", "note:a", "--url", "http://127.0.0.1:9", code=3)
+    assert "cannot reach ws://127.0.0.1:9/sync" in run.errors
+    assert "holdfast serve" in run.errors
+
+
+@pytest.mark.shows("SYNC-CLI-WATCH", "SYNC-HOST")
+def test_a_server_that_turns_us_away_is_said_so_at_once(
+    run: Terminal, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "CONNECT_S", 3_600)
+    run("memory", "watch", "note:a", "--url", url.replace("/sync", "/elsewhere"), code=3)
+    assert "HTTP 403" in run.errors
 
 
 @pytest.mark.shows("SYNC-CLI-WATCH")

@@ -255,3 +255,64 @@ def test_an_empty_snapshot_has_everything_to_add(tmp_path: Path) -> None:
     make(tmp_path, **{"a.py": "1"})
     after, _ = disk.look(str(tmp_path), NOW)
     assert compare(Snapshot({}, 0), after).added == ("a.py",)
+
+
+@pytest.mark.shows("FILES-MOUNTS")
+def test_another_file_system_is_not_entered_and_not_taken_for_deleted(tmp_path: Path) -> None:
+    write(tmp_path, "a.py")
+    write(tmp_path, "disk of mine/b.py")
+    link = tmp_path.with_name("linked-" + tmp_path.name)
+    link.symlink_to(tmp_path)
+    before, _ = disk.look(str(tmp_path), NOW)
+    mount = ["mount", "-t", "tmpfs", "none", str(tmp_path / "disk of mine")]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("this system does not let us mount")
+    try:
+        write(tmp_path, "disk of mine/c.py")
+        for root in (tmp_path, link):
+            found = disk.walk(f"{root}/")
+            assert sorted(found.stats) == ["a.py"]
+            assert found.unreadable == {"disk of mine"}
+            assert found.skipped["mount"] == 1
+        after, _ = disk.look(str(tmp_path), NOW, before=before)
+        assert compare(before, after).removed == ()
+    finally:
+        subprocess.run(["umount", str(tmp_path / "disk of mine")], check=True)
+    assert taken(tmp_path) == ["a.py", "disk of mine/b.py"]
+
+
+@pytest.mark.shows("FILES-MOUNTS")
+def test_mount_points_are_read_as_the_system_writes_them() -> None:
+    table = (
+        "22 27 0:21 / /proc rw,relatime - proc proc rw\n"
+        "30 27 8:1 /x /mnt/my\\040disk\\134one rw shared:7 - ext4 /dev/sda1 rw\n"
+        "a line of another kind\n"
+    )
+    assert disk.mount_points(table) == {"/proc", "/mnt/my disk\\one"}
+
+
+def test_output_folders_are_left_out_unless_they_stand_among_sources(tmp_path: Path) -> None:
+    """A package called build, target or out was never indexed, wherever it stood."""
+    for name in ("build/a.py", "packages/x/dist/b.js", "src/build/c.py", "internal/target/d.go"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1\n")
+    assert set(disk.walk(str(tmp_path)).stats) == {"src/build/c.py", "internal/target/d.go"}
+    (tmp_path / ".gitignore").write_text("!build/\n")
+    assert "build/a.py" in disk.walk(str(tmp_path)).stats
+
+
+def test_scripts_without_an_extension_are_taken(tmp_path: Path) -> None:
+    """bin/deploy with a shebang was never indexed."""
+    files = {
+        "bin/deploy": b"#!/usr/bin/env bash\necho hi\n",
+        "common": b"# shell functions\nsay_hello() {\n  echo hi\n}\n",
+        "bin/tool": b"\x7fELF\0\0",
+        "data/numbers": b"1 2 3\n",
+        "notes": b"just words\n",
+        "deep/run": b"#!/bin/sh\n",
+    }
+    for name, data in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "deep/run").chmod(0o755)
+    assert set(disk.walk(str(tmp_path)).stats) == {"bin/deploy", "common", "deep/run"}

@@ -12,6 +12,8 @@ from holdfast.files.snapshot import (
     compare,
     compressed,
     covered,
+    moved,
+    unchanged,
 )
 
 keys = st.sampled_from(["a", "a/b", "a/c", "ab", "d/e/f", "d/eg"])
@@ -43,6 +45,23 @@ def test_changes_are_what_two_dictionaries_say(
         assert target in changes.added
     kept = carried_over(before, after)
     assert set(kept.entries) == set(new) | hidden
+
+
+stamps = st.integers(0, 4).map(lambda n: n * 1_000_000_000)
+
+
+@pytest.mark.shows("FILES-COMPARE")
+@given(
+    st.dictionaries(keys, st.builds(lambda *s: Entry(Stat(*s), "x"), st.just(1), stamps, stamps)),
+    st.dictionaries(keys, st.builds(Stat, st.just(1), stamps, stamps)),
+    stamps,
+)
+def test_one_pass_finds_what_is_not_unchanged_and_what_is_gone(
+    old: dict[str, Entry], stats: dict[str, Stat], taken_ns: int
+) -> None:
+    todo, gone = moved(Snapshot(old, taken_ns), stats)
+    assert todo == sorted(k for k, s in stats.items() if not unchanged(old.get(k), s, taken_ns))
+    assert gone == old.keys() - stats.keys()
 
 
 @pytest.mark.shows("FILES-COMPARE")

@@ -1,6 +1,7 @@
 """What every backend must do: one suite, the embedded backend and a real PostgreSQL.
 
-The twin is a dictionary of prepared files, ranked by brute force.
+The twin is a dictionary of prepared files, each a segment of its own; `tests/index/search` holds
+the ranking of segments itself against brute force.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,10 +17,15 @@ from hypothesis import strategies as st
 from holdfast.files.snapshot import Entry, Stat
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.generation import Backend, PreparedFile, Reader
+from holdfast.index.generation import Backend, PreparedFile
 from holdfast.index.postgres import PostgresBackend
 from holdfast.index.prepare import Job, prepare_with_vectors
-from holdfast.index.search.lexical import TermStats, query_words, score, weighted_counts
+from holdfast.index.search import trigrams
+from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.lexical import rank_lexical
+from holdfast.index.search.understand import understand
+from holdfast.index.search.weights import WEIGHTS
+from holdfast.index.segments import prepared_segment
 from holdfast.index.sqlite import SqliteBackend
 from tests.index import double
 from tests.postgres import PostgresServer
@@ -61,28 +66,26 @@ def publish(backend: Backend, *files: PreparedFile, marker: str = "{}", whole: b
         writer.publish(marker, 7)
 
 
-def brute_lexical(files: dict[str, PreparedFile], query: str) -> list[tuple[str, int, float]]:
-    words = query_words(query)
-    chunks = [(path, chunk) for path, file in files.items() for chunk in file.chunks]
-    counted = [
-        (path, c.start_line, weighted_counts(c.header.split(), c.body.split()),
-         len(c.header.split()) + len(c.body.split()))
-        for path, c in chunks
-    ]  # fmt: skip
-    lengths = [length for *_, length in counted]
-    stats = TermStats(
-        len(counted),
-        sum(lengths) / len(lengths) if lengths else 0.0,
-        {word: sum(word in counts for _, _, counts, _ in counted) for word in words},
+def twin(files: dict[str, PreparedFile]) -> Corpus:
+    """One segment for each file, in no order that a backend would have."""
+    parts = []
+    for number, (path, file) in enumerate(sorted(files.items(), reverse=True)):
+        if file.chunks:
+            parts.append(
+                Part(prepared_segment(file, DIMENSION), [File(number, path, file.language)])
+            )
+    return Corpus(parts)
+
+
+def ranked(corpus: Corpus, query: str) -> list[tuple[str, int, float, float]]:
+    """Every chunk with its score in both lanes, by path and place."""
+    lexical = rank_lexical(understand(query), corpus, WEIGHTS).scores
+    dense = corpus.nearness(PROVIDER.embed_query(query)[0])
+    return sorted(
+        (corpus.files[corpus.file_of[i]].path, int(corpus.ordinals[i]), lexical[i], dense[i])
+        for i in range(corpus.rows)
+        if corpus.alive[i]
     )
-    scored = [(p, line, score(words, counts, n, stats)) for p, line, counts, n in counted]
-    return [one for one in scored if one[2] > 0]
-
-
-def found(reader: Reader, ranked: list[tuple[int, float]]) -> dict[tuple[str, int], float]:
-    chunks = reader.chunks([identity for identity, _ in ranked])
-    assert len(chunks) == len(ranked)
-    return {(chunks[i].path, chunks[i].start_line): worth for i, worth in ranked}
 
 
 def check(backend: Backend, files: dict[str, PreparedFile], queries: list[str]) -> None:
@@ -101,23 +104,17 @@ def check(backend: Backend, files: dict[str, PreparedFile], queries: list[str]) 
                 (c.start_line, c.text, c.symbol_id) for c in file.chunks
             ]
         assert dict(reader.all_facts()) == {p: f.facts for p, f in files.items()}
+        kept = {file.path: file for file in reader.kept_files()}
+        assert kept.keys() == files.keys()
+        for path, file in files.items():
+            assert (kept[path].signatures, kept[path].names) == trigrams.of_file(file)
+            ids = [(kept[path].number, ordinal) for ordinal in range(kept[path].chunks)]
+            assert reader.texts(ids) == [
+                (identity, chunk.text) for identity, chunk in zip(ids, file.chunks, strict=True)
+            ]
         for query in queries:
-            ranked = reader.rank_lexical(query_words(query), 1000)
-            assert [w for _, w in ranked] == sorted((w for _, w in ranked), reverse=True)
-            expected = {(p, line): w for p, line, w in brute_lexical(files, query)}
-            assert found(reader, ranked) == pytest.approx(expected, rel=1e-4, abs=1e-5)
-            vector = PROVIDER.embed_query(query)[0]
-            dense = found(reader, reader.rank_dense(vector, 1000))
-            brute = {
-                (p, c.start_line): float(row @ vector)
-                for p, f in files.items()
-                for c, row in zip(
-                    f.chunks,
-                    np.frombuffer(f.vectors, dtype=np.float32).reshape(-1, DIMENSION),
-                    strict=True,
-                )
-            }
-            assert dense == pytest.approx(brute, abs=1e-4)
+            # To the last bit: the order must not depend on how rows came to lie.
+            assert ranked(reader.corpus(), query) == ranked(twin(files), query)
 
 
 @pytest.mark.shows("INDEX-BACKEND-ABSENT")

@@ -95,6 +95,23 @@ def test_repair_sets_a_damaged_registry_aside_and_brings_roots_back(
 
 
 @pytest.mark.shows("INDEX-CLI")
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (["--depth", "9"], "a depth of 9 calls is not walked\nhint: pass a depth of 1 to 3"),
+        (["--depth", "0"], "a depth of 0 calls is not walked\nhint: pass a depth of 1 to 3"),
+        (["--limit", "0"], "a limit of 0 asks for nothing\nhint: pass a limit of 1 or more"),
+    ],
+)
+def test_a_walk_that_cannot_be_made_is_refused_not_shortened(
+    tree: Path, capsys: pytest.CaptureFixture[str], option: list[str], said: str
+) -> None:
+    run(capsys, "index", "create", tree)
+    assert main(["calls", str(tree / "shop.py"), "total", *option]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.shows("INDEX-CLI")
 @pytest.mark.parametrize("words", [["search", " "], ["outline", "a.py", "--path", ".", "--x"]])
 def test_usage_is_two(tree: Path, words: list[str]) -> None:
     try:

@@ -13,14 +13,24 @@ from typing import Any
 import numpy as np
 import pytest
 
+from holdfast.files import disk
 from holdfast.index import lifecycle
 from holdfast.index.code_index import run_in_thread
 from holdfast.index.embedding.hashed import HashedEmbedding
-from holdfast.index.errors import RegistryDamaged
+from holdfast.index.errors import BackendUnavailable, RegistryDamaged
 from holdfast.index.leases import Leases, process_start
 from holdfast.index.progress import Progress
-from holdfast.index.record import Indexed, IndexFailed, Indexing, Options, Record, SyncCompleted
+from holdfast.index.record import (
+    Indexed,
+    IndexFailed,
+    Indexing,
+    Options,
+    Record,
+    SyncCompleted,
+    Unseen,
+)
 from holdfast.index.registry import REGISTRY_FORMAT, Registry
+from holdfast.index.sqlite import SqliteBackend
 from holdfast.index.tools.listing import list_codebases
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import search_code
@@ -348,7 +358,10 @@ def test_a_recent_look_serves_until_a_hit_moves(world: World) -> None:
 )  # fmt: skip
 def test_a_record_comes_back_as_it_was(tmp_path: Path, state: Any) -> None:
     registry = Registry(tmp_path / "r.json")
-    record = Record("/repo", state, "2026", options=Options((".x",), ("a/",)), last_error="e")
+    record = Record(
+        "/repo", state, "2026", options=Options((".x",), ("a/",)), last_error="e",
+        unseen=Unseen(7, ("a", "b/c"), 2),
+    )  # fmt: skip
     registry.change("/repo", lambda now: record)
     assert Registry(tmp_path / "r.json").records() == {"/repo": record}
 
@@ -360,17 +373,91 @@ def test_the_registry_format_has_this_shape(tmp_path: Path) -> None:
     registry.change("/repo", lambda now: Record("/repo", Indexed(3, 4), "2026"))
     import json
 
-    assert REGISTRY_FORMAT == 1
+    assert REGISTRY_FORMAT == 2
     assert json.loads((tmp_path / "r.json").read_text()) == {
-        "formatVersion": 1,
+        "formatVersion": 2,
         "codebases": {
             "/repo": {
                 "status": "indexed", "indexedFiles": 3, "totalChunks": 4,
                 "indexStatus": "completed", "lastUpdated": "2026", "indexFingerprint": None,
                 "fingerprintSource": "verified", "customExtensions": [], "ignorePatterns": [],
+                "unreadable": 0, "unreadableExamples": [], "unnameable": 0,
             }
         },
     }  # fmt: skip
+
+
+@pytest.mark.shows("INDEX-REGISTRY-FORMAT")
+def test_a_registry_of_format_1_is_read_as_it_is_and_written_by_a_change_only(
+    tmp_path: Path,
+) -> None:
+    import json
+
+    path = tmp_path / "r.json"
+    old = {"status": "indexed", "indexedFiles": 3, "totalChunks": 4, "lastUpdated": "2026"}
+    text = json.dumps({"formatVersion": 1, "codebases": {"/repo": old}})
+    path.write_text(text)
+    registry = Registry(path)
+    assert registry.records() == {"/repo": Record("/repo", Indexed(3, 4), "2026")}
+    assert path.read_text() == text
+    registry.change("/other", lambda now: Record("/other", Indexed(1, 1), "2026"))
+    assert json.loads(path.read_text())["formatVersion"] == REGISTRY_FORMAT
+    assert set(registry.records()) == {"/repo", "/other"}
+
+
+@pytest.mark.shows("INDEX-UNSEEN")
+def test_what_a_run_could_not_take_in_is_said_by_every_tool_of_its_root(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(7):
+        world.write(f"locked/{number}.py", "x = 1\n")
+    odd = os.path.join(os.fsencode(world.root), b"caf\xe9.py")
+    with open(odd, "wb") as file:
+        file.write(b"x = 1\n")
+    world.write("back\\slash.py", "x = 1\n")
+    really = disk.read_file
+
+    def refused(root: str, key: str) -> Any:
+        if key.startswith("locked/"):
+            raise PermissionError(13, "Permission denied", key)
+        return really(root, key)
+
+    monkeypatch.setattr(disk, "read_file", refused)
+    make_ready(world)
+    read = "7 parts could not be read and may be missing from the index: locked/0.py, locked/1.py"
+    named = "2 names are not UTF-8 or hold a backslash; they are left out."
+
+    def said(answer: Any) -> None:
+        assert read in answer["humanText"]
+        assert "locked/4.py, …" in answer["humanText"]
+        assert named in answer["humanText"]
+        assert [w["code"] for w in answer["warnings"]] == ["INDEX_PARTS_UNSEEN"] * 2
+
+    said(manage_index(world.index, "status", world.root))
+    said(manage_index(world.index, "sync", world.root))
+    listed = list_codebases(world.index)
+    assert listed["codebases"][0]["detail"] == "7 parts unreadable, 2 names left out"
+    # Once everything can be read again, nothing is said.
+    monkeypatch.setattr(disk, "read_file", really)
+    os.unlink(odd)
+    os.unlink(os.path.join(world.root, "back\\slash.py"))
+    assert manage_index(world.index, "sync", world.root)["syncStats"]["added"] == 7
+    answer = manage_index(world.index, "status", world.root)
+    assert "warnings" not in answer
+    assert list_codebases(world.index)["codebases"][0]["detail"] is None
+
+
+@pytest.mark.shows("INDEX-HOME-HINT")
+def test_a_home_that_cannot_be_used_is_not_to_be_repaired(world: World, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    registry = Registry(tmp_path / "file" / "index" / "registry.json")
+    with pytest.raises(RegistryDamaged) as caught:
+        registry.records()
+    assert "HOLDFAST_HOME" in caught.value.hint
+    backend = SqliteBackend(tmp_path / "file" / "roots", 1)
+    with pytest.raises(BackendUnavailable) as refused:
+        backend.check("/repo")
+    assert "HOLDFAST_HOME" in refused.value.hint
 
 
 @pytest.mark.shows("INDEX-REGISTRY-DAMAGED")

@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.index import lifecycle
 from holdfast.index.answers import may_retry, valid_response
+from holdfast.index.fingerprint import SCHEMA_VERSION
 from holdfast.index.record import IndexFailed, Indexing
 from holdfast.index.tools.calls import call_graph
 from holdfast.index.tools.listing import list_codebases
@@ -185,7 +186,7 @@ def test_iss_index_stability_a7_going_back_to_the_old_settings_needs_no_rebuild(
     make_ready(world)
     world.index.schema_version = "other_v2"
     assert search_code(world.index, world.root, "price")["status"] == "requires_reindex"
-    world.index.schema_version = "holdfast_hybrid_v1"
+    world.index.schema_version = SCHEMA_VERSION
     assert search_code(world.index, world.root, "price")["status"] == "ok"
 
 

@@ -19,6 +19,7 @@ from holdfast.index.generation import Backend, Reader, Writer
 from holdfast.index.leases import Leases
 from holdfast.index.record import Record, State
 from holdfast.index.registry import Registry
+from holdfast.index.search.corpus import Corpus
 from holdfast.index.sqlite import SqliteBackend
 from tests.index import double
 
@@ -104,11 +105,8 @@ class _Silent:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._reader, name)
 
-    def rank_lexical(self, words: object, limit: int) -> list[Any]:
-        return []
-
-    def rank_dense(self, vector: object, limit: int) -> list[Any]:
-        return []
+    def corpus(self) -> Corpus:
+        return Corpus([])
 
 
 class _FailsToPublish:

@@ -20,7 +20,7 @@ from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.native import FileLog, NativeSession
 from holdfast.reading.hosts.pi import PiLog, PiSession
 from holdfast.reading.hosts.sidecar import Sidecar
-from holdfast.reading.objects import Objects
+from holdfast.reading.objects import Objects, digest_of
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Host, Reader, Settings
 from holdfast.reading.result import Answer
@@ -345,6 +345,7 @@ class ClaudeDriver(Driver):
             if self.rng.random() < 0.05:
                 # The host put something else in its place: the model never saw our text.
                 text, fact = "<persisted-output>…</persisted-output>", None
+                self.in_order = self.in_order and len(results) == 1
             block = {
                 "type": "tool_result",
                 "tool_use_id": call,
@@ -453,6 +454,8 @@ class CodexDriver(Driver):
             elif form == 2 and self.rng.random() < 0.2:
                 # Too long for the model: shortened in the middle.
                 output, fact = f"{answer.text[:20]}… omitted …{answer.text[-20:]}", None
+                # An answer of the same turn may stand on this one and is not believed either.
+                self.in_order = self.in_order and len(results) == 1
             payload = {"type": "function_call_output", "call_id": call, "output": output}
             self.write("response_item", payload)
             known = (*known, (call, fact))
@@ -498,8 +501,10 @@ class Simulation:
         self.driver = DRIVERS[name](root, self.rng)
         self.objects = Objects(root / "objects")
         self.versions: dict[str, list[bytes]] = {}
+        self.texts: dict[str, str] = {}
         self.modes: dict[str, int] = {}
         self.steps: list[str] = []
+        self.maps = 0
         self.shuffles = seed % 3 == 0
         """Whether results of one turn may arrive in another order than they were given."""
         self.restart()
@@ -527,13 +532,14 @@ class Simulation:
     def write(self, file: str, data: bytes) -> None:
         (self.cwd / file).write_bytes(data)
         self.versions.setdefault(file, []).append(data)
+        self.texts[digest_of(data)] = data.decode()
         del self.versions[file][:-6]
 
     def step(self) -> None:
         choice = self.rng.choices(
             ["read", "change", "say", "compact", "edit", "move", "refresh", "restart", "fork",
-             "object", "noise", "rollback", "native"],
-            [40, 22, 8, 2, 4, 5, 4, 2, 1, 2, 3, 2, 4],
+             "object", "noise", "rollback", "native", "context"],
+            [40, 22, 8, 2, 4, 5, 4, 2, 1, 2, 3, 2, 4, 2],
         )[0]  # fmt: skip
         self.steps.append(choice)
         getattr(self, f"do_{choice}")()
@@ -654,6 +660,31 @@ class Simulation:
             assert self.driver.session.leaf is not None
             self.driver.arrive(self.driver.session.leaf, before)
 
+    def do_context(self) -> None:
+        """Every line of the context map must stand in the window, and be stale if it changed."""
+        if isinstance(self.driver, ClaudeDriver):
+            (call,) = self.driver.begin_turn(1)
+            self.driver.select(call)
+        found = self.reader.context(self.driver.host())  # type: ignore[arg-type]
+        self.maps += len(found.held)
+        visible = [fact for _, fact in self.driver.context if fact is not None]
+        for file in found.held:
+            known = window.knowledge(visible, file.path).known
+            now = Path(file.path).read_bytes().decode().split("\n")
+            # A marker says that lines are as in an older text, so the text of any version will do.
+            texts = {(n, version.split("\n")[n - 1]) for version, ns in known.items() for n in ns}
+            for text in file.texts:
+                if text.lines_total is None:
+                    continue
+                lines = self.texts[text.digest].split("\n")
+                stale = {n for run in text.stale for n in range(run.first, run.last + 1)}
+                for run in text.runs:
+                    numbers = set(range(run.first, run.last + 1))
+                    held = {(n, lines[n - 1]) for n in numbers}
+                    assert held <= texts, f"{run} of {file.path} is not in the window"
+                    kept = [lines[n - 1] for n in sorted(numbers - stale)]
+                    assert _in_order(kept, now), f"not all of {run} are in {file.path} now"
+
     def do_restart(self) -> None:
         before = self.driver.at
         self.restart()
@@ -692,3 +723,9 @@ class Simulation:
         if isinstance(self.driver, ClaudeDriver):
             path = self.cwd / self.rng.choice(["a.py", "b.txt"])
             self.driver.native_read(str(path), path.read_bytes().decode())
+
+
+def _in_order(some: list[str], all_lines: list[str]) -> bool:
+    """Whether these lines occur in that order, with others between them."""
+    rest = iter(all_lines)
+    return all(any(line == other for other in rest) for line in some)

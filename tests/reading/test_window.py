@@ -54,11 +54,14 @@ def test_the_simulation_reaches_every_mode(
 ) -> None:
     monkeypatch.setattr(os, "fsync", lambda _: None)
     modes: set[str] = set()
+    maps = 0
     for number in range(4):
         simulation = Simulation(tmp_path / str(number), host, number)
         for _ in range(STEPS):
             simulation.step()
         modes.update(simulation.modes)
+        maps += simulation.maps
+    assert maps, "a context map listed something"
     assert modes >= {"full", "unchanged", "unchanged_range", "diff", "baseline_fallback"}
 
 

@@ -12,9 +12,12 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, note, settings
 
+from holdfast.errors import StoreError
+from holdfast.ids import SessionId
 from holdfast.store import patch, pointer
 from holdfast.store.admit import Reach, reshapes, touched
 from holdfast.store.errors import ConflictError, PatchError, ProtocolError
+from holdfast.store.model import Applied
 from holdfast.store.settings import Settings
 from holdfast.store.store import Store, open_store
 from tests.scale import examples
@@ -141,6 +144,51 @@ def test_what_the_engine_accepts_the_naive_model_accepts(reach: Reach, data: st.
             assert then == now or (then is NOTHING and now is NOTHING)
         twin.land(ops)
     assert store.verify().findings == []
+    store.close()
+
+
+@pytest.mark.shows("INV-1", "STORE-CONFLICT-DETAIL")
+@given(data=st.data())
+@settings(max_examples=examples(200), deadline=None)
+def test_what_is_refused_at_sight_is_refused_alike_in_full(data: st.DataObject) -> None:
+    """The short way is judged by the long one, at once and again after more was written."""
+    store = open_store("memory:", "did:key:sight")
+    engine = store.engine
+    landed: list[tuple[SessionId, dict[str, Any]]] = []
+    at_sight: list[tuple[SessionId, dict[str, Any], ConflictError]] = []
+
+    def in_full(session: SessionId, message: dict[str, Any]) -> Applied | StoreError:
+        commit = engine.parse(session, message)
+        return engine.transact([engine.prepare(session, message, commit)])[0]
+
+    for step in range(data.draw(st.integers(2, 12), label="steps")):
+        session = SessionId(data.draw(st.sampled_from(SESSIONS), label="session"))
+        again: bool = data.draw(st.booleans(), label="again")
+        if landed and again:
+            session, message = data.draw(st.sampled_from(landed), label="which")
+        else:
+            ops = data.draw(st.lists(operations(IDS), min_size=1, max_size=2), label="operations")
+            reads = [
+                {
+                    "id": data.draw(st.sampled_from(IDS)),
+                    "path": data.draw(paths),
+                    "seq": data.draw(st.integers(0, step + 1), label="read at"),
+                }
+                for _ in range(data.draw(st.integers(0, 2), label="reads"))
+            ]
+            message = commit(step + 1, *ops, reads=reads)
+        refusal = engine.refused_at_sight(session, engine.parse(session, message))
+        answer = in_full(session, message)
+        if refusal is not None:
+            assert isinstance(answer, ConflictError)
+            assert answer.conflicts == refusal.conflicts
+            at_sight.append((session, message, refusal))
+        elif isinstance(answer, Applied):
+            landed.append((session, message))
+    for session, message, refusal in at_sight:
+        later = in_full(session, message)
+        assert isinstance(later, ConflictError), "a read that was overtaken stays overtaken"
+        assert [c.id for c in later.conflicts] == [c.id for c in refusal.conflicts]
     store.close()
 
 

@@ -333,6 +333,19 @@ def test_a_bad_session_is_refused(store: Store, session: Any) -> None:
 
 
 @pytest.mark.shows("STORE-BAD-INPUT")
+@pytest.mark.parametrize("bound", ["a\0b", HALF, None, 7], ids=lambda s: repr(s)[:10])
+def test_a_bad_bound_of_a_scan_is_refused(store: Store, bound: Any) -> None:
+    refused(store, lambda: store.scan(bound, "z"))
+    refused(store, lambda: store.scan("a", bound))
+
+
+@pytest.mark.shows("STORE-BAD-INPUT")
+def test_a_scan_may_be_bounded_by_what_no_id_can_be(store: Store) -> None:
+    Writer(store)(set_("doc:a", 1), set_("doc:b", 2))
+    assert [s.id for s in store.scan("", "\U0010ffff" * LONG)] == [s.id for s in store.documents()]
+
+
+@pytest.mark.shows("STORE-BAD-INPUT")
 @pytest.mark.parametrize("name", ["a\0b", HALF, "x" * LONG], ids=lambda s: repr(s)[:10])
 def test_a_bad_branch_name_is_refused(store: Store, name: str) -> None:
     by = CommitKey(SessionId("keeper"), LocalSeq(1))

@@ -1,21 +1,27 @@
 """What is kept at rest changes only together with its version."""
 
 import hashlib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast.ids import LocalSeq, SessionId
 from holdfast.store import postgres, sqlite, transfer
+from holdfast.store.errors import DamagedStore
 from holdfast.store.model import CommitKey
-from holdfast.store.store import open_store
+from holdfast.store.store import Store, open_store
 from holdfast.store.tables import SCHEMA_VERSION
-from tests.store.harness import Writer, patch_, replace_, set_
+from tests.store.harness import Writer, dump, patch_, replace_, set_
 
 # One line per version that ever left this project: never edit one, add one.
 SCHEMAS = {
     3: {
         "sqlite": "5863fd7adb1e4e79",
+        "postgres": "348a7ff33f5d8430",
+    },
+    4: {
+        "sqlite": "444467eaf2a1dcb5",
         "postgres": "348a7ff33f5d8430",
     },
 }
@@ -60,3 +66,63 @@ def test_the_export_changes_only_with_a_new_format() -> None:
         f"transfer.py, say in its history what is new, and add this format's digest here: "
         f"{digest(text)}"
     )
+
+
+@pytest.mark.shows("STORE-FORMATS")
+def test_a_file_of_version_3_is_brought_up_to_date_and_says_what_it_said(tmp_path: Path) -> None:
+    with open_store(tmp_path, "did:key:old") as store:
+        write = Writer(store)
+        write(set_("doc:a", {"n": 1}))
+        write(patch_("doc:a", replace_("/value/n", 2)))
+        store.create_branch("draft", by=CommitKey(SessionId("keeper"), LocalSeq(1)))
+        write(set_("doc:b", {"n": 3}), branch="draft")
+        before = dump(store)
+    (file,) = tmp_path.rglob("*.sqlite")
+    make_version_3(file)
+    with open_store(tmp_path, "did:key:old") as store:
+        assert dump(store) == before
+        assert store.verify().findings == []
+        rows = store.engine.writing.rows
+        assert rows("PRAGMA user_version") == [(SCHEMA_VERSION,)]
+        assert rows("PRAGMA foreign_key_check") == []
+        assert rows("PRAGMA foreign_keys") == [(1,)]
+        schema = "SELECT sql FROM sqlite_master WHERE name IN ('commit', 'revision') ORDER BY name"
+        upgraded = rows(schema)
+        assert write_again(store) == (5, 2)
+    with open_store("memory:", "did:key:new") as fresh:
+        assert upgraded == fresh.engine.writing.rows(schema)
+
+
+def write_again(store: Store) -> tuple[int, int]:
+    """The seq of one commit more, and of one that landed before the file was brought up to date."""
+    again = {
+        "localSeq": 2,
+        "reads": {"confirmed": [], "pending": []},
+        "operations": [patch_("doc:a", replace_("/value/n", 2))],
+    }
+    more = {"localSeq": 9, "operations": [set_("doc:c", {"n": 4})]}
+    return store.transact("writer", more).seq, store.transact("writer", again).seq
+
+
+def make_version_3(file: Path) -> None:
+    """The file as version 3 had it: the same rows, with the session first in the key's index."""
+    database = sqlite.SqliteDatabase(file)
+    ours, older = "UNIQUE (local_seq, session_id)", "UNIQUE (session_id, local_seq)"
+    assert ours in sqlite._FROM_3[0]
+    database.rows("PRAGMA foreign_keys=OFF")
+    database._run_all(statement.replace(ours, older) for statement in sqlite._FROM_3)
+    database.rows("PRAGMA user_version=3")
+    database.close()
+
+
+@pytest.mark.shows("STORE-FORMATS")
+def test_a_file_of_another_version_is_refused_and_left_alone(tmp_path: Path) -> None:
+    with open_store(tmp_path, "did:key:odd") as store:
+        Writer(store)(set_("doc:a", {"n": 1}))
+        store.engine.writing.rows("PRAGMA user_version=99")
+    (file,) = tmp_path.rglob("*.sqlite")
+    before = file.read_bytes()
+    with pytest.raises(DamagedStore) as caught:
+        open_store(tmp_path, "did:key:odd")
+    assert "import" in caught.value.hint
+    assert file.read_bytes() == before

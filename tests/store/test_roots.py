@@ -1,5 +1,8 @@
 """Where the database of a space lies."""
 
+import errno
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -7,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import UsageError
-from holdfast.store.errors import ProtocolError, UnsafeSubject
+from holdfast.ids import SpaceId
+from holdfast.store.errors import ProtocolError, StoreFailed, UnsafeSubject
 from holdfast.store.roots import guard, resolve, resolve_root
+from holdfast.store.store import open_store
+from holdfast.sync.serve import ServeOptions, SyncService
 
 DID = "did:key:z6MkehRgf7yJbgaGfYsdoAsKdBPE3dj2CYhowQdcjqSJgvVd"
 UNSAFE = ["", ".", "..", "/abs", "nested/space", "../up", "a\\b", "\\", "a\x00b", "\x00"]
@@ -39,7 +45,7 @@ def test_a_guarded_subject_stays_in_its_directory(subject: str) -> None:
     assert path.name == f"{subject}.sqlite"
 
 
-@pytest.mark.shows("ROOT-DIRECTORY", "ROOT-FILE", "T18", "T19")
+@pytest.mark.shows("ROOT-DIRECTORY", "ROOT-FILE", "T18", "T19", "W1", "W2")
 @pytest.mark.parametrize(
     ("store", "root"),
     [
@@ -69,7 +75,7 @@ def test_a_store_may_be_given_as_a_path(tmp_path: Path) -> None:
     assert not (tmp_path / "spaces").exists(), "naming a path creates nothing"
 
 
-@pytest.mark.shows("ROOT-FLAG")
+@pytest.mark.shows("ROOT-FLAG", "W3")
 @pytest.mark.parametrize(
     ("store", "single_file", "root"),
     [
@@ -107,3 +113,51 @@ def test_a_url_that_names_no_path_here_is_refused(store: str) -> None:
 def test_the_top_directory_is_no_single_file() -> None:
     with pytest.raises(UsageError):
         resolve_root("file:///", single_file=True)
+
+
+@pytest.mark.shows("W1", "W2", "SYNC-SERVE")
+@pytest.mark.parametrize(
+    ("store", "root"), [("memory.db", "memory.engine-v3"), ("spaces", "spaces/engine-v3")]
+)
+def test_a_served_store_lies_where_its_path_says(tmp_path: Path, store: str, root: str) -> None:
+    service = SyncService(ServeOptions(store=str(tmp_path / store)))
+    service.server.space(SpaceId(DID)).store.transact(
+        "S", {"localSeq": 1, "operations": [{"op": "delete", "id": "of:a"}]}
+    )
+    service.server.close()
+    assert (tmp_path / root / f"{DID}.sqlite").is_file()
+    assert not (tmp_path / "memory.db").exists(), "the databases lie beside it"
+
+
+@pytest.mark.shows("STORE-PRIVATE")
+def test_every_directory_that_is_made_is_the_owners_alone(tmp_path: Path) -> None:
+    home = tmp_path / "one" / "two"
+    open_store(home, DID).close()
+    made = [path for path in tmp_path.rglob("*") if path.is_dir()]
+    assert {path.name for path in made} == {"one", "two", "engine-v3"}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in made} == {0o700}
+    (file,) = home.rglob("*.sqlite")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.shows("STORE-PRIVATE")
+def test_being_out_of_file_handles_is_named_and_hinted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_more(*_: object) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", no_more)
+        with pytest.raises(StoreFailed, match="too many open files") as caught:
+            open_store(tmp_path / "full", DID)
+    assert "ulimit -n" in caught.value.hint
+    open_store(tmp_path / "full", DID).close()
+
+
+@pytest.mark.shows("STORE-PRIVATE")
+def test_a_store_where_nothing_can_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no directory")
+    with pytest.raises(StoreFailed, match="cannot open") as caught:
+        open_store(tmp_path / "file" / "below", DID)
+    assert caught.value.hint

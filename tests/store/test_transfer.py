@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -290,3 +291,32 @@ def test_no_byte_of_an_export_can_change_unnoticed(data: st.DataObject) -> None:
                 target.import_lines(harmed.split("\n"))
             assert target.newest_seq() == 0
             assert len(target.branches()) == 1
+
+
+@pytest.mark.shows("STORE-EXPORT")
+def test_an_export_that_is_taken_slowly_keeps_nobody_waiting(store: Store) -> None:
+    """It used to hold the lock of all readers between two lines."""
+    filled(store)
+    whole = list(store.export(SPACE))
+    slow = store.export(SPACE)
+    taken = [next(slow)]
+    seen: list[Any] = []
+
+    def meanwhile() -> None:
+        seen.append(store.read("doc:b", "draft"))
+        late = {"localSeq": 99, "operations": [set_("doc:late", 1)]}
+        seen.append(store.transact("late", late).seq)
+
+    other = threading.Thread(target=meanwhile, daemon=True)
+    other.start()
+    other.join(30)
+    assert seen == [{"value": 2}, store.newest_seq()]
+    assert [*taken, *slow] == whole, "as of the moment it began"
+
+
+@pytest.mark.shows("STORE-EXPORT")
+def test_a_closed_store_exports_nothing(engines: Engines) -> None:
+    store = engines.open()
+    store.close()
+    with pytest.raises(StoreError):
+        next(store.export())

@@ -170,8 +170,8 @@ def test_a_batch_that_cannot_be_written_fails_for_all_who_waited() -> None:
     told: list[Any] = []
     done = threading.Semaphore(0)
 
-    def tell(answer: Any, failure: Any) -> None:
-        told.append((answer, type(failure)))
+    def tell(fate: Any) -> None:
+        told.append(type(fate))
         done.release()
 
     def queue_all() -> None:
@@ -181,7 +181,7 @@ def test_a_batch_that_cannot_be_written_fails_for_all_who_waited() -> None:
     group.exclusively(queue_all)
     for _ in range(2):
         assert done.acquire(timeout=30)
-    assert told == [(None, Broken), (None, Broken)]
+    assert told == [Broken, Broken]
     assert group.do("next") == 4, "the next batch is a new one"
     group.close()
 
@@ -200,9 +200,9 @@ def test_a_machine_out_of_threads_refuses_one_caller_and_stops_nobody(
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", no_room)
         with pytest.raises(RuntimeError, match="can't start"):
-            group.submit("lost", lambda answer, failure: told.append(answer))
+            group.submit("lost", told.append)
     assert not group._waiting, "who was refused is not written later"
-    group.submit("queued", lambda answer, failure: told.append(answer))
+    group.submit("queued", told.append)
     group.close()
     assert told == [6]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import uvicorn
 
+from holdfast.sync.handover import Handover
 from holdfast.sync.serve import ServeOptions, SyncApp, SyncService
 
 
@@ -26,14 +27,14 @@ class _Server(uvicorn.Server):
 class LiveServer:
     """Starts on a free port, or on the one it had before."""
 
-    def __init__(self, store: str, port: int = 0, **options: Any) -> None:
+    def __init__(self, store: str, port: int = 0, handover: bool = True, **options: Any) -> None:
         listening = threading.Event()
         app = SyncApp(SyncService(ServeOptions(store=store, **options)))
         config = uvicorn.Config(
             app,
             host="127.0.0.1",
             port=port,
-            ws="websockets-sansio",
+            ws=Handover if handover else "websockets-sansio",
             lifespan="on",
             log_level="error",
             timeout_graceful_shutdown=1,

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,14 +25,16 @@ CLIENTS: "list[Client]" = []
 class Served:
     """A server process. It says where it listens, and can be killed."""
 
-    def __init__(self, store: str, *options: str) -> None:
+    def __init__(self, store: str, *options: str, home: str | None = None) -> None:
+        # Its token must not be the one of whoever runs the tests.
+        self._home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "holdfast.cli.main", "serve", "--port", "0", "--json",
              "--store", store, *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "HOLDFAST_HOME": home or self._home.name},
         )  # fmt: skip
         self._errors: list[str] = []
         self._reading = threading.Thread(target=self._read_errors, daemon=True)
@@ -62,6 +65,7 @@ class Served:
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()
+        self._home.cleanup()
 
 
 class Client:

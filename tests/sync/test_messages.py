@@ -129,6 +129,39 @@ def test_an_answer_is_ok_or_an_error_but_not_both() -> None:
             messages.parse_answer(text)
 
 
+@st.composite
+def altered(draw: st.DrawFn) -> dict[str, Any]:
+    """A request with some of its members changed, added or left out."""
+    wire = dict(draw(st.sampled_from(REQUESTS)))
+    for _ in range(draw(st.integers(0, 2))):
+        name = draw(st.sampled_from([*wire, "more", "seenSeq", "localSeq"]))
+        odd = st.one_of(
+            st.none(),
+            st.booleans(),
+            st.integers(-3, 2**60),
+            st.floats(),
+            st.text(max_size=3),
+            st.sampled_from([3.0, 1e20, [], {}, ["x"], {"id": "w"}, [[[]]] * 600]),
+        )
+        if draw(st.booleans()):
+            wire[name] = draw(odd)
+        else:
+            wire.pop(name, None)
+    return wire
+
+
+@pytest.mark.shows("SYNC-MESSAGES")
+@given(wire=altered(), unified=st.booleans())
+def test_the_short_way_to_read_a_frame_agrees_with_the_long_one(
+    wire: dict[str, Any], unified: bool
+) -> None:
+    text = json.dumps(wire)
+    short = messages._read(text, unified, messages._REQUEST)
+    if short is None:
+        return
+    assert short == messages._parse(text, unified, messages._REQUESTS)
+
+
 @given(st.text() | st.recursive(st.none() | st.text() | st.integers(), st.lists).map(json.dumps))
 @pytest.mark.shows("SYNC-INVALID")
 def test_any_text_is_a_message_or_an_invalid_message(text: str) -> None:

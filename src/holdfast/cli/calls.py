@@ -7,9 +7,9 @@ import os
 import shlex
 from typing import Any
 
+from holdfast.app import App
 from holdfast.cli.envelopes import exit_code, spoken
 from holdfast.cli.output import print_json
-from holdfast.index.settings import index_of
 from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph
 
 SAID = {
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    index = index_of(os.environ)
+    index = App.from_environment().open_index()
     file = args.file if args.path else os.path.abspath(args.file)
     key = "symbolId" if args.symbol.startswith("sym_") else "symbolLabel"
     reference: Any = {"file": file, key: args.symbol}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from holdfast import __version__
-from holdfast.cli.trees import Tree, home, open_tree, progress_on_terminal
+from holdfast.app import App
+from holdfast.cli.output import steps_on_terminal
 from holdfast.errors import UsageError
-from holdfast.files import listing
+from holdfast.files.git import git
 from holdfast.sequence import clones, report
 from holdfast.sequence.corpus import Corpus
 from holdfast.sequence.shelf import facts_of
@@ -21,6 +22,7 @@ from holdfast.sequence.suffix.segment import build
 from holdfast.sequence.suffix.stream import Document, stream_of
 from holdfast.sequence.tokens.lexer import Reading, normalised
 from holdfast.sequence.tokens.text import text_of
+from holdfast.trees import Tree
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,9 +53,9 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--min-tokens {args.min_tokens}: a block has two tokens or more")
     if args.limit < 0:
         raise UsageError(f"--limit {args.limit} names no number of blocks", "0 lists all")
-    progress = progress_on_terminal()
+    progress = steps_on_terminal()
     reading = Reading(comments=args.comments)
-    tree = open_tree(Path(args.path), home() / "sequence", reading, progress)
+    tree = App.from_environment().open_tree(args.path, reading, progress)
     segment = tree.shelf.compact(progress)
     groups: list[clones.Group] = []
     tokens = documents = 0
@@ -72,10 +74,17 @@ def run(args: argparse.Namespace) -> int:
     if args.sarif:
         print(json.dumps(report.as_sarif(groups, __version__)))
     elif args.json:
-        print(json.dumps(report.as_data(groups, tokens, documents, total)))
+        print(json.dumps(report.as_data(groups, tokens, documents, total) | _notes(tree)))
     else:
         print(report.as_text(groups, tokens, documents, total))
+        for note in _notes(tree).values():
+            print(note, file=sys.stderr)
     return 0
+
+
+def _notes(tree: Tree) -> dict[str, str]:
+    note = tree.not_searched()
+    return {"notSearched": note} if note else {}
 
 
 def _before(
@@ -84,23 +93,23 @@ def _before(
     """Which files changed since a revision, and how often a block stood in them then."""
     if revision.startswith("-"):
         raise UsageError(f"{revision!r} is no revision")
-    prefix = listing.git(tree.root, "rev-parse", "--show-prefix")
-    commit = listing.git(tree.root, "rev-parse", "--verify", "--quiet", revision + "^{commit}")
+    prefix = git(tree.root, "rev-parse", "--show-prefix")
+    commit = git(tree.root, "rev-parse", "--verify", "--quiet", revision + "^{commit}")
     if prefix is None or commit is None:
         raise UsageError(
             f"{revision!r} is no revision of a git repository at {tree.root}",
             "name a commit, a branch or a tag",
         )
-    listed = listing.git(
+    listed = git(
         tree.root, "diff", "--name-only", "--no-renames", "--relative", "-z", revision, "--", "."
     )
     changed = {os.fsdecode(path) for path in (listed or b"").split(b"\0") if path}
-    others = listing.git(tree.root, "ls-files", "-z", "--others", "--exclude-standard")
+    others = git(tree.root, "ls-files", "-z", "--others", "--exclude-standard")
     changed |= {os.fsdecode(path) for path in (others or b"").split(b"\0") if path}
     base = os.fsdecode(prefix.rstrip(b"\n"))
     documents = []
     for path in sorted(changed):
-        data = listing.git(tree.root, "cat-file", "blob", f"{commit.decode().strip()}:{base}{path}")
+        data = git(tree.root, "cat-file", "blob", f"{commit.decode().strip()}:{base}{path}")
         text = None if data is None else text_of(data)
         if text is not None:
             documents.append(Document(facts_of(path, len(text), 0, text), text))

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
 import time
 from typing import Any
 
+from holdfast.app import App
 from holdfast.cli.envelopes import OK, REFUSED, spoken
 from holdfast.cli.output import print_json
 from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.progress import Progress
-from holdfast.index.settings import index_of
 from holdfast.index.tools.listing import list_codebases
 from holdfast.index.tools.manage import manage_index
+
+INNER = (
+    "Last updated",
+    "Runtime fingerprint",
+    "Indexed fingerprint",
+    "Fingerprint source",
+    "Reindex reason: none",
+)
+"""What only `status` says: a run that just ended well has nothing to tell of these."""
 
 ACTIONS = ("create", "reindex", "sync", "status", "clear", "list", "repair")
 
@@ -44,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    index = index_of(os.environ)
+    index = App.from_environment().open_index()
     index.start = run_here
     try:
         return _run(index, args)
@@ -79,7 +87,8 @@ def _run(index: CodeIndex, args: argparse.Namespace) -> int:
     else:
         if started:
             notes = answer["humanText"].splitlines()[:-1]
-            print(spoken("\n".join([*notes, final["humanText"]]), final["path"]))
+            said = [line for line in final["humanText"].splitlines() if not line.startswith(INNER)]
+            print(spoken("\n".join([*notes, *said]), final["path"]))
         else:
             print(spoken(answer["humanText"], answer["path"]))
     return OK if final["status"] == "ok" else REFUSED

@@ -7,11 +7,12 @@ import json
 import sys
 from pathlib import Path
 
-from holdfast.cli.trees import home, open_tree, progress_on_terminal
+from holdfast.app import App
+from holdfast.cli.output import steps_on_terminal
 from holdfast.errors import UsageError
 from holdfast.sequence import locate
-from holdfast.sequence.tokens.families import BY_NAME, family_of
 from holdfast.sequence.tokens.lexer import Reading, lex
+from holdfast.trees import snippet_family
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -36,12 +37,18 @@ def run(args: argparse.Namespace) -> int:
     reading = Reading(comments=args.comments)
     if args.copies < 0:
         raise UsageError(f"--copies {args.copies} names no number of places")
-    tree = open_tree(Path(args.path), home() / "sequence", reading, progress_on_terminal())
-    family = _family(args, list(tree.snapshot.files))
+    tree = App.from_environment().open_tree(args.path, reading, steps_on_terminal())
+    family = snippet_family(args.language, args.file, list(tree.files))
     report = locate.locate(
         tree.shelf.corpus, source, lex(source, family, reading), copies=args.copies
     )
-    print(json.dumps(locate.as_data(report)) if args.json else locate.as_text(report))
+    note = tree.not_searched()
+    if args.json:
+        print(json.dumps(locate.as_data(report) | ({"notSearched": note} if note else {})))
+    else:
+        print(locate.as_text(report))
+        if note:
+            print(note, file=sys.stderr)
     return 0 if report.answer.query_exhausted else 1
 
 
@@ -54,26 +61,7 @@ def _snippet(args: argparse.Namespace) -> bytes:
         except OSError as error:
             raise UsageError(f"{args.file} cannot be read: {error.strerror}") from error
     if args.snippet is None or args.snippet == "-":
-        return sys.stdin.buffer.read()
+        if args.snippet is None and sys.stdin is not None and sys.stdin.isatty():
+            raise UsageError("locate what?", "give a snippet, --file FILE, or - for standard input")
+        return b"" if sys.stdin is None else sys.stdin.buffer.read()
     return str(args.snippet).encode("utf-8", "surrogateescape")
-
-
-def _family(args: argparse.Namespace, paths: list[str]) -> int:
-    """The family of the snippet: as asked, as its file says, or the tree's most common one."""
-    if args.language is not None:
-        if args.language in BY_NAME:
-            return BY_NAME[args.language]
-        family = family_of(f"snippet.{args.language}")
-        if family == 0 and args.language not in ("txt", "md"):
-            raise UsageError(
-                f"{args.language!r} is no language we know",
-                f"a file suffix, or one of: {', '.join(BY_NAME)}",
-            )
-        return family
-    if args.file is not None:
-        return family_of(args.file)
-    counts: dict[int, int] = {}
-    for path in paths:
-        family = family_of(path)
-        counts[family] = counts.get(family, 0) + (family != 0)
-    return max(counts, key=lambda family: counts[family], default=0)

@@ -21,18 +21,57 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "calls": ("holdfast.cli.calls", "what a symbol calls, and what calls it"),
     "read": ("holdfast.cli.read", "a file, or only what the session does not hold of it"),
     "readcache": ("holdfast.cli.readcache", "what a session holds, and why an answer is short"),
+    "context": ("holdfast.cli.context", "what the model of a session holds, file by file"),
     "session": ("holdfast.cli.session", "a session as a tree, with the trust at each point"),
     "locate": ("holdfast.cli.locate", "say how much of a snippet exists in a tree, and where"),
     "clones": ("holdfast.cli.clones", "list the largest repeated blocks of a tree"),
     "sequence": ("holdfast.cli.sequence", "show the graph of a few short texts"),
     "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
     "keys": ("holdfast.cli.keys", "make and show the keys that sessions are signed with"),
+    "mcp": ("holdfast.cli.mcp", "the tools for an agent, over standard input and output"),
     "serve": ("holdfast.cli.serve", "serve the memory protocol on a socket"),
+    "install": ("holdfast.cli.install", "have an agent use these tools; shows what it writes"),
+    "uninstall": ("holdfast.cli.uninstall", "take out of an agent's settings what was put there"),
+    "hook": ("holdfast.cli.hook", "what agents call at session start and compaction"),
+    "doctor": ("holdfast.cli.doctor", "look at everything that could be wrong, and say the fix"),
+    "status": ("holdfast.cli.status", "everything on one screen"),
+    "bench": ("holdfast.cli.bench", "how fast it is here, on a tree of yours"),
+    "completion": ("holdfast.cli.completion", "make Tab work in bash, zsh or fish"),
     "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
 }
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
 
 OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3
+
+
+class _Version(argparse.Action):
+    """Prints our version and those of what we stand on."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(f"holdfast {__version__}")
+        for name, version in components():
+            print(f"  {name:<14} {version}")
+        parser.exit()
+
+
+def components() -> list[tuple[str, str]]:
+    """The versions that decide what we can open, and those of the libraries behind it."""
+    import platform
+
+    import apsw
+
+    from holdfast.index.facts import FACTS_VERSION
+    from holdfast.index.fingerprint import SCHEMA_VERSION
+    from holdfast.sequence.shelf import MANIFEST_VERSION
+    from holdfast.sync.messages import PROTOCOL_VERSION
+
+    return [
+        ("python", platform.python_version()),
+        ("sqlite", apsw.sqlite_lib_version()),
+        ("sync protocol", str(PROTOCOL_VERSION)),
+        ("index schema", f"{SCHEMA_VERSION}, facts {FACTS_VERSION}"),
+        ("segments", str(MANIFEST_VERSION)),
+    ]
 
 
 def _overview() -> argparse.ArgumentParser:
@@ -44,10 +83,22 @@ def _overview() -> argparse.ArgumentParser:
         epilog=f"commands:\n{listing}\n\n`holdfast COMMAND --help` explains one command.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"holdfast {__version__}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="our version, and of our parts")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="say what happens, before COMMAND"
+    )
     parser.add_argument("command", metavar="COMMAND", nargs="?")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
+
+
+def _say_what_happens() -> None:
+    """Send our logs to standard error: changes of state, and under them the rest."""
+    import logging
+
+    form = "%(asctime)s %(levelname)-5s %(name)s: %(message)s"
+    logging.basicConfig(level=logging.WARNING, format=form, stream=sys.stderr)
+    logging.getLogger("holdfast").setLevel(logging.DEBUG)
 
 
 def _in_home(name: object) -> bool:
@@ -70,6 +121,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if os.environ.get("HOME") == "":
         del os.environ["HOME"]  # else home would be /; unset, the password database says it
+    while argv[:1] in (["-v"], ["--verbose"]):
+        _say_what_happens()
+        argv = argv[1:]
     if not argv or argv[0].startswith("-"):
         overview = _overview()
         overview.parse_args(argv)

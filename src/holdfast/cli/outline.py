@@ -6,9 +6,9 @@ import argparse
 import os
 from typing import Any
 
+from holdfast.app import App
 from holdfast.cli.envelopes import exit_code, spoken
 from holdfast.cli.output import print_json
-from holdfast.index.settings import index_of
 from holdfast.index.tools.outline import file_outline
 
 
@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    index = index_of(os.environ)
+    index = App.from_environment().open_index()
     file = args.file if args.path else os.path.abspath(args.file)
     try:
         answer: Any = file_outline(

@@ -89,3 +89,16 @@ class Progress:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def steps_on_terminal() -> Callable[[str, int, int], None]:
+    """A line with the step and its share on standard error, when a person can see it."""
+    if not sys.stderr.isatty():
+        return lambda _step, _done, _total: None
+
+    def show(step: str, done: int, total: int) -> None:
+        share = 100 * done // total if total else 100
+        print(f"\r\x1b[K{step} {share} %", end="" if share < 100 else "\r\x1b[K", file=sys.stderr)
+        sys.stderr.flush()
+
+    return show

@@ -35,7 +35,12 @@ def run(args: argparse.Namespace) -> int:
         print()
         if args.keep:
             print(f"Everything is in {home}; look with: HOLDFAST_HOME={home} holdfast memory log")
-        print("That was the tour. holdfast --help lists what else there is.")
+        print("That was the tour. Next:")
+        print(
+            "  holdfast install      have your agents use all this (--dry-run shows what it writes)"
+        )
+        print("  holdfast serve        the same in a browser, live")
+        print("  holdfast --help       what else there is")
     return REFUSED if guide.surprises else OK
 
 
@@ -124,6 +129,8 @@ def reading(guide: Guide) -> None:
     guide.do("read", "shop.py", "--session", "tour")
     guide.say("Every short answer can be explained: it stands on text this session was shown.")
     guide.do("readcache", "explain", "shop.py", "--session", "tour")
+    guide.say("And this is what a compaction would take away; after one, the list to recover from.")
+    guide.do("context", "--session", "tour")
 
 
 def index(guide: Guide) -> None:

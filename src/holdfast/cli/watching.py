@@ -42,7 +42,7 @@ def watch(args: argparse.Namespace, app: App) -> int:
     spec = WatchSpec(id="cli", kind="graph", query=query)
     key = load_key(app.home, args.key) if args.key else None
     url = args.url or os.environ.get("HOLDFAST_SYNC_URL") or DEFAULT_URL
-    with holdfast.connect(url, args.space, key, timeout_s=CONNECT_S) as space:
+    with holdfast.connect(url, args.space, key, timeout_s=CONNECT_S, patient=False) as space:
         changes = space.syncs()
         space.watch(spec)  # its answer is the first change
         shown = 0

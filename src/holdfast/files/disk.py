@@ -9,13 +9,24 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import stat as modes
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdfast.files.ignore import Rules, RuleStack
-from holdfast.files.policy import DEFAULT_EXCLUSIONS, FOREVER_OUT, NAMES, STEMS, Policy
+from holdfast.files.policy import (
+    DEFAULT_EXCLUSIONS,
+    FOREVER_OUT,
+    NAMES,
+    SCRIPT_FOLDERS,
+    SNIFF_BYTES,
+    STEMS,
+    Outputs,
+    Policy,
+    is_script,
+)
 from holdfast.files.snapshot import Entry, Snapshot, Stat, carried_over, compressed, unchanged
 
 CONTROL_FILES = (".gitignore", ".holdfastignore")
@@ -47,6 +58,7 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
         raise TreeMissing("it is not a directory")
     found = Walk()
     extensions = policy.extensions()
+    mounts = mounted_below(root)
     # A stack of our own: a tree can be deeper than the interpreter's.
     pending: list[tuple[str, str, RuleStack]] = [("", root, _top_rules(root, policy))]
     while pending:
@@ -78,14 +90,20 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
                         found.skipped["ignored"] += 1
                     elif "\\" in name:
                         found.skipped["unnameable"] += 1
-                    elif entry.stat(follow_symlinks=False).st_dev != top.st_dev:
+                    elif (mounts is None or path in mounts) and entry.stat(
+                        follow_symlinks=False
+                    ).st_dev != top.st_dev:
                         # Another file system may be away next time; what is in it is not ours.
                         found.unreadable.add(path)
                         found.skipped["mount"] += 1
                     else:
                         pending.append((path, entry.path, rules))
+                elif (reason := _left_out(name, path, extensions, rules)) is not None and not (
+                    reason == "kind" and "." not in name and _is_script(entry, path, rules)
+                ):
+                    found.skipped[reason] += 1
                 else:
-                    _take_file(found, policy, extensions, rules, entry, path)
+                    _take_file(found, policy, entry, path)
             except FileNotFoundError:
                 continue  # It went away while we looked, which is a deletion like any other.
             except OSError:
@@ -93,27 +111,48 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
     return found
 
 
-def _take_file(
-    found: Walk,
-    policy: Policy,
-    extensions: frozenset[str],
-    rules: RuleStack,
-    entry: os.DirEntry[str],
-    path: str,
-) -> None:
-    name = entry.name
-    lowered = name.lower()
-    dot = lowered.rfind(".")
-    known = lowered[dot:] in extensions if dot > 0 else False
-    if not known and lowered not in NAMES and lowered.split(".", 1)[0] not in STEMS:
-        found.skipped["kind"] += 1
-        return
+def mounted_below(root: str) -> frozenset[str] | None:
+    """The keys at which file systems are mounted in a tree; None when the system does not say.
+
+    Asking once spares a system call for every directory: nothing else can be on another disk.
+    """
+    try:
+        table = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return None
+    points = mount_points(table)
+    if not points:
+        return None
+    above = os.path.realpath(root).rstrip("/") + "/"
+    return frozenset(point[len(above) :] for point in points if point.startswith(above))
+
+
+def mount_points(table: str) -> frozenset[str]:
+    """The mount points that a table in the form of `mountinfo` names."""
+    rows = (line.split(" ", 5) for line in table.split("\n"))
+    return frozenset(_ESCAPE.sub(_unescaped, row[4]) for row in rows if len(row) > 5)
+
+
+_ESCAPE = re.compile(r"\\([0-7]{3})")
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return chr(int(match[1], 8))
+
+
+def _left_out(name: str, path: str, extensions: frozenset[str], rules: RuleStack) -> str | None:
+    """Why a file is left out by its name alone; None when it is not."""
+    dot = name.rfind(".")
+    if dot <= 0 or (name[dot:] not in extensions and name[dot:].lower() not in extensions):
+        lowered = name.lower()
+        if lowered not in NAMES and lowered.split(".", 1)[0] not in STEMS:
+            return "kind"
     if "\\" in name:
-        found.skipped["unnameable"] += 1
-        return
-    if rules.excludes(path, name, False):
-        found.skipped["ignored"] += 1
-        return
+        return "unnameable"
+    return "ignored" if rules.excludes(path, name, False) else None
+
+
+def _take_file(found: Walk, policy: Policy, entry: os.DirEntry[str], path: str) -> None:
     seen = entry.stat(follow_symlinks=False)
     if not modes.S_ISREG(seen.st_mode):
         found.skipped["special"] += 1
@@ -121,6 +160,32 @@ def _take_file(
         found.skipped["large"] += 1
     else:
         found.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+
+
+def _is_script(entry: os.DirEntry[str], path: str, rules: RuleStack) -> bool:
+    """Whether a file without an extension is a script: looked into only if somebody may execute
+    it or it stands among scripts."""
+    folder = path.rpartition("/")[0].rpartition("/")[2]
+    seen = entry.stat(follow_symlinks=False)
+    if not modes.S_ISREG(seen.st_mode) or "\\" in entry.name:
+        return False
+    if not seen.st_mode & 0o111 and folder not in SCRIPT_FOLDERS:
+        return False
+    return not rules.excludes(path, entry.name, False) and is_script(_head(entry.path))
+
+
+def _head(path: str) -> bytes:
+    """The first bytes of a file; none when it cannot be read, for nobody asked for it by name."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, SNIFF_BYTES)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
 
 
 def _utf8(name: str) -> bool:
@@ -149,7 +214,7 @@ def _lines(path: str) -> list[str]:
 
 def _top_rules(root: str, policy: Policy) -> RuleStack:
     """The rules that hold before the tree's own: defaults, the caller's, and those of git above."""
-    rules = RuleStack().with_rules(_DEFAULTS)
+    rules = RuleStack().with_rules(Outputs()).with_rules(_DEFAULTS)
     top, git = _repository(root)
     if git is not None:
         assert top is not None

@@ -13,6 +13,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Protocol
+
+JUDGED_MAX = 20_000
+"""How many names a file of rules remembers its verdict on."""
 
 _PLAIN = re.compile(r"[^*?\[\\]+\Z")
 _SUFFIX = re.compile(r"\*(\.[^*?\[\\./]+)\Z")
@@ -137,16 +141,41 @@ class Rules:
         for run in self._runs:
             run.seal()
         self._runs.reverse()
+        by_path = any(run.path_patterns for run in self._runs)
+        by_directory = any(run.directory_path_patterns for run in self._runs)
+        # Where only the name decides, a name is judged once.
+        self._files: dict[str, bool | None] | None = None if by_path else {}
+        self._directories: dict[str, bool | None] | None = None if by_path or by_directory else {}
 
     def __bool__(self) -> bool:
         return bool(self._runs)
 
     def verdict(self, path: str, name: str, directory: bool) -> bool | None:
         """True leaves the path out, False brings it back, None says nothing."""
+        judged = self._directories if directory else self._files
+        if judged is None:
+            return self._judge(path, name, directory)
+        try:
+            return judged[name]
+        except KeyError:
+            if len(judged) >= JUDGED_MAX:
+                judged.clear()
+            verdict = judged[name] = self._judge(path, name, directory)
+            return verdict
+
+    def _judge(self, path: str, name: str, directory: bool) -> bool | None:
         for run in self._runs:
             if run.matches(path, name, directory):
                 return not run.negated
         return None
+
+
+class Layer(Protocol):
+    """Something with a verdict on paths."""
+
+    def verdict(self, path: str, name: str, directory: bool) -> bool | None: ...
+
+    def __bool__(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +185,18 @@ class RuleStack:
     `prefix` is where the rules' directory is: rules speak of the path after it.
     """
 
-    layers: tuple[tuple[Rules, str, int], ...] = ()
+    layers: tuple[tuple[Layer, str, int], ...] = ()
 
-    def with_rules(self, rules: Rules, prefix: str = "", drop: int = 0) -> RuleStack:
+    def with_rules(self, rules: Layer, prefix: str = "", drop: int = 0) -> RuleStack:
         """A deeper stack. A path is `prefix` + path, without its first `drop` characters."""
         return RuleStack((*self.layers, (rules, prefix, drop))) if rules else self
 
     def excludes(self, path: str, name: str, directory: bool) -> bool:
         """Whether these rules leave a path out, given that its directory is not left out."""
         for rules, prefix, drop in reversed(self.layers):
-            verdict = rules.verdict((prefix + path)[drop:], name, directory)
+            verdict = rules.verdict(
+                (prefix + path)[drop:] if prefix or drop else path, name, directory
+            )
             if verdict is not None:
                 return verdict
         return False

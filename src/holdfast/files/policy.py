@@ -7,6 +7,7 @@ back with `!`. Only version-control directories are out for good.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 LANGUAGES: dict[str, str] = {
@@ -115,20 +116,11 @@ site-packages/
 .aws-sam/
 DerivedData/
 Pods/
-dist/
-build/
-out/
-target/
 bin/Debug/
 bin/Release/
-obj/
-coverage/
 htmlcov/
 .nyc_output/
 .holdfast/
-tmp/
-temp/
-logs/
 *.log
 *.min.js
 *.min.css
@@ -160,6 +152,33 @@ secrets.yaml
 secrets.yml
 """.strip().splitlines()
 
+OUTPUT_FOLDERS = frozenset(
+    ("dist", "build", "out", "target", "obj", "coverage", "tmp", "temp", "logs")
+)
+"""Folders that tools write into, unless they stand among sources."""
+
+SOURCE_FOLDERS = frozenset(
+    ("src", "source", "sources", "lib", "libs", "internal", "pkg", "cmd", "app", "apps", "main")
+)
+"""Below one of these a folder called `build` is about building and was written by hand."""
+
+SCRIPT_FOLDERS = frozenset(
+    (
+        "",
+        "bin",
+        "sbin",
+        "script",
+        "scripts",
+        "libexec",
+        "tools",
+        "hack",
+        "hooks",
+        "functions",
+        "lib",
+    )
+)
+"""Where a file without an extension may be a script although nobody may execute it."""
+
 SIZE_BYTES_MAX = 1024 * 1024
 SNIFF_BYTES = 8192
 MINIFIED_LINE_AVERAGE = 500
@@ -177,6 +196,33 @@ class Policy:
     def extensions(self) -> frozenset[str]:
         own = (e.lower() if e.startswith(".") else f".{e.lower()}" for e in self.custom_extensions)
         return frozenset(LANGUAGES) | frozenset(own)
+
+
+class Outputs:
+    """The lowest layer of rules: leaves out folders that tools write into.
+
+    A tree's own rules win over it, as over every default.
+    """
+
+    def __bool__(self) -> bool:
+        return True
+
+    def verdict(self, path: str, name: str, directory: bool) -> bool | None:
+        """True leaves the path out, None says nothing."""
+        if not directory or name not in OUTPUT_FOLDERS:
+            return None
+        return None if SOURCE_FOLDERS.intersection(path.split("/")[:-1]) else True
+
+
+_FUNCTION = re.compile(rb"^(?:function\s+)?[A-Za-z_][\w-]*\s*\(\)\s*\{?", re.MULTILINE)
+
+
+def is_script(head: bytes) -> bool:
+    """Whether a file without an extension begins as a script does: it names its interpreter, or
+    it is text that defines functions of a shell."""
+    if head.startswith(b"#!"):
+        return True
+    return b"\0" not in head and _FUNCTION.search(head) is not None
 
 
 def language_of(path: str) -> str:

@@ -11,23 +11,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 RACY_NS = 2_000_000_000
 """A file touched within this time of a look may have changed after it. Coarse file systems keep
 times to two seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stat:
-    """What tells a changed file cheaply."""
+class Stat(NamedTuple):
+    """What tells a changed file cheaply. A tuple: a look makes and compares one for every file."""
 
     size_bytes: int
     mtime_ns: int
     ctime_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One file: its stat and the sha256 of its bytes."""
 
     stat: Stat
@@ -70,6 +69,24 @@ def unchanged(known: Entry | None, stat: Stat, taken_ns: int) -> bool:
     if known is None or known.stat != stat:
         return False
     return max(stat.mtime_ns, stat.ctime_ns) < taken_ns - RACY_NS
+
+
+def moved(before: Snapshot, stats: Mapping[str, Stat]) -> tuple[list[str], set[str]]:
+    """The keys of a listing that may not be as before, and those of before that it lacks, sorted.
+
+    One pass over the tree: whatever a sync does after it costs as much as has changed.
+    """
+    entries, still_ns = before.entries, before.taken_ns - RACY_NS
+    todo = []
+    for key, stat in stats.items():
+        known = entries.get(key)
+        # As `unchanged` decides, written out: this runs for every file of a tree.
+        if known is None or known.stat != stat or stat[1] >= still_ns or stat[2] >= still_ns:
+            todo.append(key)
+    todo.sort()
+    same = len(stats) - len(todo)
+    gone = set() if same == len(entries) else entries.keys() - stats.keys()
+    return todo, set(gone)
 
 
 def compare(before: Snapshot, after: Snapshot) -> Changes:

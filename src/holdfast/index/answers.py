@@ -49,6 +49,20 @@ def manage_call(action: str, root: str) -> Call:
     return {"tool": "manage_index", "args": {"action": action, "path": root}}
 
 
+def read_call(path: str, first_line: int, last_line: int) -> Call:
+    """The call that shows lines of a file."""
+    return {
+        "tool": "read",
+        "args": {"path": path, "offset": first_line, "limit": last_line - first_line + 1},
+    }
+
+
+def search_call(args: Wire, **changes: object) -> Call:
+    """A search with other arguments; those that are None are left out."""
+    given = {**args, **changes}
+    return {"tool": "search_code", "args": {k: v for k, v in given.items() if v is not None}}
+
+
 def hints(**parts: object) -> Wire:
     """Hints, with their version; empty when there are none."""
     present = {name: value for name, value in parts.items() if value is not None}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.files import disk
@@ -17,10 +17,9 @@ from holdfast.files.snapshot import (
     Changes,
     Entry,
     Snapshot,
-    carried_over,
     compare,
     compressed,
-    unchanged,
+    moved,
 )
 from holdfast.index import marker as markers
 from holdfast.index.content import ContentStore, pack, prepared_key, unpack, vector_key
@@ -91,8 +90,12 @@ def build(
     *,
     whole: bool,
     report: Report = lambda progress: None,
+    known: tuple[Identity, Snapshot] | None = None,
 ) -> Built:
-    """Make and publish the next generation. `whole` starts over; otherwise only changes count."""
+    """Make and publish the next generation. `whole` starts over; otherwise only changes count.
+
+    `known` is the manifest of a generation seen before; it spares reading it if it still serves.
+    """
     meter = Meter(report, time.monotonic)
     meter.scanning()
     taken_ns = tools.now_ns()
@@ -101,29 +104,34 @@ def build(
     except disk.TreeMissing as error:
         raise RootMissing(root, str(error)) from error
     identity: Identity = (0, "")
-    if whole:
-        before = Snapshot({}, 0)
-    else:
+    before, totals = Snapshot({}, 0), Totals(0, 0)
+    if not whole:
         with tools.backend.reader(root) as reader:
-            before = reader.snapshot()
-            totals = reader.totals()
             identity = reader.identity
+            before = known[1] if known and known[0] == identity else reader.snapshot()
+            totals = reader.totals()
         if before.entries and not found.stats and not found.unreadable:
             raise EmptyTree(root, len(before.entries))
-        if _still(before, found):
-            return Built(
-                totals, Changes(), markers.COMPLETED, found.skipped, published=False,
-                unreadable=compressed(found.unreadable), identity=identity, snapshot=before,
-            )  # fmt: skip
+    todo, gone = moved(before, found.stats)
+    unreadable = compressed(found.unreadable)
+    if not whole and not todo and not _deleted(before, gone, unreadable):
+        return Built(
+            totals, Changes(), markers.COMPLETED, found.skipped, published=False,
+            unreadable=unreadable, identity=identity, snapshot=before,
+        )  # fmt: skip
     with tools.backend.writer(root) as writer:
         if whole:
             writer.start_over()
         elif writer.generation != identity[0] + 1:
             before = writer.snapshot()  # Somebody published since we looked.
+            todo, gone = moved(before, found.stats)
         run = _Run(root, before, found, tools, writer, meter)
-        run.put_changed()
-        after = Snapshot(run.entries, taken_ns, compressed(run.unreadable))
-        changes = compare(before, after)
+        run.put_changed(todo)
+        unreadable = compressed(run.unreadable)
+        # Only what moved is compared: the rest is as it was.
+        changes = compare(
+            _part(before, [*todo, *gone]), Snapshot(run.entries, taken_ns, unreadable)
+        )
         for path in changes.removed:
             writer.remove(path)
         for path in changes.touched:
@@ -147,30 +155,31 @@ def build(
             taken_ns,
         )
     meter.finished(totals.files)
+    entries = {**before.entries, **run.entries}
+    for path in changes.removed:
+        entries.pop(path, None)
     return Built(
         totals,
         changes,
         status,
         found.skipped,
-        after.unreadable,
+        unreadable,
         identity=identity,
-        snapshot=carried_over(before, after),
+        snapshot=Snapshot(entries, taken_ns, unreadable),
     )
 
 
-def _still(before: Snapshot, found: disk.Walk) -> bool:
-    """Whether every file is as it was, going by its stat."""
-    if len(found.stats) > len(before.entries):
+def _part(snapshot: Snapshot, keys: Iterable[str]) -> Snapshot:
+    entries = snapshot.entries
+    return Snapshot({key: entries[key] for key in keys if key in entries}, snapshot.taken_ns)
+
+
+def _deleted(before: Snapshot, gone: set[str], unreadable: frozenset[str]) -> bool:
+    """Whether something that a listing lacks is really gone, and not just out of sight."""
+    if not gone:
         return False
-    entries, taken_ns = before.entries, before.taken_ns
-    for path, stat in found.stats.items():
-        if not unchanged(entries.get(path), stat, taken_ns):
-            return False
-    if len(found.stats) == len(entries):
-        return True
-    gone = entries.keys() - found.stats.keys()
-    after = Snapshot({}, taken_ns, compressed(found.unreadable))
-    return not compare(Snapshot({p: entries[p] for p in gone}, taken_ns), after).removed
+    after = Snapshot({}, before.taken_ns, unreadable)
+    return bool(compare(_part(before, gone), after).removed)
 
 
 class _Run:
@@ -193,14 +202,8 @@ class _Run:
         self._chunks = writer.totals().chunks
         self._waiting: list[PreparedFile] = []
 
-    def put_changed(self) -> None:
-        todo = []
-        for path, stat in sorted(self._found.stats.items()):
-            known = self._before.entries.get(path)
-            if known is not None and unchanged(known, stat, self._before.taken_ns):
-                self.entries[path] = known
-            else:
-                todo.append(path)
+    def put_changed(self, todo: Sequence[str]) -> None:
+        """Put the files that may have changed; `entries` says what was found of them."""
         stats = self._found.stats
         total_bytes = sum(stats[path].size_bytes for path in todo) or 1
         done_bytes = 0

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.files.paths import canonical_root
 from holdfast.files.policy import Policy
+from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
 from holdfast.index import facts
 from holdfast.index.content import ContentStore
@@ -73,6 +74,8 @@ class CodeIndex:
     processes: int | None = None
     schema_version: str = SCHEMA_VERSION
     watches: bool = False
+    published: Callable[[str, Snapshot], None] = lambda root, snapshot: None
+    """Told of every tree whose generation was brought up to date, with the files it was made of."""
     prober: Prober = field(init=False)
     freshness: FreshnessChecks = field(init=False)
     _programs: ProgramCache | None = None

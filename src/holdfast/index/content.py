@@ -38,6 +38,7 @@ class _Kept(msgspec.Struct, array_like=True, gc=False):
     language: str
     problem: str | None
     facts: bytes
+    postings: bytes
     vectors: bytes
 
 
@@ -46,8 +47,10 @@ _decoder = msgspec.msgpack.Decoder(_Kept)
 
 
 def pack(file: PreparedFile) -> bytes:
-    """What cost something to make of a file: its facts and its vectors."""
-    return _encoder.encode(_Kept(file.language, file.problem, file.facts, file.vectors))
+    """What cost something to make of a file: its facts, its postings and its vectors."""
+    return _encoder.encode(
+        _Kept(file.language, file.problem, file.facts, file.postings, file.vectors)
+    )
 
 
 def unpack(data: bytes, job: Job, dimension: int) -> PreparedFile | None:
@@ -60,13 +63,14 @@ def unpack(data: bytes, job: Job, dimension: int) -> PreparedFile | None:
     chunks = (
         ()
         if kept.problem == "binary" or kept.problem == "minified"
-        else chunks_of(job.path, job.source, facts)
+        else chunks_of(job.source, facts)
     )
     if kept.vectors and len(kept.vectors) != len(chunks) * dimension * 4:
         return None
     return PreparedFile(
-        job.path, job.entry, kept.language, kept.problem, kept.facts, chunks, kept.vectors
-    )
+        job.path, job.entry, kept.language, kept.problem, kept.facts, chunks, kept.postings,
+        kept.vectors,
+    )  # fmt: skip
 
 
 def prepared_key(path: str, digest: str, maker: str) -> bytes:

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from holdfast.errors import CodeIndexError
 
+HOME_HINT = "set HOLDFAST_HOME to a directory that you may read and write"
+
 
 class BackendUnavailable(CodeIndexError):
     """Raised when the backend could not finish a request; it says nothing about the index."""
@@ -35,10 +37,9 @@ class DamagedBackend(CodeIndexError):
 class RegistryDamaged(CodeIndexError):
     """Raised when the registry of roots is not readable; no root is said to be gone for it."""
 
-    def __init__(self, path: str, why: str) -> None:
-        super().__init__(path, why)
-        self.path, self.why = path, why
-        self.hint = "run: holdfast index repair"
+    def __init__(self, path: str, why: str, hint: str = "run: holdfast index repair") -> None:
+        super().__init__(path, why, hint)
+        self.path, self.why, self.hint = path, why, hint
 
     def __str__(self) -> str:
         return f"the registry of indexed roots at {self.path} cannot be read: {self.why}"

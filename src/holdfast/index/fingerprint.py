@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCHEMA_VERSION = "holdfast_hybrid_v1"
+SCHEMA_VERSION = "holdfast_hybrid_v2"
 """Changes with the meaning of stored rows.
 
 - holdfast_hybrid_v1: facts, identifier-split postings and one vector per chunk.
+- holdfast_hybrid_v2: postings by field with stems, vectors at one byte per dimension.
 """
 
 

@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from holdfast.files import disk
+from holdfast.files import snapshot as snapshots
 from holdfast.files.policy import Policy
-from holdfast.files.snapshot import Entry, Snapshot, Stat, compare, compressed, unchanged
+from holdfast.files.snapshot import Entry, Snapshot, Stat, compare, compressed
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generation import Identity, PreparedFile, Reader
 from holdfast.index.prepare import Extract, Job, prepare, prepare_with_vectors
@@ -44,6 +45,8 @@ class Overlay:
     added: int = 0
     modified: int = 0
     beyond: int = 0
+    corpus: object = None
+    """What is ranked over, once it was made; belongs to `holdfast.index.search.overlay`."""
 
     def replaces(self, path: str) -> bool:
         """Whether stored chunks of a file must not be shown."""
@@ -71,6 +74,12 @@ class FreshnessChecks:
         """Take note that a sync has just looked: the generation is what the tree holds."""
         with self._lock:
             self._last[root] = Overlay(identity, snapshot, self._clock())
+
+    def manifest(self, root: str) -> tuple[Identity, Snapshot] | None:
+        """The manifest of the generation that was looked at last, and which one that was."""
+        with self._lock:
+            last = self._last.get(root)
+        return None if last is None else (last.identity, last.before)
 
     def forget(self, root: str) -> None:
         with self._lock:
@@ -102,11 +111,9 @@ class FreshnessChecks:
         kept = last.changed if last is not None else {}
         entries: dict[str, Entry] = {}
         unreadable = set(found.unreadable)
-        for path, stat in found.stats.items():
+        todo, absent = snapshots.moved(before, found.stats)
+        for path in todo:
             known = before.entries.get(path)
-            if known is not None and unchanged(known, stat, before.taken_ns):
-                entries[path] = known
-                continue
             if len(overlay.changed) >= OVERLAY_FILES_MAX:
                 overlay.beyond += 1
                 continue
@@ -129,8 +136,13 @@ class FreshnessChecks:
                     else prepare_with_vectors(job, extract, provider)
                 )
             overlay.changed[path] = ready
-        unreadable.update(found.stats.keys() - entries.keys())
-        changes = compare(before, Snapshot(entries, before.taken_ns, compressed(unreadable)))
+        unreadable.update(path for path in todo if path not in entries)
+        # Only what moved is compared: the rest is as it was.
+        had = {p: before.entries[p] for p in (*todo, *absent) if p in before.entries}
+        changes = compare(
+            Snapshot(had, before.taken_ns),
+            Snapshot(entries, before.taken_ns, compressed(unreadable)),
+        )
         overlay.gone = frozenset(changes.removed)
         overlay.added, overlay.modified = len(changes.added), len(changes.modified)
         if overlay.beyond:

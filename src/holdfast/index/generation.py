@@ -14,16 +14,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.files.snapshot import Entry, Snapshot
-from holdfast.index.search.lexical import TermStats
+from holdfast.index.search.trigrams import KeptFile
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from holdfast.index.search.corpus import Corpus
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedChunk:
-    """A piece of a file, ready to be kept. `header` and `body` are words apart by spaces."""
+    """A piece of a file, ready to be kept. `start` is its first byte in the file."""
 
     start_line: int
     end_line: int
@@ -31,13 +30,16 @@ class PreparedChunk:
     symbol_id: str | None
     label: str | None
     kind: str
-    header: str
-    body: str
+    start: int
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedFile:
-    """A file with everything known of it. `vectors` holds one float32 row for each chunk."""
+    """A file with everything known of it.
+
+    `postings` is a segment with one row for each chunk, packed; `vectors` holds one float32 row for
+    each.
+    """
 
     path: str
     entry: Entry
@@ -45,14 +47,19 @@ class PreparedFile:
     problem: str | None
     facts: bytes
     chunks: tuple[PreparedChunk, ...]
+    postings: bytes
     vectors: bytes
+
+
+ChunkId = tuple[int, int]
+"""What the backend calls a chunk: its file's number, and which chunk of the file it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
     """A chunk as it comes back."""
 
-    id: int
+    id: ChunkId
     path: str
     language: str
     start_line: int
@@ -71,10 +78,6 @@ class Totals:
     chunks: int
 
 
-Ranked = list[tuple[int, float]]
-"""Chunk ids with scores, best first; ties by id."""
-
-
 Identity = tuple[int, str]
 """Which generation this is: its number and a random word; numbers begin anew after a clear."""
 
@@ -86,11 +89,13 @@ class Reader(Protocol):
 
     def snapshot(self) -> Snapshot: ...
     def totals(self) -> Totals: ...
-    def rank_lexical(self, words: Sequence[str], limit: int) -> Ranked: ...
-    def rank_dense(self, vector: NDArray[np.float32], limit: int) -> Ranked: ...
-    def term_stats(self, words: Sequence[str]) -> TermStats: ...
-    def paths(self, ids: Iterable[int]) -> dict[int, str]: ...
-    def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]: ...
+    def corpus(self) -> Corpus:
+        """Postings and vectors, to rank over; the same object for as long as it holds."""
+        ...
+
+    def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]: ...
+    def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]: ...
+    def kept_files(self) -> Iterable[KeptFile]: ...
     def chunks_of(self, path: str) -> list[StoredChunk]: ...
     def entry(self, path: str) -> Entry | None: ...
     def facts(self, paths: Iterable[str]) -> dict[str, bytes]: ...

@@ -6,6 +6,7 @@ back to what can still be proven. Its run id goes into the record, and only that
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -29,7 +30,11 @@ from holdfast.index.record import (
     Settled,
     State,
     SyncCompleted,
+    Unseen,
+    unseen,
 )
+
+_log = logging.getLogger("holdfast.index")
 
 SAVE_PROGRESS_S = 2.0
 INTERRUPTED = "indexing was interrupted before it finished"
@@ -161,13 +166,17 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
             )
         except Exception as error:
             # Whatever went wrong, the run has to end: a state of *indexing* without a run lies.
+            _log.warning("the build of %s failed: %s", root, error)
             _end(index, root, run_id, _after_failure(index, root, error, saver.last_pct))
             if not isinstance(error, HoldfastError | OSError):
                 raise
             return
         state = Indexed(built.totals.files, built.totals.chunks, built.index_status)
-        _end(index, root, run_id, lambda record: _published(index, record, state))
+        left = unseen(built.unreadable, built.skipped["unnameable"])
+        _end(index, root, run_id, lambda record: _published(index, record, state, left))
+        _log.info("published %s: %d files, %d chunks", root, state.files, state.chunks)
         index.freshness.forget(root)
+        index.published(root, built.snapshot)
     finally:
         lease.release()
 
@@ -183,6 +192,7 @@ def run_sync(
         index.tools(lease),
         whole=False,
         report=report,
+        known=index.freshness.manifest(record.root),
     )
     assert isinstance(record.state, Indexed | SyncCompleted)
     state = SyncCompleted(
@@ -198,14 +208,20 @@ def run_sync(
         # A clear may have come in between; a sync never brings a root back.
         if now is None or not now.searchable:
             return now
-        return _published(index, now, state)
+        left = unseen(built.unreadable, built.skipped["unnameable"])
+        return _published(index, now, state, left)
 
     after = index.registry.change(record.root, finish)
+    if built.published:
+        _log.info("published %s: %d files, %d chunks", record.root, state.files, state.chunks)
+    else:
+        _log.debug("nothing changed in %s", record.root)
     index.freshness.looked(record.root, built.identity, built.snapshot)
+    index.published(record.root, built.snapshot)
     return built, after or record
 
 
-def _published(index: CodeIndex, record: Record, state: Settled) -> Record:
+def _published(index: CodeIndex, record: Record, state: Settled, left: Unseen) -> Record:
     return replace(
         record,
         state=state,
@@ -213,6 +229,7 @@ def _published(index: CodeIndex, record: Record, state: Settled) -> Record:
         fingerprint=index.runtime(),
         fingerprint_source=VERIFIED,
         last_error=None,
+        unseen=left,
     )
 
 

@@ -43,18 +43,27 @@ class LinkedProgram:
         self._known: dict[tuple[str, int], Edge | Open] = {}
         self._places: dict[str, tuple[str, int]] = {}
         self._mentions: dict[str, set[str]] = defaultdict(set)
+        self._aliases: dict[str, set[str]] = defaultdict(set)
+        """Other names under which files know a name. One too many costs a look, never an answer."""
         for path, view in self.resolver.program.files.items():
             self._note(path, view.facts)
 
     def _note(self, path: str, facts: FileFacts) -> None:
-        for call in facts.calls:
-            self._mentions[call.name].add(path)
+        mentions, aliases = self._mentions, self._aliases
+        for name in {call.name for call in facts.calls}:
+            mentions[name].add(path)
         for taken in facts.imports:
-            for name in (taken.name, taken.alias):
-                if name:
-                    self._mentions[name].add(path)
+            if taken.name:
+                mentions[taken.name].add(path)
+            if taken.alias:
+                mentions[taken.alias].add(path)
+                aliases[taken.name].add(taken.alias)
         for binding in facts.bindings:
-            self._mentions[_tail(binding.value)].add(path)
+            value = binding.value
+            if value and value[-1] != ")":  # a call's result is not another name for the callee
+                name = value[value.rfind(".") + 1 :]
+                mentions[name].add(path)
+                aliases[name].add(binding.name)
         self._places[file_id(path)] = (path, -1)
         for index, symbol in enumerate(facts.symbols):
             self._places[symbol.id] = (path, index)
@@ -113,15 +122,15 @@ class LinkedProgram:
         found = self.place(identity)
         if found is None or found[1] is None:
             return []
-        names, paths = self._may_call(found[0], found[1])
         edges = []
-        for path in sorted(paths):
-            facts = self.facts(path)
-            for number, call in enumerate(facts.calls if facts is not None else ()):
-                if call.name in names:
-                    answer = self._resolved(path, number)
-                    if isinstance(answer, Edge) and answer.callee == identity:
-                        edges.append(answer)
+        names, paths = self._may_call(found[0], found[1])
+        files = self.resolver.program.files
+        for path in sorted(paths & files.keys()):
+            calls = files[path].calls
+            for number in sorted(n for name in names for n in calls.get(name, ())):
+                answer = self._resolved(path, number)
+                if isinstance(answer, Edge) and answer.callee == identity:
+                    edges.append(answer)
         return edges
 
     def _may_call(self, facts: FileFacts, symbol: Symbol) -> tuple[set[str], set[str]]:
@@ -131,20 +140,13 @@ class LinkedProgram:
             # A class is called by its own name, and that reaches its constructor.
             names.add(facts.symbols[symbol.parent].name)
         paths: set[str] = {facts.path}
-        queue = deque(names)
+        queue = list(names)
         while queue:
-            name = queue.popleft()
-            for path in self._mentions.get(name, ()):
-                paths.add(path)
-                mentioning = self.facts(path)
-                if mentioning is None:
-                    continue
-                aliases = [i.alias for i in mentioning.imports if i.name == name]
-                aliases += [b.name for b in mentioning.bindings if _tail(b.value) == name]
-                for alias in aliases:
-                    if alias and alias not in names:
-                        names.add(alias)
-                        queue.append(alias)
+            name = queue.pop()
+            paths |= self._mentions.get(name, set())
+            new = self._aliases.get(name, set()) - names
+            names |= new
+            queue += new
         return names, paths
 
     def walk(self, start: str, direction: str, depth: int, limit: int) -> Walked:
@@ -189,11 +191,6 @@ class LinkedProgram:
                     seen.add(following)
                     queue.append((following, far + 1))
         return list(edges), left, False
-
-
-def _tail(value: str) -> str:
-    """The name a value is another name for: the last of a chain; "" for a call's result."""
-    return "" if value.endswith(")") else value.rsplit(".", 1)[-1]
 
 
 class ProgramCache:

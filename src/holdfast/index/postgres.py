@@ -1,11 +1,11 @@
-"""Generations on PostgreSQL with pgvector: one schema for a namespace, rows by root.
+"""Generations on PostgreSQL: one schema for a namespace, rows by root.
 
 The next generation is written in one transaction; other sessions go on seeing the last committed
 one, and a session that dies is rolled back by the server. A namespace (by default the host's name)
 keeps machines apart that share a server, because `/home/me/repo` is a different tree on each.
 
-Scores are the embedded backend's: BM25 over our own postings with the same weights, and the inner
-product of unit vectors.
+Postings and vectors are kept in the segments that the embedded backend keeps, and ranked by the
+same code, so a question has the same answer here and there. The server needs no extension.
 """
 
 from __future__ import annotations
@@ -13,24 +13,30 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
-from holdfast.index.generation import Identity, PreparedFile, Ranked, StoredChunk, Totals
-from holdfast.index.search.lexical import K1, B, TermStats, weighted_counts
+from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk, Totals
+from holdfast.index.search import segment as segment_format
+from holdfast.index.search import trigrams
+from holdfast.index.search.trigrams import KeptFile
+from holdfast.index.segments import ROWS_MAX, Gathering, Opened, Standing, digest, opened, to_merge
 
 if TYPE_CHECKING:
-    import numpy as np
     import psycopg
-    from numpy.typing import NDArray
 
-SCHEMA_VERSION = 1
-"""The tables' version, in the schema's comment.
+    from holdfast.index.search.corpus import Corpus
+    from holdfast.index.search.segment import Segment
+
+SCHEMA_VERSION = 2
+"""The tables' version, in the schema's comment. Another version's schema is made anew by a writer.
 
 - 1: root, file, chunk, posting.
+- 2: root, file, chunk, segment: the embedded backend's postings and vectors.
 """
 
 _TABLES = """
@@ -53,58 +59,49 @@ CREATE TABLE file (
   language text NOT NULL,
   problem text,
   chunk_count bigint NOT NULL,
-  words bigint NOT NULL,
+  segment_id bigint,
+  slot bigint,
   facts bytea NOT NULL,
   UNIQUE (root_id, path)
 );
+CREATE INDEX file_segment ON file (segment_id);
 CREATE TABLE chunk (
-  id bigint PRIMARY KEY,
-  root_id bigint NOT NULL,
   file_id bigint NOT NULL REFERENCES file (id) ON DELETE CASCADE,
+  ordinal bigint NOT NULL,
   start_line bigint NOT NULL,
   end_line bigint NOT NULL,
-  words bigint NOT NULL,
   symbol_id text,
   label text,
   kind text NOT NULL,
   text text NOT NULL,
-  embedding vector NOT NULL
+  PRIMARY KEY (file_id, ordinal)
 );
-CREATE SEQUENCE chunk_id AS bigint;
-CREATE INDEX chunk_root ON chunk (root_id);
-CREATE INDEX chunk_file ON chunk (file_id);
-CREATE TABLE posting (
-  root_id bigint NOT NULL,
-  word text COLLATE "C" NOT NULL,
-  chunk_id bigint NOT NULL REFERENCES chunk (id) ON DELETE CASCADE,
-  frequency real NOT NULL,
-  PRIMARY KEY (root_id, word, chunk_id)
+CREATE TABLE segment (
+  id bigint PRIMARY KEY,
+  root_id bigint NOT NULL REFERENCES root (id) ON DELETE CASCADE,
+  digest text NOT NULL,
+  rows bigint NOT NULL,
+  postings bytea STORAGE EXTERNAL NOT NULL,
+  vectors bytea STORAGE EXTERNAL NOT NULL
 );
-CREATE INDEX posting_chunk ON posting (chunk_id)
+CREATE INDEX segment_root ON segment (root_id);
+CREATE SEQUENCE segment_id AS bigint
 """
+
+_TRIGRAM = """
+CREATE TABLE IF NOT EXISTS trigram (
+  file_id bigint PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
+  signatures bytea NOT NULL,
+  names bytea NOT NULL
+)
+"""
+"""Apart from the others: what it holds says its own version, and an index can do without."""
 
 CONNECT_S = 5
 IDLE_MAX = 4
 
-_LEXICAL = f"""
-WITH asked AS (SELECT unnest($2::text[]) AS word),
-corpus AS (
-  SELECT sum(chunk_count)::float8 AS n,
-         (sum(words) / nullif(sum(chunk_count), 0))::float8 AS average
-  FROM file WHERE root_id = $1
-),
-found AS (
-  SELECT posting.word, chunk_id, frequency, count(*) OVER (PARTITION BY posting.word) AS n
-  FROM posting JOIN asked ON asked.word = posting.word WHERE root_id = $1
-)
-SELECT found.chunk_id, sum(
-  CASE WHEN corpus.n > found.n
-       THEN greatest(ln((corpus.n - found.n + 0.5) / (found.n + 0.5)), 1e-6) ELSE 1e-6 END
-  * frequency * {K1 + 1} / (frequency + {K1} * ({1 - B} + {B} * chunk.words / corpus.average))
-) AS score
-FROM found JOIN chunk ON chunk.id = found.chunk_id CROSS JOIN corpus
-GROUP BY found.chunk_id ORDER BY score DESC, found.chunk_id LIMIT $3
-"""
+OPEN_MAX = 4
+"""How many roots' postings stay open."""
 
 
 class PostgresBackend:
@@ -119,6 +116,7 @@ class PostgresBackend:
         self._schema = f"holdfast_index_{digest[:32]}"
         self._lock = threading.Lock()
         self._idle: list[psycopg.Connection[Any]] = []
+        self._open: OrderedDict[str, tuple[Identity, Opened]] = OrderedDict()
         self._ready = False
 
     # Connections.
@@ -190,9 +188,7 @@ class PostgresBackend:
                 "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1",
                 (self._schema,),
             ).fetchone()
-            if row is not None and row[0] != f"holdfast index {SCHEMA_VERSION}":
-                raise DamagedBackend(f"the index is stored as {row[0]!r}")
-            self._ready = row is not None
+            self._ready = row is not None and row[0] == f"holdfast index {SCHEMA_VERSION}"
         return self._ready
 
     def _prepare(self, connection: psycopg.Connection[Any]) -> None:
@@ -205,7 +201,8 @@ class PostgresBackend:
             )
             if self._prepared(connection):
                 return
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
+            # Derived data: another version's tables are dropped, and what they held is built again.
+            connection.execute(f"DROP SCHEMA IF EXISTS {self._schema} CASCADE")
             connection.execute(f"CREATE SCHEMA {self._schema}")
             for statement in _TABLES.split(";\n"):
                 connection.execute(statement)
@@ -240,10 +237,36 @@ class PostgresBackend:
             # One snapshot: every query of a reader sees one generation.
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try:
-                yield PostgresReader(connection, root)
+                yield PostgresReader(connection, root, self._corpus)
             finally:
                 if not connection.closed:
                     connection.execute("ROLLBACK")
+
+    def _corpus(
+        self, root: str, number: int, connection: psycopg.Connection[Any], identity: Identity
+    ) -> Corpus:
+        with self._lock:
+            known = self._open.get(root)
+            if known is not None and known[0] == identity:
+                self._open.move_to_end(root)
+                return known[1].corpus
+        digests = connection.execute("SELECT id, digest FROM segment WHERE root_id = $1", (number,))
+        files = connection.execute(
+            "SELECT id, path, language, segment_id, slot FROM file "
+            "WHERE root_id = $1 AND segment_id IS NOT NULL",
+            (number,),
+        )
+        made = opened(
+            dict(digests.fetchall()),
+            files.fetchall(),
+            known[1].segments if known is not None else {},
+            lambda segment: _segment(connection, segment, self._dimension),
+        )
+        with self._lock:
+            self._open[root] = (identity, made)
+            while len(self._open) > OPEN_MAX:
+                self._open.popitem(last=False)
+        return made.corpus
 
     # Writing.
 
@@ -255,6 +278,8 @@ class PostgresBackend:
     def writer(self, root: str) -> Iterator[PostgresWriter]:
         with self._session() as connection:
             self._prepare(connection)
+            if not _has_trigrams(connection):
+                connection.execute(_TRIGRAM)
             connection.execute("BEGIN")
             try:
                 writer = PostgresWriter(connection, root, self._dimension)
@@ -267,6 +292,8 @@ class PostgresBackend:
         with self._session() as connection:
             if self._prepared(connection):
                 connection.execute("DELETE FROM root WHERE path = $1", (root,))
+        with self._lock:
+            self._open.pop(root, None)
 
     def close(self) -> None:
         with self._lock:
@@ -278,8 +305,8 @@ class PostgresBackend:
 class PostgresReader:
     """One generation, in a read-only transaction."""
 
-    def __init__(self, connection: psycopg.Connection[Any], root: str) -> None:
-        self._connection = connection
+    def __init__(self, connection: psycopg.Connection[Any], root: str, corpus: Any) -> None:
+        self._connection, self._path, self._open = connection, root, corpus
         row = connection.execute(
             "SELECT id, generation, run FROM root WHERE path = $1", (root,)
         ).fetchone()
@@ -294,54 +321,48 @@ class PostgresReader:
     def totals(self) -> Totals:
         return _totals(self._connection, self._root)
 
-    def rank_lexical(self, words: Sequence[str], limit: int) -> Ranked:
-        found = self._connection.execute(_LEXICAL, (self._root, list(words), limit))
-        return [(row[0], float(row[1])) for row in found]
+    def corpus(self) -> Corpus:
+        found: Corpus = self._open(self._path, self._root, self._connection, self.identity)
+        return found
 
-    def rank_dense(self, vector: NDArray[np.float32], limit: int) -> Ranked:
+    def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
+        asked = list(ids)
         found = self._connection.execute(
-            "SELECT id, -(embedding <#> $2::vector) AS score FROM chunk WHERE root_id = $1 "
-            "ORDER BY embedding <#> $2::vector, id LIMIT $3",
-            (self._root, _vector(vector), limit),
+            f"{_CHUNK} JOIN unnest($2::bigint[], $3::bigint[]) AS asked (number, place) "
+            "ON file_id = number AND ordinal = place WHERE root_id = $1",
+            (self._root, [number for number, _ in asked], [place for _, place in asked]),
         )
-        return [(row[0], float(row[1])) for row in found]
+        return {(row[0], row[1]): StoredChunk((row[0], row[1]), *row[2:]) for row in found}
 
-    def term_stats(self, words: Sequence[str]) -> TermStats:
-        totals = self._connection.execute(
-            "SELECT coalesce(sum(chunk_count), 0)::bigint, coalesce(sum(words), 0)::bigint "
-            "FROM file WHERE root_id = $1",
-            (self._root,),
-        ).fetchone()
-        assert totals is not None
+    def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
+        numbers, ordinals = [n for n, _ in ids], [o for _, o in ids]
         found = self._connection.execute(
-            "SELECT word, count(*) FROM posting WHERE root_id = $1 AND word = ANY($2) "
-            "GROUP BY word",
-            (self._root, list(words)),
+            "SELECT file_id, chunk.ordinal, text FROM chunk "
+            "JOIN unnest($1::bigint[], $2::bigint[]) AS asked (number, ordinal) "
+            "ON file_id = number AND chunk.ordinal = asked.ordinal ORDER BY 1, 2",
+            (numbers, ordinals),
         )
-        chunks, length = totals
-        containing = dict.fromkeys(words, 0) | dict(found.fetchall())
-        return TermStats(chunks, length / chunks if chunks else 0.0, containing)
-
-    def paths(self, ids: Iterable[int]) -> dict[int, str]:
-        found = self._connection.execute(
-            "SELECT chunk.id, path FROM chunk JOIN file ON file.id = file_id "
-            "WHERE chunk.root_id = $1 AND chunk.id = ANY($2)",
-            (self._root, list(ids)),
-        )
-        return dict(found.fetchall())
-
-    def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
-        found = self._connection.execute(
-            f"{_CHUNK} WHERE chunk.root_id = $1 AND chunk.id = ANY($2)", (self._root, list(ids))
-        )
-        return {row[0]: StoredChunk(*row) for row in found}
+        return [((number, ordinal), text) for number, ordinal, text in found]
 
     def chunks_of(self, path: str) -> list[StoredChunk]:
         found = self._connection.execute(
-            f"{_CHUNK} WHERE chunk.root_id = $1 AND path = $2 ORDER BY chunk.id",
+            f"{_CHUNK} WHERE root_id = $1 AND path = $2 ORDER BY ordinal",
             (self._root, path),
         )
-        return [StoredChunk(*row) for row in found]
+        return [StoredChunk((row[0], row[1]), *row[2:]) for row in found]
+
+    def kept_files(self) -> list[KeptFile]:
+        kept = "signatures, names FROM file LEFT JOIN trigram ON trigram.file_id = file.id"
+        found = self._connection.execute(
+            "SELECT id, path, language, problem, chunk_count, "
+            f"{kept if _has_trigrams(self._connection) else 'NULL, NULL FROM file'} "
+            "WHERE root_id = $1 ORDER BY path",
+            (self._root,),
+        )
+        return [
+            KeptFile(*row[:5], *(None if kept is None else bytes(kept) for kept in row[5:]))
+            for row in found
+        ]
 
     def entry(self, path: str) -> Entry | None:
         row = self._connection.execute(
@@ -374,7 +395,7 @@ class PostgresReader:
 
 
 _CHUNK = (
-    "SELECT chunk.id, path, language, start_line, end_line, text, symbol_id, label, kind "
+    "SELECT file_id, ordinal, path, language, start_line, end_line, text, symbol_id, label, kind "
     "FROM chunk JOIN file ON file.id = file_id"
 )
 
@@ -399,8 +420,20 @@ def _totals(connection: psycopg.Connection[Any], root: int) -> Totals:
     return Totals(*row)
 
 
-def _vector(row: NDArray[np.float32]) -> str:
-    return "[" + ",".join(map(repr, row.tolist())) + "]"
+def _segment(connection: psycopg.Connection[Any], number: int, dimension: int) -> Segment:
+    row = (
+        connection.cursor(binary=True)
+        .execute("SELECT postings, vectors FROM segment WHERE id = $1", (number,))
+        .fetchone()
+    )
+    if row is None:
+        raise DamagedBackend("a segment of the index is missing")
+    return segment_format.unpack(bytes(row[0]), bytes(row[1]), dimension)
+
+
+def _has_trigrams(connection: psycopg.Connection[Any]) -> bool:
+    row = connection.execute("SELECT to_regclass('trigram') IS NOT NULL").fetchone()
+    return row is not None and bool(row[0])
 
 
 def _clean(text: str) -> str:
@@ -420,6 +453,8 @@ class PostgresWriter:
         ).fetchone()
         assert row is not None
         self._root, self.generation = row[0], row[1] + 1
+        self._gathering = Gathering(dimension)
+        self._gathered_as: int | None = None
 
     def snapshot(self) -> Snapshot:
         return _snapshot(self._connection, self._root)
@@ -428,53 +463,86 @@ class PostgresWriter:
         return _totals(self._connection, self._root)
 
     def start_over(self) -> None:
-        self._connection.execute("DELETE FROM file WHERE root_id = $1", (self._root,))
+        for table in ("file", "segment"):
+            self._connection.execute(f"DELETE FROM {table} WHERE root_id = $1", (self._root,))
+        self._gathering, self._gathered_as = Gathering(self._dimension), None
 
     def put(self, file: PreparedFile) -> None:
-        import numpy as np
-
         self.remove(file.path)
         run, stat = self._connection.execute, file.entry.stat
-        headers = [chunk.header.split() for chunk in file.chunks]
-        bodies = [chunk.body.split() for chunk in file.chunks]
-        lengths = [len(h) + len(b) for h, b in zip(headers, bodies, strict=True)]
+        slot = self._gathering.add(file) if file.chunks else None
+        if slot is not None and self._gathered_as is None:
+            self._gathered_as = self._new_number()
         row = run(
             "INSERT INTO file (root_id, path, digest, size_bytes, mtime_ns, ctime_ns, language, "
-            "problem, chunk_count, words, facts) VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11) "
-            "RETURNING id",
+            "problem, chunk_count, segment_id, slot, facts) "
+            "VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12) RETURNING id",
             (self._root, file.path, file.entry.digest, stat.size_bytes, stat.mtime_ns,
-             stat.ctime_ns, file.language, file.problem, len(file.chunks), sum(lengths),
-             file.facts),
+             stat.ctime_ns, file.language, file.problem, len(file.chunks),
+             None if slot is None else self._gathered_as, slot, file.facts),
         ).fetchone()  # fmt: skip
         assert row is not None
-        number = row[0]
-        if not file.chunks:
-            return
-        ids = [
-            found[0]
-            for found in run(
-                "SELECT nextval('chunk_id') FROM generate_series(1, $1)", (len(file.chunks),)
-            )
-        ]
-        rows = np.frombuffer(file.vectors, dtype=np.float32).reshape(-1, self._dimension)
+        self._connection.execute(
+            "INSERT INTO trigram VALUES ($1,$2,$3)", (row[0], *trigrams.of_file(file))
+        )
         self._copy(
-            "chunk (id, root_id, file_id, start_line, end_line, words, symbol_id, label, kind, "
-            "text, embedding)",
+            "chunk (file_id, ordinal, start_line, end_line, symbol_id, label, kind, text)",
             [
-                (identity, self._root, number, c.start_line, c.end_line, length, c.symbol_id,
-                 c.label, c.kind, _clean(c.text), _vector(vector))
-                for identity, c, length, vector in zip(
-                    ids, file.chunks, lengths, rows, strict=True)
+                (row[0], ordinal, c.start_line, c.end_line, c.symbol_id, c.label, c.kind,
+                 _clean(c.text))
+                for ordinal, c in enumerate(file.chunks)
             ],
         )  # fmt: skip
-        self._copy(
-            "posting (root_id, word, chunk_id, frequency)",
-            [
-                (self._root, word, identity, frequency)
-                for identity, header, body in zip(ids, headers, bodies, strict=True)
-                for word, frequency in weighted_counts(header, body).items()
-            ],
+        if self._gathering.rows >= ROWS_MAX:
+            self._put_segment()
+
+    def _new_number(self) -> int:
+        row = self._connection.execute("SELECT nextval('segment_id')").fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def _put_segment(self) -> None:
+        if self._gathered_as is not None:
+            self._insert_segment(self._gathered_as, self._gathering.take())
+            self._gathered_as = None
+
+    def _insert_segment(self, number: int, segment: Segment) -> None:
+        postings, vectors = segment_format.pack(segment), segment_format.pack_vectors(segment)
+        self._connection.execute(
+            "INSERT INTO segment VALUES ($1,$2,$3,$4,$5,$6)",
+            (number, self._root, digest(postings, vectors), segment.rows, postings, vectors),
         )
+
+    def _merge_segments(self) -> None:
+        """Leave no segment that is mostly dead, and few small ones."""
+        found = self._connection.execute(
+            "SELECT id, rows, (SELECT coalesce(sum(chunk_count), 0)::bigint FROM file "
+            "WHERE segment_id = segment.id) FROM segment WHERE root_id = $1",
+            (self._root,),
+        )
+        for group in to_merge([Standing(*row) for row in found]):
+            parts, moves = [], []
+            slots = 0
+            for old in group:
+                segment = _segment(self._connection, old, self._dimension)
+                renamed: list[int | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
+                for number, slot in self._connection.execute(
+                    "SELECT id, slot FROM file WHERE segment_id = $1", (old,)
+                ):
+                    renamed[slot] = slots
+                    moves.append((number, slots))
+                    slots += 1
+                parts.append((segment, renamed))
+            if moves:
+                new = self._new_number()
+                self._insert_segment(new, segment_format.merge(parts, self._dimension))
+                self._connection.execute(
+                    "UPDATE file SET segment_id = $1, slot = place "
+                    "FROM unnest($2::bigint[], $3::bigint[]) AS moved (number, place) "
+                    "WHERE id = number",
+                    (new, [number for number, _ in moves], [slot for _, slot in moves]),
+                )
+            self._connection.execute("DELETE FROM segment WHERE id = ANY($1)", (group,))
 
     def _copy(self, into: str, rows: list[tuple[Any, ...]]) -> None:
         if not rows:
@@ -497,6 +565,8 @@ class PostgresWriter:
         )
 
     def publish(self, marker: str, taken_ns: int) -> Identity:
+        self._put_segment()
+        self._merge_segments()
         identity = (self.generation, os.urandom(8).hex())
         self._connection.execute(
             "UPDATE root SET marker=$2, generation=$3, taken_ns=$4, run=$5 WHERE id=$1",

@@ -11,7 +11,9 @@ from holdfast.index import facts as facts_of
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.facts import MODULE, Chunk, FileFacts, Problem, Span
 from holdfast.index.generation import PreparedChunk, PreparedFile
-from holdfast.index.search.lexical import spaced_words
+from holdfast.index.search import segment as segments
+from holdfast.index.search.fields import fields_of
+from holdfast.index.search.terms import WORD
 
 Extract = Callable[[str, bytes], FileFacts]
 
@@ -21,13 +23,12 @@ def extract_facts(path: str, source: bytes) -> FileFacts:
     return facts_of.extract(path, source)
 
 
-PREPARED_VERSION = 1
+PREPARED_VERSION = 2
 """What `prepare` makes of facts; part of the key under which its results are kept.
 
 1: chunks with header and body words.
+2: chunks, and postings by field.
 """
-
-SIGNATURE_CHARACTERS_MAX = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,10 @@ def prepare(job: Job, extract: Extract) -> PreparedFile:
     problem = unfit(job.source)
     if problem is not None:
         facts = FileFacts(job.path, language_of(job.path), "", 0, len(job.source))
-        return _file(job, facts, problem, ())
+        return _file(job, facts, problem, (), b"")
     facts = extract(job.path, job.source)
-    return _file(job, facts, None, chunks_of(job.path, job.source, facts))
+    chunks = chunks_of(job.source, facts)
+    return _file(job, facts, None, chunks, postings_of(facts, chunks))
 
 
 def prepare_with_vectors(job: Job, extract: Extract, provider: EmbeddingProvider) -> PreparedFile:
@@ -69,6 +71,7 @@ def replace_vectors(file: PreparedFile, vectors: bytes) -> PreparedFile:
         file.problem,
         file.facts,
         file.chunks,
+        file.postings,
         vectors,
     )
 
@@ -86,7 +89,8 @@ def without_parser(job: Job, why: str) -> PreparedFile:
         chunks=(Chunk(MODULE, whole),) if job.source else (),
         problems=(Problem("too_hard", 1, why),),
     )
-    return _file(job, facts, why, chunks_of(job.path, job.source, facts))
+    chunks = chunks_of(job.source, facts)
+    return _file(job, facts, why, chunks, postings_of(facts, chunks))
 
 
 def embedded_text(path: str, chunk: PreparedChunk) -> str:
@@ -95,7 +99,11 @@ def embedded_text(path: str, chunk: PreparedChunk) -> str:
 
 
 def _file(
-    job: Job, facts: FileFacts, problem: str | None, chunks: tuple[PreparedChunk, ...]
+    job: Job,
+    facts: FileFacts,
+    problem: str | None,
+    chunks: tuple[PreparedChunk, ...],
+    postings: bytes,
 ) -> PreparedFile:
     return PreparedFile(
         job.path,
@@ -104,35 +112,43 @@ def _file(
         problem,
         facts_of.encode(facts),
         chunks,
+        postings,
         b"",
     )
 
 
-def chunks_of(path: str, source: bytes, facts: FileFacts) -> tuple[PreparedChunk, ...]:
-    """The chunks of a file, in words. Facts and bytes say it all, so it is made anew each time."""
+def chunks_of(source: bytes, facts: FileFacts) -> tuple[PreparedChunk, ...]:
+    """The chunks of a file that have a word. Facts and bytes say it all, so they are not kept."""
     prepared = []
-    path_words = spaced_words(path)
     for chunk in facts.chunks:
         span = chunk.span
         text = source[span.start : span.end].decode("utf-8", "replace")
-        body = spaced_words(text)
-        if not body:
+        if WORD.search(text) is None:
             continue
         symbol = facts.symbols[chunk.owner] if chunk.owner != MODULE else None
-        header = path_words
-        if symbol is not None:
-            about = f"{symbol.qualified} {symbol.signature[:SIGNATURE_CHARACTERS_MAX]}"
-            header = f"{path_words} {spaced_words(about)}"
         prepared.append(
             PreparedChunk(
                 span.first_line,
                 span.last_line,
                 text,
-                symbol.id if symbol else None,
+                # A guessed symbol names its chunk, and is no symbol to ask more about.
+                symbol.id if symbol and not facts.guessed else None,
                 symbol.qualified if symbol else None,
                 symbol.kind if symbol else "module",
-                header,
-                body,
+                span.start,
             )
         )
     return tuple(prepared)
+
+
+def postings_of(facts: FileFacts, chunks: tuple[PreparedChunk, ...]) -> bytes:
+    """What the chunks can be found by, packed."""
+    if not chunks:
+        return b""
+    return segments.pack(
+        segments.of_chunks(
+            fields_of(facts, {chunk.start: chunk.text for chunk in chunks}),
+            [(chunk.start_line, chunk.end_line) for chunk in chunks],
+            [chunk.kind for chunk in chunks],
+        )
+    )

@@ -13,15 +13,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from holdfast.index.facts import MODULE, Binding, FileFacts, Import, Symbol
+from holdfast.index.languages import FAMILIES
 from holdfast.index.walk import CONTAINERS
 
-FAMILIES = {
-    "python": "python", "notebook": "python",
-    "javascript": "js", "typescript": "js", "tsx": "js",
-    "go": "go", "rust": "rust", "java": "jvm", "kotlin": "jvm", "scala": "jvm",
-    "c": "c", "cpp": "c", "csharp": "csharp", "ruby": "ruby", "php": "php", "swift": "swift",
-    "bash": "bash", "lua": "lua",
-}  # fmt: skip
 TYPES = CONTAINERS | {"type"}
 OWNERS = CONTAINERS | {"namespace"}
 
@@ -61,6 +55,14 @@ class View:
         table: dict[tuple[int, str], list[Binding]] = defaultdict(list)
         for binding in self.facts.bindings:
             table[binding.scope, binding.name].append(binding)
+        return dict(table)
+
+    @cached_property
+    def calls(self) -> dict[str, list[int]]:
+        """Which calls of the file name what, by their place among its calls."""
+        table: dict[str, list[int]] = defaultdict(list)
+        for number, call in enumerate(self.facts.calls):
+            table[call.name].append(number)
         return dict(table)
 
     @cached_property
@@ -137,11 +139,14 @@ class Program:
             return
         for package in _packages(view):
             self.packages[view.family, package] += 1
+        path, family = facts.path, view.family
+        by_full, by_name, by_id = self.by_full, self.by_name, self.by_id
+        prefix = f"{facts.module}." if facts.module else ""
         for index, symbol in enumerate(facts.symbols):
-            thing = Thing("symbol", facts.path, index)
-            self.by_full[view.family, view.full(index)].append(thing)
-            self.by_name[view.family, symbol.name].append(thing)
-            self.by_id[symbol.id] = thing
+            thing = Thing("symbol", path, index)
+            by_full[family, prefix + symbol.qualified].append(thing)
+            by_name[family, symbol.name].append(thing)
+            by_id[symbol.id] = thing
 
     def remove(self, path: str) -> None:
         """Take a file out, and leave no trace of it."""

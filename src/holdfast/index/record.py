@@ -6,6 +6,7 @@ fingerprint in force and a proof, see `gate`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from holdfast.index import fingerprint as fingerprints
@@ -79,6 +80,44 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
+class Unseen:
+    """What the last run could not take in, though no rule leaves it out.
+
+    `unreadable` counts files and directories, `examples` names a few of them; `unnameable` counts
+    names that no key can hold: not UTF-8, or with a backslash.
+    """
+
+    unreadable: int = 0
+    examples: tuple[str, ...] = ()
+    unnameable: int = 0
+
+    def sentences(self) -> list[str]:
+        """What to tell a person; nothing when everything was taken in."""
+        said = []
+        if self.unreadable:
+            names = ", ".join(name if name.isprintable() else repr(name) for name in self.examples)
+            more = ", …" if self.unreadable > len(self.examples) else ""
+            said.append(
+                f"{self.unreadable} parts could not be read and may be missing from the index: "
+                f"{names}{more}"
+            )
+        if self.unnameable:
+            said.append(
+                f"{self.unnameable} names are not UTF-8 or hold a backslash; they are left out."
+            )
+        return said
+
+
+EXAMPLES_MAX = 5
+
+
+def unseen(unreadable: Collection[str], unnameable: int) -> Unseen:
+    """What a run could not take in, by the keys it could not read; "" is the root."""
+    examples = tuple(key or "." for key in sorted(unreadable)[:EXAMPLES_MAX])
+    return Unseen(len(unreadable), examples, unnameable)
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """One tracked root. `root` is canonical."""
 
@@ -89,6 +128,7 @@ class Record:
     fingerprint_source: str = VERIFIED
     options: Options = field(default_factory=Options)
     last_error: str | None = None
+    unseen: Unseen = Unseen()
 
     @property
     def searchable(self) -> bool:
@@ -119,6 +159,12 @@ def record_to_wire(record: Record) -> dict[str, object]:
     }
     if record.last_error is not None:
         wire["lastError"] = record.last_error
+    left = record.unseen
+    wire |= {
+        "unreadable": left.unreadable,
+        "unreadableExamples": list(left.examples),
+        "unnameable": left.unnameable,
+    }
     return wire
 
 
@@ -140,9 +186,21 @@ def record_from_wire(root: str, wire: object) -> Record:
                 tuple(str(p) for p in wire.get("ignorePatterns", ())),
             ),
             None if last_error is None else str(last_error),
+            _unseen_from_wire(wire),
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"the entry of {root} lacks {error}") from error
+
+
+def _unseen_from_wire(wire: dict[str, object]) -> Unseen:
+    """Nothing, in a record of format 1: it did not say."""
+    unreadable, unnameable = wire.get("unreadable", 0), wire.get("unnameable", 0)
+    examples = wire.get("unreadableExamples", [])
+    if not isinstance(unreadable, int) or not isinstance(unnameable, int):
+        raise ValueError("what was not seen is not counted")
+    if not isinstance(examples, list):
+        raise ValueError("unreadableExamples is not a list")
+    return Unseen(unreadable, tuple(str(name) for name in examples), unnameable)
 
 
 def _state_to_wire(state: State) -> dict[str, object]:

@@ -19,13 +19,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from holdfast.files.paths import canonical_root
-from holdfast.index.errors import RegistryDamaged
+from holdfast.index.errors import HOME_HINT, RegistryDamaged
 from holdfast.index.record import IndexFailed, Record, record_from_wire, record_to_wire
 
-REGISTRY_FORMAT = 1
-"""The file's version.
+REGISTRY_FORMAT = 2
+"""The file's version. An older one is read as it is, and written anew by the next change.
 
 - 1: {"formatVersion", "codebases": {root: record}}.
+- 2: a record says what its last run could not read or name.
 """
 
 Change = Callable[[Record | None], Record | None]
@@ -82,14 +83,15 @@ class Registry:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise RegistryDamaged(str(self._path), str(error)) from error
+            # The system does not let us read it; no repair of ours would change that.
+            raise RegistryDamaged(str(self._path), str(error), HOME_HINT) from error
         try:
             wire = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise RegistryDamaged(str(self._path), f"not JSON ({error})") from error
         if not isinstance(wire, dict) or not isinstance(wire.get("codebases"), dict):
             raise RegistryDamaged(str(self._path), "not a registry")
-        if wire.get("formatVersion") != REGISTRY_FORMAT:
+        if wire.get("formatVersion") not in range(1, REGISTRY_FORMAT + 1):
             raise RegistryDamaged(
                 str(self._path), f"format {wire.get('formatVersion')!r} is not {REGISTRY_FORMAT}"
             )

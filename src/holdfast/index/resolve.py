@@ -19,7 +19,8 @@ from typing import Literal
 import msgspec
 
 from holdfast.index.facts import MODULE, Call, CallKind, FileFacts, file_id
-from holdfast.index.names import CALLABLE, SELF, SUPER, Found, Names
+from holdfast.index.lookup import CALLABLE, SELF, SUPER, Found
+from holdfast.index.names import Names
 from holdfast.index.program import OWNERS, Program, Thing, View
 from holdfast.index.wordlists import COMMON_METHODS
 
@@ -101,14 +102,19 @@ class Resolver:
     def __init__(self, files: Iterable[FileFacts] = ()) -> None:
         self.program = Program(files)
         self.names = Names(self.program)
+        self._methods: dict[tuple[str, str], list[Thing]] = {}
 
     def replace(self, facts: FileFacts) -> None:
         self.program.add(facts)
-        self.names.forget()
+        self._forget()
 
     def remove(self, path: str) -> None:
         self.program.remove(path)
+        self._forget()
+
+    def _forget(self) -> None:
         self.names.forget()
+        self._methods.clear()
 
     def file(self, path: str) -> Resolution:
         """Every call of one file."""
@@ -278,12 +284,8 @@ class Resolver:
         """For a method of an unknown receiver: the only method of that name is a guess."""
         if not call.receiver or detail == "no such member on the known receiver":
             return self._open(view, call, "unresolved", detail, [])
-        named = [
-            t
-            for t in self.program.by_name.get((view.family, call.name), ())
-            if self.program.symbol(t).kind == "method" and self.program.symbol(t).defined
-        ]
-        if not named or len(named) > LEADS_MAX or call.name in COMMON_METHODS:
+        named = [] if call.name in COMMON_METHODS else self._named(view.family, call.name)
+        if not named or len(named) > LEADS_MAX:
             return self._open(view, call, "unresolved", detail, [])
         if len(named) > 1:
             found = [Found(t, 0.2, "method name") for t in sorted(named)]
@@ -298,3 +300,15 @@ class Resolver:
             GUESS if close else 0.35,
             "only method of that name",
         )
+
+    def _named(self, family: str, name: str) -> list[Thing]:
+        """The methods of a name that have a body, remembered."""
+        known = self._methods.get((family, name))
+        if known is None:
+            symbol = self.program.symbol
+            known = self._methods[family, name] = [
+                t
+                for t in self.program.by_name.get((family, name), ())
+                if symbol(t).kind == "method" and symbol(t).defined
+            ]
+        return known

@@ -4,38 +4,40 @@ The next generation is prepared inside one write transaction. SQLite lets reader
 committed state meanwhile, and undoes an open transaction by itself after a crash, so the old
 generation serves until the new one, marker and all, is committed; there is no moment in between.
 
-Postings are an FTS5 table without content. Vectors are kept file by file and read into one matrix
-for each generation.
+Postings and vectors are kept in segments (`holdfast.index.segments`), a blob each, and read once
+for all generations that share them.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
-from holdfast.index.errors import BackendUnavailable, DamagedBackend
-from holdfast.index.generation import Identity, PreparedFile, Ranked, StoredChunk, Totals
+from holdfast.index.errors import HOME_HINT, BackendUnavailable, DamagedBackend
+from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk, Totals
 from holdfast.index.leases import root_key
-from holdfast.index.search.lexical import HEADER_WEIGHT, TermStats
+from holdfast.index.search import segment as segment_format
+from holdfast.index.search import trigrams
+from holdfast.index.search.trigrams import KeptFile
+from holdfast.index.segments import ROWS_MAX, Gathering, Opened, Standing, digest, opened, to_merge
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from holdfast.index.search.corpus import Corpus
+    from holdfast.index.search.segment import Segment
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """The tables' version, in `user_version`.
 
 - 1: meta, file, facts, vector, chunk, posting.
+- 2: meta, file, facts, chunk, segment: our own postings and vectors.
 """
 
 _TABLES = """
@@ -49,15 +51,14 @@ CREATE TABLE file (
   ctime_ns INTEGER NOT NULL,
   language TEXT NOT NULL,
   problem TEXT,
-  first_chunk INTEGER NOT NULL,
   chunk_count INTEGER NOT NULL,
-  words INTEGER NOT NULL
+  segment INTEGER,
+  slot INTEGER
 );
+CREATE INDEX file_segment ON file (segment);
 CREATE TABLE facts (file_id INTEGER PRIMARY KEY, facts BLOB NOT NULL);
-CREATE TABLE vector (file_id INTEGER PRIMARY KEY, rows BLOB NOT NULL);
 CREATE TABLE chunk (
   id INTEGER PRIMARY KEY,
-  file_id INTEGER NOT NULL,
   start_line INTEGER NOT NULL,
   end_line INTEGER NOT NULL,
   symbol_id TEXT,
@@ -65,39 +66,28 @@ CREATE TABLE chunk (
   kind TEXT NOT NULL,
   text TEXT NOT NULL
 );
-CREATE VIRTUAL TABLE posting USING fts5(
-  header, body, content='', contentless_delete=1,
-  tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
+CREATE TABLE segment (
+  id INTEGER PRIMARY KEY,
+  digest TEXT NOT NULL,
+  rows INTEGER NOT NULL,
+  postings BLOB NOT NULL,
+  vectors BLOB NOT NULL
 );
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab(posting, row);
 """
-_DROPS = ("vocabulary", "posting", "chunk", "vector", "facts", "file")
+_TRIGRAM = """
+CREATE TABLE IF NOT EXISTS trigram (
+  file_id INTEGER PRIMARY KEY, signatures BLOB NOT NULL, names BLOB NOT NULL
+)
+"""
+"""Apart from the others: what it holds says its own version, and an index can do without."""
+_DROPS = ("vocabulary", "posting", "chunk", "vector", "facts", "file", "segment")
+
+ORDINAL_BITS = 20
+"""A chunk's row is its file's number and, in this many bits, which chunk of the file it is."""
 
 BUSY_MS = 5_000
-MATRICES_MAX = 4
-
-
-_Span = tuple[int, int, str, str]
-"""Where a file's vectors are: first chunk, how many, and whose they are (path, digest)."""
-
-
-@dataclass(slots=True)
-class _Matrix:
-    """Every vector of one generation: row i belongs to chunk ids[i], if it is alive.
-
-    The next generation mostly holds the same files, so the matrix is carried forward: rows of
-    files that went are dead, rows of new files are appended.
-    """
-
-    identity: Identity
-    spans: dict[_Span, int]
-    """Each file's place -> its first row."""
-    ids: NDArray[np.int64]
-    rows: NDArray[np.float32]
-    dead: NDArray[np.bool_]
-    firsts: list[int]
-    """The first chunk of each file that has chunks, in order."""
-    paths: list[str]
+OPEN_MAX = 4
+"""How many roots' postings stay open."""
 
 
 class SqliteBackend:
@@ -109,7 +99,7 @@ class SqliteBackend:
     def __init__(self, directory: Path, dimension: int) -> None:
         self._directory, self._dimension = directory, dimension
         self._lock = threading.Lock()
-        self._matrices: OrderedDict[str, _Matrix] = OrderedDict()
+        self._open: OrderedDict[str, tuple[Identity, Opened]] = OrderedDict()
         self._idle: dict[str, list[tuple[int, apsw.Connection]]] = {}
 
     def _path(self, root: str) -> Path:
@@ -148,7 +138,7 @@ class SqliteBackend:
                 # One read transaction: every query of a reader sees one generation.
                 connection.execute("BEGIN")
                 try:
-                    yield SqliteReader(connection, self._matrix, root)
+                    yield SqliteReader(connection, self._corpus, root)
                 finally:
                     connection.execute("ROLLBACK")
 
@@ -189,65 +179,26 @@ class SqliteBackend:
         connection.execute("PRAGMA mmap_size=1073741824")
         return connection
 
-    def _matrix(self, root: str, connection: apsw.Connection, identity: Identity) -> _Matrix:
+    def _corpus(self, root: str, connection: apsw.Connection, identity: Identity) -> Corpus:
         with self._lock:
-            known = self._matrices.get(root)
-            if known is not None and known.identity == identity:
-                self._matrices.move_to_end(root)
-                return known
-        matrix = self._load(root, connection, identity, known)
+            known = self._open.get(root)
+            if known is not None and known[0] == identity:
+                self._open.move_to_end(root)
+                return known[1].corpus
+        made = opened(
+            dict(_rows(connection, "SELECT id, digest FROM segment")),
+            _rows(
+                connection,
+                "SELECT id, path, language, segment, slot FROM file WHERE segment IS NOT NULL",
+            ),
+            known[1].segments if known is not None else {},
+            lambda number: _segment(connection, number, self._dimension),
+        )
         with self._lock:
-            self._matrices[root] = matrix
-            while len(self._matrices) > MATRICES_MAX:
-                self._matrices.popitem(last=False)
-        return matrix
-
-    def _load(
-        self, root: str, connection: apsw.Connection, identity: Identity, known: _Matrix | None
-    ) -> _Matrix:
-        import numpy as np
-
-        found: list[tuple[int, int, int, str, str]] = _rows(
-            connection,
-            "SELECT id, first_chunk, chunk_count, path, digest FROM file WHERE chunk_count > 0 "
-            "ORDER BY first_chunk",
-        )
-        spans = {(first, n, path, digest): number for number, first, n, path, digest in found}
-        total = sum(span[1] for span in spans)
-        kept = {} if known is None else {s: at for s, at in known.spans.items() if s in spans}
-        if known is None or sum(span[1] for span in kept) < 0.75 * len(known.ids):
-            known, kept = None, {}
-        new = [span for span in spans if span not in kept]
-        blobs = []
-        for span in new:
-            row = _row(connection, "SELECT rows FROM vector WHERE file_id = ?", (spans[span],))
-            if row is None or len(row[0]) != span[1] * self._dimension * 4:
-                raise DamagedBackend(f"the vectors of {root} do not belong to its chunks")
-            blobs.append(row[0])
-        rows = np.frombuffer(b"".join(blobs), dtype=np.float32).reshape(-1, self._dimension)
-        parts = [np.arange(first, first + n, dtype=np.int64) for first, n, *_ in new]
-        ids = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
-        dead = np.zeros(len(ids), dtype=np.bool_)
-        at = 0
-        if known is not None:
-            at = len(known.ids)
-            gone = known.dead.copy()
-            for span, start in known.spans.items():
-                if span not in kept:
-                    gone[start : start + span[1]] = True
-            if new:
-                rows = np.concatenate([known.rows, rows])
-                ids = np.concatenate([known.ids, ids])
-                dead = np.concatenate([gone, dead])
-            else:
-                rows, ids, dead = known.rows, known.ids, gone
-        for span in new:
-            kept[span] = at
-            at += span[1]
-        assert len(ids) - int(dead.sum()) == total, "every chunk has one living row"
-        return _Matrix(
-            identity, kept, ids, rows, dead, [row[1] for row in found], [row[3] for row in found]
-        )
+            self._open[root] = (identity, made)
+            while len(self._open) > OPEN_MAX:
+                self._open.popitem(last=False)
+        return made.corpus
 
     # Writing.
 
@@ -255,9 +206,11 @@ class SqliteBackend:
         try:
             self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise BackendUnavailable(f"cannot write to {self._directory}: {error}") from error
+            raise BackendUnavailable(
+                f"cannot write to {self._directory}: {error}", HOME_HINT
+            ) from error
         if not os.access(self._directory, os.W_OK):
-            raise BackendUnavailable(f"cannot write to {self._directory}")
+            raise BackendUnavailable(f"cannot write to {self._directory}", HOME_HINT)
 
     @contextmanager
     def writer(self, root: str) -> Iterator[SqliteWriter]:
@@ -266,7 +219,7 @@ class SqliteBackend:
             connection = self._open_for_writing(root)
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                writer = SqliteWriter(connection, root)
+                writer = SqliteWriter(connection, root, self._dimension)
                 try:
                     yield writer
                 finally:
@@ -297,7 +250,7 @@ class SqliteBackend:
         except OSError as error:
             raise BackendUnavailable(f"cannot remove the index of {root}: {error}") from error
         with self._lock:
-            self._matrices.pop(root, None)
+            self._open.pop(root, None)
 
     def _unlink(self, root: str) -> None:
         path = self._path(root)
@@ -329,6 +282,7 @@ def _prepared(path: Path) -> apsw.Connection:
                 connection.execute(_TABLES)
                 connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
             connection.execute("COMMIT")
+        connection.execute(_TRIGRAM)
     except BaseException:
         connection.close()
         raise
@@ -354,6 +308,13 @@ def _row(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) 
     return found[0] if found else None
 
 
+def _segment(connection: apsw.Connection, number: int, dimension: int) -> Segment:
+    row = _row(connection, "SELECT postings, vectors FROM segment WHERE id = ?", (number,))
+    if row is None:
+        raise DamagedBackend("a segment of the index is missing")
+    return segment_format.unpack(row[0], row[1], dimension)
+
+
 @contextmanager
 def _translated() -> Iterator[None]:
     try:
@@ -369,8 +330,8 @@ def _translated() -> Iterator[None]:
 class SqliteReader:
     """One generation, in a read transaction."""
 
-    def __init__(self, connection: apsw.Connection, matrix: Any, root: str) -> None:
-        self._connection, self._load, self._root = connection, matrix, root
+    def __init__(self, connection: apsw.Connection, corpus: Any, root: str) -> None:
+        self._connection, self._open, self._root = connection, corpus, root
         self.identity: Identity = (
             int(_meta(connection, "generation") or 0),
             str(_meta(connection, "run") or ""),
@@ -382,65 +343,53 @@ class SqliteReader:
     def totals(self) -> Totals:
         return _totals(self._connection)
 
-    def rank_lexical(self, words: Sequence[str], limit: int) -> Ranked:
-        if not words:
-            return []
-        match = " OR ".join(f'"{word}"' for word in words)
-        return _rows(
-            self._connection,
-            "SELECT rowid, -bm25(posting, ?, 1.0) AS score FROM posting WHERE posting MATCH ? "
-            "ORDER BY score DESC, rowid LIMIT ?",
-            (HEADER_WEIGHT, match, limit),
-        )
-
-    def rank_dense(self, vector: NDArray[np.float32], limit: int) -> Ranked:
-        import numpy as np
-
-        matrix = self._matrix()
-        scores = matrix.rows @ vector
-        limit = min(limit, len(scores) - int(matrix.dead.sum()))
-        scores[matrix.dead] = -np.inf
-        if limit < len(scores):
-            best = np.argpartition(-scores, limit)[:limit]
-        else:
-            best = np.arange(len(scores))
-        ids = matrix.ids[best]
-        order = np.lexsort((ids, -scores[best]))
-        return [(int(ids[i]), float(scores[best[i]])) for i in order]
-
-    def _matrix(self) -> _Matrix:
-        matrix: _Matrix = self._load(self._root, self._connection, self.identity)
-        return matrix
-
-    def paths(self, ids: Iterable[int]) -> dict[int, str]:
-        matrix = self._matrix()
-        return {i: matrix.paths[bisect_right(matrix.firsts, i) - 1] for i in ids}
-
-    def term_stats(self, words: Sequence[str]) -> TermStats:
-        chunks, total = _row(self._connection, "SELECT sum(chunk_count), sum(words) FROM file")
-        chunks, total = chunks or 0, total or 0
-        containing = {}
-        for word in words:
-            row = _row(self._connection, "SELECT doc FROM vocabulary WHERE term = ?", (word,))
-            containing[word] = 0 if row is None else int(row[0])
-        return TermStats(chunks, total / chunks if chunks else 0.0, containing)
-
-    def chunks(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
-        found = {}
-        for identity in ids:
-            row = _row(self._connection, f"{_CHUNK} WHERE chunk.id = ?", (identity,))
-            if row is not None:
-                found[identity] = StoredChunk(*row)
+    def corpus(self) -> Corpus:
+        found: Corpus = self._open(self._root, self._connection, self.identity)
         return found
 
+    def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
+        found: dict[ChunkId, StoredChunk] = {}
+        for number, ordinal in ids:
+            row = _row(
+                self._connection,
+                f"{_CHUNK} WHERE chunk.id = ?",
+                (number << ORDINAL_BITS | ordinal,),
+            )
+            if row is not None:
+                found[number, ordinal] = StoredChunk((number, ordinal), *row[1:])
+        return found
+
+    def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
+        rows = sorted(number << ORDINAL_BITS | ordinal for number, ordinal in ids)
+        found: list[tuple[int, str]] = []
+        at = 0
+        while at < len(rows):
+            # Chunks of a file mostly come in runs, and a run is asked for at once.
+            end = at + 1
+            while end < len(rows) and rows[end] == rows[end - 1] + 1:
+                end += 1
+            query = "SELECT id, text FROM chunk WHERE id BETWEEN ? AND ? ORDER BY id"
+            found += _rows(self._connection, query, (rows[at], rows[end - 1]))
+            at = end
+        low = (1 << ORDINAL_BITS) - 1
+        return [((row >> ORDINAL_BITS, row & low), text) for row, text in found]
+
     def chunks_of(self, path: str) -> list[StoredChunk]:
-        row = _row(
-            self._connection, "SELECT first_chunk, chunk_count FROM file WHERE path = ?", (path,)
-        )
+        row = _row(self._connection, "SELECT id, chunk_count FROM file WHERE path = ?", (path,))
         if row is None:
             return []
-        found = self.chunks(range(row[0], row[0] + row[1]))
+        found = self.chunks((row[0], ordinal) for ordinal in range(row[1]))
         return [found[identity] for identity in sorted(found)]
+
+    def kept_files(self) -> list[KeptFile]:
+        there = _row(self._connection, "SELECT 1 FROM sqlite_schema WHERE name = 'trigram'")
+        kept = "signatures, names FROM file LEFT JOIN trigram ON file_id = id"
+        found = _rows(
+            self._connection,
+            "SELECT id, path, language, problem, chunk_count, "
+            f"{kept if there else 'NULL, NULL FROM file'} ORDER BY path",
+        )
+        return [KeptFile(*row) for row in found]
 
     def entry(self, path: str) -> Entry | None:
         row = _row(
@@ -479,7 +428,7 @@ class SqliteReader:
 
 _CHUNK = (
     "SELECT chunk.id, path, language, start_line, end_line, text, symbol_id, label, kind "
-    "FROM chunk JOIN file ON file.id = file_id"
+    f"FROM chunk JOIN file ON file.id = chunk.id >> {ORDINAL_BITS}"
 )
 
 
@@ -501,18 +450,17 @@ def _totals(connection: apsw.Connection) -> Totals:
 class SqliteWriter:
     """The next generation, in a write transaction."""
 
-    def __init__(self, connection: apsw.Connection, root: str) -> None:
-        self._connection, self._root = connection, root
+    def __init__(self, connection: apsw.Connection, root: str, dimension: int) -> None:
+        self._connection, self._root, self._dimension = connection, root, dimension
         self.generation = int(_meta(connection, "generation") or 0) + 1
         self.published = False
         self._load_counters()
 
     def _load_counters(self) -> None:
-        chunk, file = _row(
-            self._connection,
-            "SELECT coalesce(max(first_chunk + chunk_count), 1), coalesce(max(id), 0) FROM file",
-        )
-        self._next_chunk, self._next_file = int(chunk), int(file) + 1
+        (file,) = _row(self._connection, "SELECT coalesce(max(id), 0) FROM file")
+        (segment,) = _row(self._connection, "SELECT coalesce(max(id), 0) FROM segment")
+        self._next_file, self._next_segment = int(file) + 1, int(segment) + 1
+        self._gathering = Gathering(self._dimension)
 
     def snapshot(self) -> Snapshot:
         return _snapshot(self._connection)
@@ -524,56 +472,91 @@ class SqliteWriter:
         _drop_tables(self._connection)
         tables = _TABLES.split(";\n", 1)[1]  # All but meta, which says what generation we are.
         self._connection.execute(tables)
+        self._connection.execute("DELETE FROM trigram")
         self._load_counters()
 
     def put(self, file: PreparedFile) -> None:
         self.remove(file.path)
         run, stat = self._connection.execute, file.entry.stat
-        number, first = self._next_file, self._next_chunk
+        number = self._next_file
         self._next_file += 1
-        self._next_chunk += len(file.chunks)
-        length = sum(
-            c.header.count(" ") + c.body.count(" ") + bool(c.header) + bool(c.body)
-            for c in file.chunks  # Words are apart by single spaces.
-        )
+        slot = self._gathering.add(file) if file.chunks else None
         run(
             "INSERT INTO file VALUES (?,?,?,?,?,?,?,?,?,?,?)",
             (number, file.path, file.entry.digest, stat.size_bytes, stat.mtime_ns, stat.ctime_ns,
-             file.language, file.problem, first, len(file.chunks), length),
+             file.language, file.problem, len(file.chunks),
+             None if slot is None else self._next_segment, slot),
         )  # fmt: skip
         run("INSERT INTO facts VALUES (?,?)", (number, file.facts))
-        many = self._connection.executemany
+        run("INSERT INTO trigram VALUES (?,?,?)", (number, *trigrams.of_file(file)))
         if not file.chunks:
             return
-        run("INSERT INTO vector VALUES (?,?)", (number, file.vectors))
-        many(
-            "INSERT INTO chunk VALUES (?,?,?,?,?,?,?,?)",
+        self._connection.executemany(
+            "INSERT INTO chunk VALUES (?,?,?,?,?,?,?)",
             [
-                (identity, number, c.start_line, c.end_line, c.symbol_id, c.label, c.kind, c.text)
-                for identity, c in enumerate(file.chunks, first)
+                (identity, c.start_line, c.end_line, c.symbol_id, c.label, c.kind, c.text)
+                for identity, c in enumerate(file.chunks, number << ORDINAL_BITS)
             ],
         )
-        many(
-            "INSERT INTO posting(rowid, header, body) VALUES (?,?,?)",
-            [(identity, c.header, c.body) for identity, c in enumerate(file.chunks, first)],
+        if self._gathering.rows >= ROWS_MAX:
+            self._put_segment()
+
+    def _put_segment(self) -> None:
+        if self._gathering.rows:
+            self._insert_segment(self._gathering.take())
+
+    def _insert_segment(self, segment: Segment) -> int:
+        number = self._next_segment
+        self._next_segment += 1
+        postings, vectors = segment_format.pack(segment), segment_format.pack_vectors(segment)
+        self._connection.execute(
+            "INSERT INTO segment VALUES (?,?,?,?,?)",
+            (number, digest(postings, vectors), segment.rows, postings, vectors),
         )
+        return number
+
+    def _merge_segments(self) -> None:
+        """Leave no segment that is mostly dead, and few small ones."""
+        standings = [
+            Standing(*row)
+            for row in _rows(
+                self._connection,
+                "SELECT id, rows, (SELECT coalesce(sum(chunk_count), 0) FROM file "
+                "WHERE file.segment = segment.id) FROM segment",
+            )
+        ]
+        many = self._connection.executemany
+        for group in to_merge(standings):
+            parts, moves = [], []
+            slots = 0
+            for old in group:
+                segment = _segment(self._connection, old, self._dimension)
+                renamed: list[int | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
+                for number, slot in _rows(
+                    self._connection, "SELECT id, slot FROM file WHERE segment = ?", (old,)
+                ):
+                    renamed[slot] = slots
+                    moves.append((slots, number))
+                    slots += 1
+                parts.append((segment, renamed))
+            if moves:
+                new = self._insert_segment(segment_format.merge(parts, self._dimension))
+                many(
+                    "UPDATE file SET segment = ?, slot = ? WHERE id = ?",
+                    [(new, slot, number) for slot, number in moves],
+                )
+            many("DELETE FROM segment WHERE id = ?", [(old,) for old in group])
 
     def remove(self, path: str) -> None:
-        run = self._connection.execute
-        row = _row(
-            self._connection,
-            "SELECT id, first_chunk, chunk_count FROM file WHERE path = ?",
-            (path,),
-        )
+        row = _row(self._connection, "SELECT id, chunk_count FROM file WHERE path = ?", (path,))
         if row is None:
             return
-        number, first, count = row
-        many = self._connection.executemany
-        ids = [(identity,) for identity in range(first, first + count)]
-        many("DELETE FROM posting WHERE rowid=?", ids)
-        many("DELETE FROM chunk WHERE id=?", ids)
-        for table in ("vector", "facts"):
-            run(f"DELETE FROM {table} WHERE file_id=?", (number,))
+        number, count = row
+        first = number << ORDINAL_BITS
+        run = self._connection.execute
+        run("DELETE FROM chunk WHERE id >= ? AND id < ?", (first, first + count))
+        run("DELETE FROM facts WHERE file_id=?", (number,))
+        run("DELETE FROM trigram WHERE file_id=?", (number,))
         run("DELETE FROM file WHERE id=?", (number,))
 
     def restat(self, path: str, entry: Entry) -> None:
@@ -584,6 +567,8 @@ class SqliteWriter:
         )
 
     def publish(self, marker: str, taken_ns: int) -> Identity:
+        self._put_segment()
+        self._merge_segments()
         identity = (self.generation, os.urandom(8).hex())
         values = {
             "root": self._root,

@@ -9,6 +9,7 @@ recurses, so depth costs nothing but the stack.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -185,20 +186,18 @@ class Walk(Gathered):
         nodes.sort(key=_START)
         scopes, starts, line = self.scopes, self.line_starts, 1
         lines = len(starts) - 1
-        last: tuple[int, int, int] | None = None
+        last, last_start = None, -1
         for node in nodes:
             start = node.start_byte
-            this = (start, node.end_byte, node.kind_id)
-            if this == last:
+            if start == last_start and node == last:
                 continue
-            last = this
+            last, last_start = node, start
             while scopes and scopes[-1].end <= start:
                 scopes.pop()
-            while starts[line] <= start and line < lines:
-                line += 1
-            self.line = line
+            if starts[line] <= start:
+                self.line = line = min(lines, bisect_right(starts, start, line))
             try:
-                rules[this[2]](self, node)
+                rules[node.kind_id](self, node)
             except Exception as error:  # the promise is to never fail; the tests see to the rules
                 self.failed.append((node.start_point[0] + 1, f"{node.type}: {error!r}"))
         self.adopt()
@@ -352,12 +351,17 @@ class Walk(Gathered):
         kind: BindingKind = "variable",
         scope: int | None = None,
     ) -> None:
-        path = self.chain(value) if value else ""
-        type = " ".join(type.split())[:160]
-        if not (path or type) or not name:
+        if value:
+            prepare = self.language.prepare
+            value = chains.chain(prepare(value) if prepare else value)
+            if value == "?":
+                value = ""
+        if type:
+            type = " ".join(type.split())[:160]
+        if not (value or type) or not name:
             return
         at = self.symbol() if scope is None else scope
-        self.bindings.append(Binding(at, name, kind, self.line, type, path))
+        self.bindings.append(Binding(at, name, kind, self.line, type, value))
 
     def inherit(self, child: str, base: str, kind: InheritanceKind, line: int) -> None:
         name = chains.type_name(base)

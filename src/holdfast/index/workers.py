@@ -8,6 +8,7 @@ kept as plain text with the problem named.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import threading
@@ -17,6 +18,8 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain, repeat
+
+import msgspec
 
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generation import PreparedFile
@@ -49,6 +52,9 @@ def _begin(recipe: Recipe, inherited: Sequence[int]) -> None:
     """Runs once in each worker."""
     global _recipe
     _recipe = recipe
+    # What a file is prepared into holds no cycles, and looking for some among the nodes of its
+    # tree took a third of the time.
+    gc.disable()
     for descriptor in inherited:
         # A forked worker would keep our lease alive after we die.
         os.close(descriptor)
@@ -62,9 +68,14 @@ def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
     os._exit(1)
 
 
-def _prepare_batch(jobs: list[Job]) -> list[PreparedFile]:
+# MessagePack takes half the time of pickling, at both ends.
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(list[PreparedFile])
+
+
+def _prepare_batch(jobs: list[Job]) -> bytes:
     assert _recipe is not None
-    return [_make(job, _recipe) for job in jobs]
+    return _encoder.encode([_make(job, _recipe) for job in jobs])
 
 
 def _make(job: Job, recipe: Recipe) -> PreparedFile:
@@ -87,7 +98,7 @@ def prepare_all(
             yield _make(job, recipe)
         return
     pool = _pool(recipe, processes, inherited)
-    under_way: deque[tuple[list[Job], Future[list[PreparedFile]]]] = deque()
+    under_way: deque[tuple[list[Job], Future[bytes]]] = deque()
     try:
         for batch in chain(_batches(jobs), repeat(None)):
             if batch is not None:
@@ -98,7 +109,7 @@ def prepare_all(
                 break
             waiting, future = under_way.popleft()
             try:
-                made = future.result()
+                made = _decoder.decode(future.result())
             except BrokenProcessPool:
                 made = _one_by_one(waiting, recipe, inherited)
                 pool.shutdown(wait=False, cancel_futures=True)
@@ -110,11 +121,11 @@ def prepare_all(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _submit(pool: ProcessPoolExecutor, batch: list[Job]) -> Future[list[PreparedFile]]:
+def _submit(pool: ProcessPoolExecutor, batch: list[Job]) -> Future[bytes]:
     try:
         return pool.submit(_prepare_batch, batch)
     except BrokenProcessPool as error:
-        broken: Future[list[PreparedFile]] = Future()
+        broken: Future[bytes] = Future()
         broken.set_exception(error)
         return broken
 
@@ -126,7 +137,7 @@ def _one_by_one(jobs: list[Job], recipe: Recipe, inherited: Sequence[int]) -> li
     try:
         for job in jobs:
             try:
-                made += pool.submit(_prepare_batch, [job]).result()
+                made += _decoder.decode(pool.submit(_prepare_batch, [job]).result())
             except BrokenProcessPool:
                 pool.shutdown(wait=False, cancel_futures=True)
                 file = without_parser(job, "the parser ended abnormally on this file")

@@ -27,6 +27,9 @@ PAYLOAD_BYTES_MAX = 50 * 1024
 CHEAP_EDITS = 300
 """Edits up to here are always worked out, so that the reason for not sending one can be exact."""
 
+COMPARED_EDITS_MAX = 2_000
+"""Texts farther apart than this are called different throughout."""
+
 OPEN = -1
 """The number of a last line without its newline."""
 
@@ -200,6 +203,33 @@ def _print(
     if not (added or removed):
         return None
     return Patch("\n".join(out), added, removed)
+
+
+def removed_lines(
+    base: str, current: str, expired: Callable[[], bool] = lambda: False
+) -> list[tuple[int, int]] | None:
+    """The runs of lines of `base` that `current` lacks, 1-based; None when it cannot be told.
+
+    The texts are too long, too far apart, or the time is up.
+    """
+    if max(len(base), len(current)) > BYTES_MAX:
+        return None
+    # Lines as a read counts them: an empty one after a final newline.
+    numbers: dict[str, int] = {}
+    old, new = (
+        [numbers.setdefault(line, len(numbers)) for line in text.split("\n")]
+        for text in (base, current)
+    )
+    steps = myers.edit(old, new, COMPARED_EDITS_MAX, expired)
+    if steps is None:
+        return None
+    runs, at = [], 0
+    for step in steps:
+        if step.kind == "-":
+            runs.append((at + 1, at + step.count))
+        if step.kind != "+":
+            at += step.count
+    return runs
 
 
 def edits_worth_sending(current_lines: int) -> int:

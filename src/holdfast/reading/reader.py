@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from holdfast.errors import ReadingError
 from holdfast.reading import disk, images, javascript, paths, savings
 from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Case, Current, Policy, strict_text
+from holdfast.reading.context import ContextMap, HeldFile, held_file
 from holdfast.reading.errors import Aborted, BadArgument
 from holdfast.reading.events import Refreshed
 from holdfast.reading.objects import AGE_MAX_S, Collected, Objects
@@ -27,9 +28,10 @@ from holdfast.reading.scope import WHOLE, Lines, Scope
 from holdfast.reading.sensitive import Sensitive
 from holdfast.reading.status import Status, refresh_marker
 from holdfast.reading.tree import NOBODY, Doubt, Evidence, Tree
-from holdfast.reading.trust import Holdings, Ledger, Overlay, choose_base
+from holdfast.reading.trust import Holdings, Ledger, Overlay, Trust, choose_base
 
 DIFF_BUDGET_S = 0.2
+CONTEXT_BUDGET_S = 1.0
 OVERLAYS_MAX = 64
 
 
@@ -48,7 +50,15 @@ class Host(Protocol):
 class TreeHost(Host, Protocol):
     """A host whose entries can be looked at."""
 
-    tree: Tree
+    @property
+    def tree(self) -> Tree: ...
+
+
+@runtime_checkable
+class Rooted(Protocol):
+    """A host whose compactions have no parent in the log, so that it must be asked itself."""
+
+    def before_compaction(self) -> Ledger | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,7 @@ class Settings:
     policy: Policy = field(default_factory=Policy)
     sensitive: Sensitive = field(default_factory=Sensitive)
     diff_budget_s: float = DIFF_BUDGET_S
+    context_budget_s: float = CONTEXT_BUDGET_S
 
 
 class Reader:
@@ -179,6 +190,48 @@ class Reader:
             older = text.split("\n")[lines.first - 1 : lines.last]
             return older == found.lines[lines.first - 1 : lines.last]
 
+    def context(self, host: TreeHost) -> ContextMap:
+        """What the model holds of every file, and what the latest compaction took away."""
+        with self._turn:
+            evidence = host.evidence()
+            if isinstance(evidence, Doubt):
+                return ContextMap(doubt=evidence.why)
+            deadline = self._monotonic() + self.settings.context_budget_s
+            holdings = self._holdings(evidence)
+            held = {
+                path: self._held(
+                    path, holdings.scopes(path), holdings.ledger.blocked(path), deadline
+                )
+                for path in sorted(holdings.paths())
+            }
+            before = _before_compaction(host, evidence)
+            lost = [
+                self._held(path, before.scopes(path), before.blocked(path), deadline)
+                for path in sorted(before.paths())
+                if held.get(path) is None
+            ]
+            return ContextMap(
+                evidence.session,
+                evidence.boundary,
+                tuple(file for file in held.values() if file is not None),
+                tuple(file for file in lost if file is not None),
+            )
+
+    def _held(
+        self,
+        path: str,
+        scopes: Mapping[Scope, Trust],
+        blocked: Iterable[Lines],
+        deadline: float,
+    ) -> HeldFile | None:
+        try:
+            found = self._load(Target(path, path, None, None))
+        except ReadingError:
+            found = None
+        current = found if isinstance(found, Current) else None
+        expired = lambda: self._monotonic() > deadline  # noqa: E731
+        return held_file(path, scopes, blocked, current, self.objects.load, expired)
+
     def forget(self) -> None:
         """Drop all that is remembered in memory; no later answer may get shorter by it."""
         self._overlays.clear()
@@ -235,7 +288,7 @@ class Reader:
         holdings = self._holdings(evidence)
         files = holdings.paths()
         tree = host.tree
-        leaf = tree.number(evidence.leaf)
+        leaf = _leaf(tree, evidence)
         window = list(tree.window(leaf))
         length = len(tree.path(leaf)) if leaf != NOBODY else 0
         return Status(
@@ -306,6 +359,24 @@ class Reader:
         ]
         out += [{"scope": scopes.key(run), "blocked": True} for run in sorted(blocked)]
         return out
+
+
+def _leaf(tree: Tree, evidence: Evidence) -> int:
+    """Where the evidence stands in the tree.
+
+    A tree that is made for one leaf may leave the leaf itself out; then its last entry will do.
+    """
+    number = tree.number(evidence.leaf)
+    return len(tree) - 1 if number == NOBODY and evidence.leaf is not None else number
+
+
+def _before_compaction(host: TreeHost, evidence: Evidence) -> Ledger:
+    """What was held when the session was last compacted."""
+    if isinstance(host, Rooted):
+        return host.before_compaction() or Ledger()
+    tree = host.tree
+    barrier = tree.boundary(_leaf(tree, evidence))
+    return Ledger() if barrier == NOBODY else tree.ledger(tree.parents[barrier])
 
 
 def _check(aborted: Callable[[], bool]) -> None:

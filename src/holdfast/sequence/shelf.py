@@ -31,8 +31,9 @@ try:
 except ImportError:  # not on Windows, where two writers can make each other start anew
     fcntl = None  # type: ignore[assignment]
 
-MANIFEST_VERSION = 1
-"""1: segments by file name, deleted documents, stamps of files that were only touched."""
+MANIFEST_VERSION = 2
+"""1: segments by file name, deleted documents, stamps of files that were only touched.
+2: when the tree was looked at, so that files touched about then are read again."""
 
 DELTA_TOKENS_MAX = 100_000
 MID_TOKENS_MIN = 1_000_000
@@ -70,6 +71,8 @@ class Shelf:
         self._touched: dict[str, tuple[int, int]] = {}
         self._where: dict[str, tuple[Live, int]] = {}
         self._loaded: tuple[int, int, int] | None = None
+        self.taken_ns = 0
+        """When the files were looked at; 0 when nobody said."""
         self.problem: str = ""
         """Why what was on disk could not be used, if so."""
         self._load()
@@ -97,16 +100,27 @@ class Shelf:
         return None if at is None else at[0].segment.documents[at[1]].digest
 
     def refresh(
-        self, documents: Iterable[Document], removed: Iterable[str], progress: Progress = _silent
+        self,
+        documents: Iterable[Document],
+        removed: Iterable[str],
+        progress: Progress = _silent,
+        *,
+        taken_ns: int = 0,
     ) -> Corpus:
-        """Take over changed and new documents and drop removed ones; searchable on return."""
+        """Take over changed and new documents and drop removed ones; searchable on return.
+
+        `taken_ns` is when the look at the tree began that found these changes.
+        """
         documents, removed = list(documents), list(removed)
         with self._alone():
-            return self._refresh(documents, removed, progress)
+            return self._refresh(documents, removed, progress, taken_ns)
 
-    def _refresh(self, documents: list[Document], removed: list[str], progress: Progress) -> Corpus:
+    def _refresh(
+        self, documents: list[Document], removed: list[str], progress: Progress, taken_ns: int
+    ) -> Corpus:
         fresh = []
-        changed = False
+        changed = taken_ns != self.taken_ns
+        self.taken_ns = taken_ns
         for document in documents:
             if self.digest(document.facts.path) == document.facts.digest:
                 self._touched[document.facts.path] = (document.facts.size, document.facts.mtime_ns)
@@ -226,6 +240,7 @@ class Shelf:
                 for shelved in self._shelved
             ],
             "touched": self._touched,
+            "taken_ns": self.taken_ns,
         }
         temporary = self.directory / f".manifest.{os.getpid()}"
         temporary.write_text(json.dumps(manifest), encoding="utf-8")
@@ -244,6 +259,7 @@ class Shelf:
         for _ in range(3):
             self.problem = ""
             self._shelved, self._touched, self._where = [], {}, {}
+            self.taken_ns = 0
             self._loaded = self._stamp()
             self._take()
             if not self.problem or self._stamp() == self._loaded:
@@ -275,13 +291,14 @@ class Shelf:
                     live.delete(number)
                 shelved.append(_Shelved(live, entry["file"]))
             touched = {path: (size, stamp) for path, (size, stamp) in manifest["touched"].items()}
+            taken_ns = int(manifest["taken_ns"])
         except (OSError, KeyError, ValueError, TypeError, IndexError) as error:
             self.problem = f"a segment cannot be read: {error}"
             return
         except (SegmentDamaged, SegmentTooNew) as error:
             self.problem = str(error)
             return
-        self._shelved, self._touched = shelved, touched
+        self._shelved, self._touched, self.taken_ns = shelved, touched, taken_ns
         for entry_live in shelved:
             self._index(entry_live.live)
 

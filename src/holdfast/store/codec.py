@@ -72,7 +72,7 @@ _Part: TypeAlias = tuple[object, object, str | int]
 """Wire still to be read, and the place in its owner where the value belongs."""
 
 _LONG = re.compile(r"[0-9]{16}").search
-_DIGIT = re.compile(r"[0-9]").search
+_TWO_DIGITS = re.compile(r"[0-9][0-9]").search
 
 
 def encode(value: object, unified: bool) -> str:
@@ -106,18 +106,53 @@ def decode(text: str, unified: bool) -> Value:
         raise MalformedText(str(error)) from None
     except RecursionError:
         raise InvalidValue((), f"nested deeper than {NESTING_MAX}") from None
-    # Every run of 16 characters has one at an index of 15, 31, 47, …; looking there first is cheap.
-    long_numbers = _DIGIT(text[15::16]) is not None and _LONG(text) is not None
-    maybe_deep = len(text) > 2 * NESTING_MAX and text.count("[") + text.count("{") > NESTING_MAX
-    if long_numbers or maybe_deep:
+    if _has_long_number(text) or (_is_wide(text) and _is_deep(value)):
         try:
             value = _sound(value, NESTING_MAX, ())
         except RecursionError:
             raise InvalidValue((), "nested deeper than the caller's stack allows") from None
-    # A name may start with an escape for the slash.
-    if unified and ('"/' in text or '"\\' in text):
+    if unified and _maybe_rich(text):
         return _rich(value)
     return cast("Value", value)
+
+
+def is_simple(text: str, unified: bool) -> bool:
+    """Whether any JSON reader reads this text as `decode` does, if it is JSON at all.
+
+    May say no of a text that is simple.
+    """
+    return not (_has_long_number(text) or _is_wide(text) or (unified and _maybe_rich(text)))
+
+
+def _has_long_number(text: str) -> bool:
+    """Whether there may be an integer that no double spells."""
+    # A run of 16 digits covers two of the places 7, 15, 23, …; looking there first is cheap.
+    return _TWO_DIGITS(text[7::8]) is not None and _LONG(text) is not None
+
+
+def _is_wide(text: str) -> bool:
+    """Whether there are so many containers that they may be nested too deep."""
+    return len(text) > 2 * NESTING_MAX and text.count("[") + text.count("{") > NESTING_MAX
+
+
+def _is_deep(value: object) -> bool:
+    """Whether a decoded tree, which shares nothing, is nested deeper than it may be."""
+    level = [value]
+    for _ in range(NESTING_MAX):
+        level = [
+            child
+            for box in level
+            for child in (box.values() if type(box) is dict else box)  # type: ignore[attr-defined]
+            if type(child) is dict or type(child) is list
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _maybe_rich(text: str) -> bool:
+    # A name may start with an escape for the slash.
+    return '"/' in text or '"\\' in text
 
 
 def _encode(value: object, unified: bool, encoder: msgspec.json.Encoder) -> str:

@@ -12,12 +12,14 @@ from typing import Any, TypeVar
 
 from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
+from holdfast.store import admit, codec, replay
 from holdfast.store import branch as branching
-from holdfast.store import codec, replay
+from holdfast.store.admit import Conflict
 from holdfast.store.batch import Batch, Request
 from holdfast.store.errors import (
     DATABASE_FAILURES,
     CommitTooLarge,
+    ConflictError,
     InvalidBlob,
     InvalidExport,
     ReplayMismatch,
@@ -84,10 +86,37 @@ class Engine:
 
     # writing
 
-    def prepare(self, session: SessionId, message: Mapping[str, Any]) -> Request:
-        """Parse and encode a commit; needs no lock."""
+    def parse(self, session: SessionId, message: Mapping[str, Any]) -> Commit:
+        """The typed form of a session's commit; needs no lock."""
         _check_session(session)
-        commit = Commit.parse(message)
+        return Commit.parse(message)
+
+    def refused_at_sight(self, session: SessionId, commit: Commit) -> ConflictError | None:
+        """The refusal of a commit that stands on replaced documents only, without a transaction.
+
+        A read that was overtaken stays overtaken, so what is found here holds whenever the commit
+        would have had its turn. None says nothing: then the commit is decided in full.
+        """
+        if not commit.confirmed or commit.pending or commit.branch != MAIN or self.reading.distant:
+            return None
+        conflicts: list[Conflict] = []
+        key = CommitKey(session, commit.local_seq)
+        for read in commit.confirmed:
+            found = (
+                None if read.branch is not None else self._reads.head_and_key(MAIN, read.id, key)
+            )
+            if found is None:
+                return None
+            seq, op, by, local_seq, landed = found
+            if landed or seq <= read.seq or op == "patch":
+                return None
+            overlap = admit.Overlap(admit.Write(seq, op, None), None)
+            whose = CommitKey(by, local_seq)
+            conflicts.append(admit.conflict_of(read, MAIN, read.seq, overlap, whose))
+        return ConflictError(tuple(conflicts))
+
+    def prepare(self, session: SessionId, message: Mapping[str, Any], commit: Commit) -> Request:
+        """A parsed commit, encoded as it will be stored; needs no lock."""
         original, *texts = codec.encode_with_parts(
             message, [op.data for op in commit.operations], self.settings.rich_values
         )

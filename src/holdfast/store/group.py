@@ -22,23 +22,14 @@ Made = TypeVar("Made")
 BATCH_MAX = 512
 
 
-class _Ticket(Generic[Item, Answer]):
-    """One waiting item, and whom to tell."""
-
-    __slots__ = ("item", "tell")
-
-    def __init__(
-        self, item: Item, tell: Callable[[Answer | None, BaseException | None], None]
-    ) -> None:
-        self.item, self.tell = item, tell
+Tell = Callable[[Answer | BaseException], None]
+"""Whom to tell how an item ended: its answer, or what kept its batch from being written."""
 
 
-def _tell(
-    ticket: _Ticket[Item, Answer], answer: Answer | None, failure: BaseException | None
-) -> None:
+def _tell(tell: Tell[Answer], fate: Answer | BaseException) -> None:
     """Tell one caller; its mistakes must not keep the others waiting."""
     try:
-        ticket.tell(answer, failure)
+        tell(fate)
     except Exception:
         import logging
 
@@ -51,13 +42,13 @@ class GroupCommit(Generic[Item, Answer]):
     def __init__(self, write: Callable[[Sequence[Item]], list[Answer]]) -> None:
         self._write = write
         self._writing = threading.Lock()
-        self._waiting: deque[_Ticket[Item, Answer]] = deque()
+        self._waiting: deque[tuple[Item, Tell[Answer]]] = deque()
         self._wake = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closed = False
 
     def do(self, item: Item) -> Answer:
-        """Write one item and wait until it is durable."""
+        """Write one item and wait until it is durable. Raises an answer that is an error."""
         if not self._waiting and self._writing.acquire(blocking=False):
             try:
                 if self._closed:
@@ -67,23 +58,20 @@ class GroupCommit(Generic[Item, Answer]):
                 self._writing.release()
         done = threading.Lock()
         done.acquire()
-        told: list[tuple[Answer | None, BaseException | None]] = []
+        told: list[Answer | BaseException] = []
 
-        def tell(answer: Answer | None, failure: BaseException | None) -> None:
-            told.append((answer, failure))
+        def tell(fate: Answer | BaseException) -> None:
+            told.append(fate)
             done.release()
 
         self.submit(item, tell)
         done.acquire()
-        answer, failure = told[0]
-        if failure is not None:
-            raise failure
-        assert answer is not None
-        return answer
+        (fate,) = told
+        if isinstance(fate, BaseException):
+            raise fate
+        return fate
 
-    def submit(
-        self, item: Item, tell: Callable[[Answer | None, BaseException | None], None]
-    ) -> None:
+    def submit(self, item: Item, tell: Tell[Answer]) -> None:
         """Queue one item; `tell` is called from the writing thread once its batch is durable."""
         with self._wake:
             if self._closed:
@@ -93,7 +81,7 @@ class GroupCommit(Generic[Item, Answer]):
                 # It may not start. Then nothing is queued for it, and the next caller tries again.
                 thread.start()
                 self._thread = thread
-            self._waiting.append(_Ticket(item, tell))
+            self._waiting.append((item, tell))
             self._wake.notify()
 
     def exclusively(self, act: Callable[[], Made]) -> Made:
@@ -113,13 +101,13 @@ class GroupCommit(Generic[Item, Answer]):
             with self._writing:
                 batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), BATCH_MAX))]
                 try:
-                    answers = self._write([ticket.item for ticket in batch])
+                    answers = self._write([item for item, _ in batch])
                 except BaseException as failure:
-                    for ticket in batch:
-                        _tell(ticket, None, failure)
+                    for _, tell in batch:
+                        _tell(tell, failure)
                     continue
-            for ticket, answer in zip(batch, answers, strict=True):
-                _tell(ticket, answer, None)
+            for (_, tell), answer in zip(batch, answers, strict=True):
+                _tell(tell, answer)
 
     def close(self) -> None:
         """Finish what was queued, then refuse everything else."""

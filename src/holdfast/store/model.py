@@ -82,16 +82,14 @@ class Commit(NamedTuple):
         if not isinstance(operations, list | tuple) or not operations:
             raise TransactionError("memory v2 commit requires at least one operation")
         reads = message.get("reads")
-        if reads is None:
-            reads = {}
-        elif not isinstance(reads, dict):
+        if reads is not None and not isinstance(reads, dict):
             raise TransactionError("commit.reads is not an object")
         return cls(
-            local_seq=LocalSeq(_whole(message.get("localSeq"), "commit.localSeq", least=1)),
-            operations=tuple([_operation(entry) for entry in operations]),
-            confirmed=tuple([_confirmed(entry) for entry in _entries(reads, "confirmed")]),
-            pending=tuple([_pending(entry) for entry in _entries(reads, "pending")]),
-            branch=BranchName(_text(message.get("branch", ""), "commit.branch")),
+            LocalSeq(_whole(message.get("localSeq"), "commit.localSeq", least=1)),
+            tuple([_operation(entry) for entry in operations]),
+            tuple([_confirmed(entry) for entry in _entries(reads, "confirmed")]) if reads else (),
+            tuple([_pending(entry) for entry in _entries(reads, "pending")]) if reads else (),
+            BranchName(_text(message.get("branch", ""), "commit.branch")),
         )
 
 
@@ -210,6 +208,8 @@ def _entries(reads: Mapping[str, Any], kind: str) -> Sequence[Any]:
 
 
 def _whole(value: Any, what: str, least: int = 0) -> int:
+    if type(value) is int and least <= value <= 2**53 - 1:
+        return value
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 2**53 - 1:
@@ -236,17 +236,28 @@ def _id(entry: Any, what: str) -> EntityId:
 
 def name_problem(name: Any) -> str:
     """Why this cannot be an id, a branch or a session; empty if it can."""
-    if not isinstance(name, str):
-        return "is not a string"
-    if not name:
+    if name == "":
         return "is empty"
-    if "\0" in name:
+    problem = text_problem(name)
+    if problem:
+        return problem
+    size = len(name) if name.isascii() else len(name.encode())
+    return f"is longer than {NAME_BYTES_MAX} bytes" if size > NAME_BYTES_MAX else ""
+
+
+def text_problem(text: Any) -> str:
+    """Why no engine can compare this with a name; empty if each can."""
+    if not isinstance(text, str):
+        return "is not a string"
+    if "\0" in text:
         return "has a NUL character"
+    if text.isascii():
+        return ""
     try:
-        size = len(name.encode())
+        text.encode()
     except UnicodeEncodeError:
         return "has half a character"
-    return f"is longer than {NAME_BYTES_MAX} bytes" if size > NAME_BYTES_MAX else ""
+    return ""
 
 
 def _path(entry: Mapping[str, Any], what: str) -> Path:
@@ -285,11 +296,11 @@ def _confirmed(entry: Any) -> ConfirmedRead:
     name = _id(entry, "confirmed read")
     branch = entry.get("branch")
     return ConfirmedRead(
-        id=name,
-        path=_path(entry, "confirmed read"),
-        seq=Seq(_whole(entry.get("seq"), "confirmed read.seq")),
-        branch=None if branch is None else BranchName(_text(branch, "confirmed read.branch")),
-        shape=entry.get("nonRecursive") is True,
+        name,
+        _path(entry, "confirmed read"),
+        Seq(_whole(entry.get("seq"), "confirmed read.seq")),
+        None if branch is None else BranchName(_text(branch, "confirmed read.branch")),
+        entry.get("nonRecursive") is True,
     )
 
 

@@ -173,10 +173,12 @@ class PostgresDatabase:
                 self.run(f"SET LOCAL search_path TO {self._schema}")
                 for statement in _SCHEMA.split(";\n"):
                     self.run(statement)
+            # Version 3 is the same on PostgreSQL.
+            elif version not in (3, SCHEMA_VERSION):
+                raise DamagedStore(f"the space {self._space} is stored in version {version}")
+            if version != SCHEMA_VERSION:
                 quoted = f"holdfast {SCHEMA_VERSION} {self._space}".replace("'", "''")
                 self.run(f"COMMENT ON SCHEMA {self._schema} IS '{quoted}'")
-            elif version != SCHEMA_VERSION:
-                raise DamagedStore(f"the space {self._space} is stored in version {version}")
             self.commit()
         except BaseException:
             self.rollback()

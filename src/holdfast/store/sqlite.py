@@ -10,22 +10,22 @@ commit is written.
 
 from __future__ import annotations
 
+import errno
 import os
-import re
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from holdfast.errors import StoreError
-from holdfast.store.errors import DamagedStore, StoreBusy, StoreClosed, StoreFailed
+from holdfast.store.errors import DamagedStore, StoreFailed
+from holdfast.store.sqlite_driver import connect
 from holdfast.store.tables import SCHEMA_VERSION, Row
 
 # Tables without rowids and pages of 4 KiB: one b-tree and few bytes per write. The indexes that
-# would repeat a primary key are left out.
+# would repeat a primary key are left out. A commit is looked up by both parts of its key, so their
+# order is free: localSeq first, because sessions that write side by side then share pages of that
+# index, where session first gives each a page of its own in every trip to the disk.
 _SCHEMA = """
 CREATE TABLE "commit" (
   seq INTEGER NOT NULL PRIMARY KEY,
@@ -37,7 +37,7 @@ CREATE TABLE "commit" (
   original JSON NOT NULL,
   resolution JSON NOT NULL,
   created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-  UNIQUE (session_id, local_seq)
+  UNIQUE (local_seq, session_id)
 );
 CREATE TABLE revision (
   branch TEXT NOT NULL DEFAULT '',
@@ -96,6 +96,17 @@ CREATE TABLE blob_store (
 INSERT INTO branch (name, created_at) VALUES ('', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
 """
 
+_COMMIT_TABLE = _SCHEMA[: _SCHEMA.index(";\nCREATE TABLE revision")]
+
+# In version 3 the key's index had the session first. SQLite cannot change a table's own index, so
+# the table is written anew.
+_FROM_3 = (
+    _COMMIT_TABLE.replace('"commit"', "commit_4", 1),
+    'INSERT INTO commit_4 SELECT * FROM "commit"',
+    'DROP TABLE "commit"',
+    'ALTER TABLE commit_4 RENAME TO "commit"',
+)
+
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
@@ -107,8 +118,35 @@ _PRAGMAS = (
     "PRAGMA wal_autocheckpoint=4000",
 )
 
-BUSY_MS = 5_000
 MEMORY = ":memory:"
+
+
+def make_private(path: Path) -> None:
+    """Make a file, and the directories above it that are missing, for this user alone.
+
+    Before SQLite does, so that no other user can ever read them.
+    """
+    try:
+        missing = []
+        for directory in path.parents:
+            if directory.is_dir():
+                break
+            missing.append(directory)
+        for directory in reversed(missing):
+            directory.mkdir(mode=0o700, exist_ok=True)
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        hint = _HINTS.get(error.errno or 0, "name another place, or set HOLDFAST_HOME")
+        reason = error.strerror or str(error)
+        raise StoreFailed(f"cannot open {path}: {reason.lower()}", hint=hint) from error
+
+
+_HINTS = {
+    errno.EMFILE: "too many files are open: close some, or allow more with ulimit -n",
+    errno.ENFILE: "too many files are open on this machine: close some programs",
+    errno.ENOSPC: "free some room, then try again",
+}
 
 
 class SqliteDatabase:
@@ -119,11 +157,8 @@ class SqliteDatabase:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if not path.exists():
-                # Made before SQLite does, so that no other user can ever read it.
-                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        self._driver = _connect(MEMORY if path is None else str(path))
+            make_private(path)
+        self._driver = connect(MEMORY if path is None else str(path))
         # Straight to the driver: every statement of every commit passes here.
         self.rows: Callable[..., list[Row]] = self._driver.rows
         self.run_many = self._driver.many
@@ -135,24 +170,33 @@ class SqliteDatabase:
         version = self.rows("PRAGMA user_version")[0][0]
         if version == SCHEMA_VERSION:
             return
+        # A table is replaced while others refer to it; what they refer to is the same afterwards.
+        self.rows("PRAGMA foreign_keys=OFF")
         self.begin()
         try:
             # Another process may have made the tables since we looked.
             version = self.rows("PRAGMA user_version")[0][0]
-            if version not in (0, SCHEMA_VERSION) or (version == 0 and self.tables()):
+            if version == 0 and not self.tables():
+                self._run_all(_SCHEMA.split(";\n"))
+            elif version == 3:
+                self._run_all(_FROM_3)
+            elif version != SCHEMA_VERSION:
                 raise DamagedStore(
                     f"{self.path} is not a store of version {SCHEMA_VERSION}",
-                    hint="older files are not read in place: export there, then import here",
+                    hint="export it with the version that wrote it, then import that here",
                 )
-            if version == 0:
-                for statement in _SCHEMA.split(";\n"):
-                    if statement.strip():
-                        self.rows(statement)
-                self.rows(f"PRAGMA user_version={SCHEMA_VERSION}")
+            self.rows(f"PRAGMA user_version={SCHEMA_VERSION}")
             self.commit()
         except BaseException:
             self.rollback()
             raise
+        finally:
+            self.rows("PRAGMA foreign_keys=ON")
+
+    def _run_all(self, statements: Iterable[str]) -> None:
+        for statement in statements:
+            if statement.strip():
+                self.rows(statement)
 
     def tables(self) -> list[str]:
         found = self.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
@@ -193,10 +237,8 @@ class SqliteFile:
     """
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not path.exists():
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        self._driver = _connect(str(path))
+        make_private(path)
+        self._driver = connect(str(path))
         self._lock = threading.Lock()
         self.rows("PRAGMA journal_mode=WAL")
         self.rows("PRAGMA synchronous=NORMAL")
@@ -219,135 +261,3 @@ class SqliteFile:
 
     def close(self) -> None:
         self._driver.close()
-
-
-class _Apsw:
-    """SQLite through apsw."""
-
-    def __init__(self, name: str) -> None:
-        import apsw
-
-        self._errors = apsw
-        try:
-            self._connection = apsw.Connection(name)
-        except apsw.Error as error:
-            raise self._named(error) from error
-        self._connection.set_busy_timeout(BUSY_MS)
-
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        try:
-            return self._connection.execute(_numbered(sql), parameters).fetchall()
-        except self._errors.Error as error:
-            raise self._named(error) from error
-
-    def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        rows = list(parameters)
-        try:
-            if not sql.startswith("INSERT"):
-                self._connection.executemany(_numbered(sql), rows)
-                return
-            for start in range(0, len(rows), _TOGETHER):
-                chunk = rows[start : start + _TOGETHER]
-                statement = _rows_together(sql, len(chunk))
-                self._connection.execute(statement, [value for row in chunk for value in row])
-        except self._errors.Error as error:
-            raise self._named(error) from error
-
-    def _named(self, error: Exception) -> StoreError:
-        if isinstance(error, self._errors.BusyError):
-            return StoreBusy(BUSY_MS)
-        if isinstance(error, self._errors.ConnectionClosedError):
-            return StoreClosed()
-        if isinstance(error, self._errors.CorruptError | self._errors.NotADBError):
-            return DamagedStore(f"the database file is damaged: {error}")
-        if isinstance(error, self._errors.FullError):
-            return _full(error)
-        return StoreFailed(f"the database failed: {error}")
-
-    def in_transaction(self) -> bool:
-        return self._connection.in_transaction
-
-    def close(self) -> None:
-        self._connection.close()
-
-
-class _Stdlib:
-    """SQLite through the standard library, where apsw has no wheel."""
-
-    def __init__(self, name: str) -> None:
-        import sqlite3
-
-        warnings.warn(
-            f"apsw is not installed; using the standard library's SQLite {sqlite3.sqlite_version}. "
-            "Versions before 3.51.3 have a rare corruption race. Install apsw.",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-        self._errors = sqlite3
-        self._connection = sqlite3.connect(
-            name, isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000
-        )
-
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        try:
-            return self._connection.execute(_numbered(sql), tuple(parameters)).fetchall()
-        except self._errors.Error as error:
-            raise self._named(error) from error
-
-    def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        try:
-            self._connection.executemany(_numbered(sql), [tuple(p) for p in parameters])
-        except self._errors.Error as error:
-            raise self._named(error) from error
-
-    def _named(self, error: Exception) -> StoreError:
-        text = str(error)
-        if "locked" in text:
-            return StoreBusy(BUSY_MS)
-        if "closed database" in text:
-            return StoreClosed()
-        if "malformed" in text or "not a database" in text:
-            return DamagedStore(f"the database file is damaged: {error}")
-        if "full" in text:
-            return _full(error)
-        return StoreFailed(f"the database failed: {error}")
-
-    def in_transaction(self) -> bool:
-        return self._connection.in_transaction
-
-    def close(self) -> None:
-        self._connection.close()
-
-
-def _full(error: Exception) -> StoreFailed:
-    return StoreFailed(f"there is no room for this: {error}", hint="free some, then try again")
-
-
-_TOGETHER = 64
-"""Rows that one statement inserts at most: fewer statements, and fewer moments in which the other
-threads of this process are let in."""
-
-
-@lru_cache(maxsize=512)
-def _rows_together(sql: str, count: int) -> str:
-    """An INSERT of one row, as an INSERT of several."""
-    before, values, after = re.split(r"VALUES (\([^)]*\))", sql, maxsplit=1)
-    width = max(int(number) for number in re.findall(r"\$(\d+)", values))
-
-    def row(place: int) -> str:
-        return re.sub(r"\$(\d+)", lambda m: f"?{place * width + int(m[1])}", values)
-
-    return f"{before}VALUES {', '.join(row(n) for n in range(count))}{after}"
-
-
-@lru_cache(maxsize=256)
-def _numbered(sql: str) -> str:
-    """A statement with its parameters as SQLite numbers them: `?1` for `$1`."""
-    return sql.replace("$", "?")
-
-
-def _connect(name: str) -> _Apsw | _Stdlib:
-    try:
-        return _Apsw(name)
-    except ImportError:
-        return _Stdlib(name)

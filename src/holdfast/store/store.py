@@ -20,9 +20,17 @@ from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import replay, roots
 from holdfast.store.batch import Request
 from holdfast.store.engine import Engine, Garbage
-from holdfast.store.errors import InvalidBlob, MergeClash
+from holdfast.store.errors import InvalidBlob, MergeClash, QueryError
 from holdfast.store.group import GroupCommit
-from holdfast.store.model import Applied, Branch, CommitKey, Document, State, name_problem
+from holdfast.store.model import (
+    Applied,
+    Branch,
+    CommitKey,
+    Document,
+    State,
+    name_problem,
+    text_problem,
+)
 from holdfast.store.settings import Settings
 from holdfast.store.tables import Database
 
@@ -46,8 +54,10 @@ class Store:
         settings: Settings | None = None,
         clock: Callable[[], str] | None = None,
         space: str = "",
+        open_reader: Callable[[], Database] | None = None,
     ) -> None:
         self.space = space
+        self._open_reader = open_reader
         reading = writing if reading is None else reading
         self.engine = Engine(writing, reading, settings or Settings(), clock or utc_now)
         self._group: GroupCommit[Request, Applied | StoreError] = GroupCommit(self._write)
@@ -66,7 +76,17 @@ class Store:
 
     def transact(self, session: str, commit: Mapping[str, Any]) -> Applied:
         """Land a commit (the wire's object), or raise why not. When this returns it is durable."""
-        answer = self._group.do(self.engine.prepare(SessionId(session), commit))
+        engine, by = self.engine, SessionId(session)
+        parsed = engine.parse(by, commit)
+        # A look before queueing, unless somebody else is reading: writers do not wait for readers.
+        if parsed.confirmed and self._reader.acquire(blocking=False):
+            try:
+                refusal = engine.refused_at_sight(by, parsed)
+            finally:
+                self._reader.release()
+            if refusal is not None:
+                raise refusal
+        answer = self._group.do(engine.prepare(by, commit, parsed))
         if isinstance(answer, StoreError):
             raise answer
         return answer
@@ -81,16 +101,15 @@ class Store:
 
         A failure of the database itself is told as the error it was.
         """
-        request = self.engine.prepare(SessionId(session), commit)
+        by = SessionId(session)
+        # Encoded before this returns: what the caller handed us is the caller's to change.
+        request = self.engine.prepare(by, commit, self.engine.parse(by, commit))
 
-        def told(answer: Applied | StoreError | None, failure: BaseException | None) -> None:
-            if failure is None:
-                assert answer is not None
-                tell(answer)
-            elif isinstance(failure, StoreError):
-                tell(failure)
+        def told(fate: Applied | BaseException) -> None:
+            if isinstance(fate, Applied | StoreError):
+                tell(fate)
             else:
-                tell(StoreError(f"the database failed: {failure}"))
+                tell(StoreError(f"the database failed: {fate}"))
 
         self._group.submit(request, told)
 
@@ -133,6 +152,10 @@ class Store:
 
         Deleted ones are left out.
         """
+        for bound in (first, last):
+            problem = text_problem(bound)
+            if problem:
+                raise QueryError(f"a scan cannot start or end at {bound!r}: it {problem}")
         with self._reader:
             rows = self.engine.tables.heads_between(MAIN, EntityId(first), EntityId(last), limit)
             states = (self.engine.state_of(MAIN, id, row) for id, row in rows)
@@ -283,12 +306,28 @@ class Store:
     # keeping
 
     def export(self, space: str | None = None) -> Generator[str, None, None]:
-        """Every line of an export, as of one moment. Other reads of this store wait meanwhile."""
+        """Every line of an export, as of one moment, however slowly they are taken.
+
+        It has a connection of its own. Where there can be none (a database in memory) the lines are
+        collected first, so that nobody else waits for whoever takes them.
+        """
+        from holdfast.store.tables import Tables
         from holdfast.store.transfer import lines
 
-        with self._at_one_moment():
-            name = self.space if space is None else space
-            yield from lines(self.engine.tables, name, self.engine.settings)
+        name, settings = self.space if space is None else space, self.engine.settings
+        if self._open_reader is None:
+            with self._at_one_moment():
+                collected = list(lines(self.engine.tables, name, settings))
+            yield from collected
+            return
+        self.newest_seq()  # says so if the store is closed
+        own = self._open_reader()
+        try:
+            own.begin_reading()
+            yield from lines(Tables(own), name, settings)
+        finally:
+            own.rollback()
+            own.close()
 
     def import_lines(self, lines: Iterable[str]) -> int:
         """Fill this empty space from an export; how many commits it has. All or nothing."""
@@ -370,6 +409,7 @@ def open_store(
             settings,
             clock,
             space,
+            lambda: PostgresDatabase(text, space, create=False),
         )
     from holdfast.store.sqlite import SqliteDatabase
 
@@ -382,7 +422,14 @@ def open_store(
                 "use a directory, a file, memory: or postgresql://…, as in HOLDFAST_DATABASE_URL",
             )
         return Store(SqliteDatabase(None), None, settings, clock, space)
-    return Store(SqliteDatabase(path), SqliteDatabase(path), settings, clock, space)
+    return Store(
+        SqliteDatabase(path),
+        SqliteDatabase(path),
+        settings,
+        clock,
+        space,
+        lambda: SqliteDatabase(path),
+    )
 
 
 def utc_now() -> str:

@@ -27,10 +27,11 @@ TABLES = (
     "snapshot",
 )
 
-SCHEMA_VERSION = 3
-"""The layout of the tables at rest.
+SCHEMA_VERSION = 4
+"""The layout of the tables at rest. Tables of version 3 are brought up to date when opened.
 
 3  seq revisions; documents and patches inline; no semantic hashes
+4  on SQLite the index of commit keys has localSeq first
 """
 
 
@@ -143,10 +144,12 @@ class Tables:
         return Seq(found[0][0]) if found else None
 
     def next_local_seq(self, session: SessionId) -> LocalSeq:
+        """One more than the session's newest. On SQLite this looks through newer keys of others."""
         found = self._db.rows(
-            'SELECT coalesce(max(local_seq), 0) FROM "commit" WHERE session_id = $1', (session,)
+            'SELECT local_seq FROM "commit" WHERE session_id = $1 ORDER BY local_seq DESC LIMIT 1',
+            (session,),
         )
-        return LocalSeq(found[0][0] + 1)
+        return LocalSeq(found[0][0] + 1 if found else 1)
 
     def commits(self, after: Seq, limit: int) -> list[CommitRow]:
         """Commits with a seq above `after`, oldest first."""
@@ -296,6 +299,18 @@ class Tables:
             (branch, id),
         )
         return (Seq(found[0][0]), found[0][1]) if found else None
+
+    def head_and_key(self, branch: BranchName, id: EntityId, key: CommitKey) -> Row | None:
+        """(seq, op, session, localSeq) of a document's head, and whether `key` has landed."""
+        found = self._db.rows(
+            "SELECT h.seq, r.op, c.session_id, c.local_seq, EXISTS "
+            '(SELECT 1 FROM "commit" WHERE session_id = $3 AND local_seq = $4) '
+            "FROM head h JOIN revision r "
+            "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
+            'JOIN "commit" c ON c.seq = h.seq WHERE h.branch = $1 AND h.id = $2',
+            (branch, id, key.session, key.local_seq),
+        )
+        return found[0] if found else None
 
     def heads_between(
         self, branch: BranchName, first: EntityId, last: EntityId, limit: int

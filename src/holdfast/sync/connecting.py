@@ -25,6 +25,7 @@ from holdfast.sync.outbox import NoOutbox, Outbox, SqliteOutbox
 if TYPE_CHECKING:
     from holdfast.sync.aio import AsyncSpace
     from holdfast.sync.blocking import BlockingSpace
+    from holdfast.sync.link import Link
 
 _SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
 
@@ -54,6 +55,7 @@ class Connecting:
         session: str | None = None,
         flags: Flags | None = None,
         timeout_s: float = OPEN_TIMEOUT_S,
+        patient: bool = True,
     ) -> None:
         self.url = websocket_url(url)
         self._key = None if key is None else SigningKey(key)
@@ -63,7 +65,7 @@ class Connecting:
             space = self._key.did
         self.space = space
         self._outbox, self._session = outbox, session
-        self._flags, self._timeout_s = flags or Flags(), timeout_s
+        self._flags, self._timeout_s, self._patient = flags or Flags(), timeout_s, patient
         self._async: AsyncSpace | None = None
         self._blocking: BlockingSpace | None = None
 
@@ -92,7 +94,13 @@ class Connecting:
         link.start()
         try:
             async with asyncio.timeout(self._timeout_s):
-                await space.open()
+                if self._patient:
+                    await space.open()
+                else:
+                    await _at_once(space, link)
+        except Unreachable:
+            await space.close(0.1)
+            raise
         except TimeoutError:
             await space.close(0.1)
             raise Unreachable(self.url, link.reason) from None
@@ -152,12 +160,35 @@ def connect(
     session: str | None = None,
     flags: Flags | None = None,
     timeout_s: float = OPEN_TIMEOUT_S,
+    patient: bool = True,
 ) -> Connecting:
     """A space on a server: enter the answer with `with` or `async with`, or await it.
 
     `key` is an Ed25519 seed of 32 bytes; without a `space` it names the space too. `outbox` is a
-    file that keeps commits without a verdict; give each client one of its own.
+    file that keeps commits without a verdict; give each client one of its own. A server that is
+    not there yet is waited for, up to `timeout_s`, unless the caller is not `patient`.
     """
     return Connecting(
-        url, space, key, outbox=outbox, session=session, flags=flags, timeout_s=timeout_s
+        url,
+        space,
+        key,
+        outbox=outbox,
+        session=session,
+        flags=flags,
+        timeout_s=timeout_s,
+        patient=patient,
     )
+
+
+async def _at_once(space: AsyncSpace, link: Link) -> None:
+    """Open on the first connection, or raise why there was none."""
+    import asyncio
+
+    opening = asyncio.ensure_future(space.open())
+    missing = asyncio.ensure_future(link.missed.wait())
+    await asyncio.wait((opening, missing), return_when=asyncio.FIRST_COMPLETED)
+    missing.cancel()
+    if not opening.done():
+        opening.cancel()
+        raise Unreachable(link.url, link.reason)
+    await opening

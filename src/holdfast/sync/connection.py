@@ -224,14 +224,14 @@ class Connection:
         return self.server.flags.unified_json_encoding
 
     def _dispatch(self, request: Request) -> None:
-        if isinstance(request, Hello):
+        if isinstance(request, Transact) and self.ready:
+            self._transact(request)
+        elif isinstance(request, Hello):
             self._answer(HANDSHAKE, lambda: self._hello(request))
         elif not self.ready:
             self._refuse(HANDSHAKE, ProtocolError("memory/v2 hello is required first"))
         elif isinstance(request, SessionOpen):
             self._answer(request.request_id, lambda: self._open(request))
-        elif isinstance(request, Transact):
-            self._transact(request)
         elif isinstance(request, BranchCreate | BranchDelete):
             self._lifecycle(request)
         else:
@@ -412,10 +412,13 @@ class Connection:
     def _told(self, slot: _Slot, answer: Applied | dict[str, Any] | HoldfastError) -> None:
         """The fate of a write is known; answer as many as can be answered in order."""
         slot.answer = answer
-        while self._landing and self._landing[0].answer is not None:
-            done = self._landing.popleft()
-            self._answer_commit(done)
-        self._pump()
+        landing = self._landing
+        while landing and landing[0].answer is not None:
+            self._answer_commit(landing.popleft())
+        if self._queue:
+            self._pump()
+        else:
+            self.server.touched()
 
     def _answer_commit(self, slot: _Slot) -> None:
         answer, request_id = slot.answer, slot.request.request_id

@@ -22,7 +22,6 @@ from holdfast.ids import BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store import codec
 from holdfast.store.errors import StoreUnreachable
 from holdfast.store.graph import Limits as GraphLimits
-from holdfast.sync import messages
 from holdfast.sync.messages import WatchSpec
 from holdfast.sync.sessions import ServerSession, public_name
 from holdfast.sync.watch import Known, Watched
@@ -154,7 +153,8 @@ def recorded(session: ServerSession) -> str | None:
     for id, watch in watched.watches.items():
         if id not in texts:
             # A schema may hold anything; the rest of the state is plain and needs no second look.
-            texts[id] = codec.encode(messages.to_wire(watch), True)
+            wire = {"id": id, "kind": watch.kind, "query": watch.query}
+            texts[id] = codec.encode(wire, True)
     state = {
         "format": FORMAT,
         "principal": session.principal,

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from holdfast.sync import messages
 from holdfast.sync.actions import Action, Dial, HangUp, Send, Wake
 from holdfast.sync.client import Client
-from holdfast.sync.errors import InvalidMessage
+from holdfast.sync.errors import InvalidMessage, Unreachable
 from holdfast.sync.outcome import Outcome
 
 _log = logging.getLogger(__name__)
@@ -40,6 +40,8 @@ class Link:
         self._pump_set = False
         self.reason = ""
         """Why the last connection ended, or never came to be."""
+        self.missed = asyncio.Event()
+        """Set once a connection ended, or never came to be."""
         client.on_actions = self._want_pump
 
     def start(self) -> None:
@@ -124,7 +126,7 @@ class Link:
     async def _talk(self) -> None:
         """One connection, from dialling to its end."""
         from websockets.asyncio.client import connect
-        from websockets.exceptions import WebSocketException
+        from websockets.exceptions import InvalidStatus, WebSocketException
 
         reason = ""
         try:
@@ -145,12 +147,20 @@ class Link:
                 finally:
                     writing.cancel()
                     await asyncio.gather(writing, return_exceptions=True)
+        except InvalidStatus as error:
+            status = error.response.status_code
+            reason = f"the server answered with HTTP {status}"
+            if self.client.connections == 0 and 400 <= status < 500:
+                # A door that was never open. One that was may only be closed for a moment.
+                with self.lock:
+                    self.client.turned_away(Unreachable(self.url, reason))
         except (OSError, TimeoutError, WebSocketException) as error:
             reason = str(error) or type(error).__name__
         except InvalidMessage as error:
             reason = f"the server sent what is no message: {error.hint}"
             _log.warning("%s", reason)
         self.reason = reason
+        self.missed.set()
         with self.lock:
             self.client.transport_down(reason)
         self._pump()

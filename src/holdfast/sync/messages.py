@@ -19,6 +19,7 @@ do the messages and members marked below appear; a peer that names none sees the
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -301,7 +302,7 @@ Parsed = TypeVar("Parsed")
 
 def parse_request(text: str, unified: bool = False) -> Request:
     """A client's frame as a message, or `InvalidMessage`."""
-    request: Request = _parse(text, unified, _REQUESTS)
+    request: Request = _read(text, unified, _REQUEST) or _parse(text, unified, _REQUESTS)
     for name in _SEQS[type(request)]:
         _whole(getattr(request, name))
     if isinstance(request, SessionOpen):
@@ -311,10 +312,20 @@ def parse_request(text: str, unified: bool = False) -> Request:
 
 def parse_answer(text: str, unified: bool = False) -> Answer:
     """A server's frame as a message, or `InvalidMessage`."""
-    answer: Answer = _parse(text, unified, _ANSWERS)
+    answer: Answer = _read(text, unified, _ANSWER) or _parse(text, unified, _ANSWERS)
     if isinstance(answer, Response) and (answer.ok is UNSET) == (answer.error is UNSET):
         raise InvalidMessage("a response has either ok or error")
     return answer
+
+
+def _read(text: str, unified: bool, decoder: msgspec.json.Decoder[Any]) -> Any:
+    """An ordinary message in one go; None if it is not, and `_parse` must say what it is."""
+    if not codec.is_simple(text, unified):
+        return None
+    try:
+        return decoder.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
 
 
 def _parse(text: str, unified: bool, kinds: dict[str, type[Message]]) -> Any:
@@ -338,6 +349,7 @@ def _by_type(union: Any) -> dict[str, type[Message]]:
 
 
 _REQUESTS, _ANSWERS = _by_type(Request), _by_type(Answer)
+_REQUEST, _ANSWER = msgspec.json.Decoder(Request), msgspec.json.Decoder(Answer)
 
 _SEQS: Final = {
     kind: tuple(
@@ -397,7 +409,9 @@ def effect_frame(space: str, session_id: str, sync: Sync, upserts: list[str]) ->
 
     The same text as `encode` makes; a document that many sessions watch is written out once.
     """
-    removes = _JSON.encode([to_wire(remove) for remove in sync.removes]).decode()
+    removes = "[]"
+    if sync.removes:
+        removes = _JSON.encode([to_wire(remove) for remove in sync.removes]).decode()
     return (
         f'{{"type":"session/effect","space":{_quoted(space)},"sessionId":{_quoted(session_id)},'
         f'"effect":{{"type":"sync","fromSeq":{sync.from_seq},"toSeq":{sync.to_seq},'
@@ -408,6 +422,7 @@ def effect_frame(space: str, session_id: str, sync: Sync, upserts: list[str]) ->
 _JSON = msgspec.json.Encoder()
 
 
+@lru_cache(maxsize=4096)
 def _quoted(text: str) -> str:
     return _JSON.encode(text).decode()
 

@@ -159,9 +159,13 @@ class Server:
 
     def touched(self) -> None:
         """Something may have to be sent; remember when."""
-        if self._due_ms is None and any(space.stale for space in self.spaces.values()):
-            self._due_ms = self.clock_ms() + self.refresh_after_ms
-            self.on_stale()
+        if self._due_ms is not None:
+            return
+        for space in self.spaces.values():
+            if space.stale:
+                self._due_ms = self.clock_ms() + self.refresh_after_ms
+                self.on_stale()
+                return
 
     def refresh(self) -> int | None:
         """Send what is due. In how many milliseconds to ask again; None: when `on_stale` says."""

@@ -1,6 +1,7 @@
 """The server on a socket: frames in, frames out, and the time at which to send.
 
 An ASGI application, so that it can stand beside other pages of one web server; `uvicorn` runs it.
+Where the server can give a socket away after the handshake (`handover.py`), a peer gets a `Line`.
 Everything that decides is in `server.py`. Here are the loop, the timer, the way to the disk, which
 is another thread, and who may connect at all.
 
@@ -20,13 +21,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 from holdfast.errors import StoreError
-from holdfast.store.model import Applied
 from holdfast.store.store import Store
 from holdfast.sync.keeper import SessionKeeper
+from holdfast.sync.line import Line
 from holdfast.sync.server import BROKEN, Connection, Server, Told, act_now
 
 Scope = MutableMapping[str, Any]
@@ -81,11 +83,7 @@ class Mailbox:
 
     def commit(self, store: Store, session: str, commit: Mapping[str, Any], tell: Told) -> None:
         """Land a commit in the store's own thread; commits that wait share one trip to the disk."""
-
-        def told(answer: Applied | StoreError) -> None:
-            self.put(tell, answer)
-
-        store.submit(session, commit, told)
+        store.submit(session, commit, partial(self.put, tell))
 
     def act(
         self,
@@ -146,6 +144,7 @@ class SyncEndpoint:
         self._announced_as = announced_as
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._lines: dict[Line, None] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         server.on_stale = self._arm_soon
 
@@ -191,6 +190,8 @@ class SyncEndpoint:
         swept = time.monotonic()
         while True:
             await asyncio.sleep(SAVE_EVERY_S)
+            for line in list(self._lines):
+                line.look_after()
             if self._keeper is not None and self._keeper.pending:
                 taken = self._keeper.take()
                 try:
@@ -238,6 +239,10 @@ class SyncEndpoint:
             await send({"type": "websocket.close", "code": 1008, "reason": refusal})
             return
         await send({"type": "websocket.accept"})
+        # Not imported: whoever runs us with uvicorn brings it, and nobody else needs it.
+        handover = scope.get("extensions", {}).get("holdfast.handover")
+        if handover is not None and await self._on_its_own_line(handover):
+            return
         wake = asyncio.Event()
         connection = self.server.connect(wake.set)
         sending = asyncio.get_running_loop().create_task(_send_all(connection, wake, send))
@@ -248,6 +253,20 @@ class SyncEndpoint:
             sending.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await sending
+
+    async def _on_its_own_line(self, handover: Any) -> bool:
+        """Talk to the peer over its own socket until it is gone; False if we cannot have it."""
+        line = Line(self.server.connect, self.server.limits.message_bytes_max, handover.taken_back)
+        if not handover.give(line):
+            line.decline()
+            return False
+        self._lines[line] = None
+        try:
+            await line.ended
+        finally:
+            del self._lines[line]
+            line.abort()
+        return True
 
     async def _receive_all(self, connection: Connection, receive: Receive) -> None:
         while True:

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from holdfast.index.search.lexical import words
+from holdfast.index.search.terms import words
 
 if TYPE_CHECKING:
     import numpy as np

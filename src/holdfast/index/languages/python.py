@@ -13,23 +13,37 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _COMMENT = re.compile(r"#[^\n]*|\\\n")
-_QUOTES = re.compile(r"""^[rRbBuUfF]{0,2}(\"\"\"|'''|"|')(.*?)(?:\1)?$""", re.DOTALL)
+_OPENING = re.compile(r"""[rRbBuUfF]{0,2}(\"\"\"|'''|"|')""")
 
 
 def docstring(walk: Walk, block: Node | None) -> str:
     """The string that opens a body, without quotes and margin; "" when there is none."""
-    first = first_child(block) if block else None
+    if block is None:
+        return ""
+    start = block.start_byte
+    if walk.source[start : start + 1] not in _QUOTED:
+        return ""  # seen from the first byte, without a look at the nodes
+    first = first_child(block)
     if first is None or first.type != "expression_statement":
         return ""
     string = first_child(first)
     if string is None or string.type != "string":
         return ""
-    quoted = _QUOTES.match(walk.text(string, DOC_MAX))
-    if not quoted:
+    text = walk.text(string, DOC_MAX)
+    opening = _OPENING.match(text)
+    if not opening:
         return ""
-    lines = quoted.group(2).expandtabs().split("\n")
-    margin = min((len(x) - len(x.lstrip()) for x in lines[1:] if x.strip()), default=0)
-    return "\n".join([lines[0].strip(), *(x[margin:].rstrip() for x in lines[1:])]).strip()
+    text = text[opening.end() :].removesuffix(opening.group(1))
+    if "\n" not in text:
+        return text.expandtabs().strip()
+    first_line, *lines = text.expandtabs().split("\n")
+    bare = [line.lstrip() for line in lines]
+    margin = min((len(x) - len(y) for x, y in zip(lines, bare, strict=True) if y), default=0)
+    return "\n".join([first_line.strip(), *[line[margin:].rstrip() for line in lines]]).strip()
+
+
+_QUOTED = b"\"'rRbBuUfF"
+"""What the first byte of a body is when it may open with a string."""
 
 
 def _function(walk: Walk, node: Node) -> None:
@@ -73,27 +87,38 @@ def _class(walk: Walk, node: Node) -> None:
 
 
 def _assignment(walk: Walk, node: Node) -> None:
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    left = node.child_by_field_name("left")
     if left is None:
         return
+    kind = left.type
+    if kind not in ("identifier", "attribute"):
+        return
     name = walk.text(left, 100)
-    value = walk.text(right) if right and right.end_byte - right.start_byte < 400 else ""
-    if right and right.type == "conditional_expression":  # `repo or Repo()` and the like: no guess
-        value = ""
-    annotated = walk.field(node, "type")
-    owner, _, attribute = name.rpartition(".")
-    if owner in ("self", "cls"):
+    scope = None
+    top = False
+    if kind == "attribute":
+        owner, _, name = name.rpartition(".")
+        if owner not in ("self", "cls"):
+            return
         scope = walk.enclosing_class()
-        if scope != MODULE:
-            walk.bind(node, attribute, type=annotated, value=value, kind="field", scope=scope)
-        return
-    if left.type != "identifier":
-        return
-    if walk.inside() in CONTAINERS:
-        walk.bind(node, name, type=annotated, value=value, kind="field")
-        return
-    walk.bind(node, name, type=annotated, value=value)
-    if not walk.inside():
+        if scope == MODULE:
+            return
+    else:
+        top = not walk.inside()
+    # What stands between the name and the value: the type, if there is one.
+    right = node.child_by_field_name("right")
+    between = walk.source[left.end_byte : right.start_byte if right else node.end_byte]
+    annotated = walk.field(node, "type") if b":" in between else ""
+    value = ""
+    if right and right.type != "conditional_expression":
+        # `repo or Repo()` and the like: no guess
+        start, end = right.start_byte, right.end_byte
+        value = walk.slice(start, end) if end - start < 400 else ""
+    field = scope is not None or walk.inside() in CONTAINERS
+    walk.bind(
+        node, name, type=annotated, value=value, kind="field" if field else "variable", scope=scope
+    )
+    if top:
         constant: Kind = "constant" if name.isupper() else "variable"
         exported = not name.startswith("_")
         walk.define(node, name, constant, opens=False, exported=exported)

@@ -1,41 +1,70 @@
-"""Candidates of a query: what the generation ranks, with what changed since ranked beside it."""
+"""The one way in: a question, ranked over a generation and what changed since.
+
+    understand -> lexical and dense lanes -> candidates -> signals -> places
+
+Everything up to the places works on arrays of the open corpus; only the chunks that are shown are
+read from the backend.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.freshness import Overlay
-from holdfast.index.generation import PreparedChunk, Ranked, Reader, StoredChunk
-from holdfast.index.search.fuse import best_first, fuse
-from holdfast.index.search.lexical import query_words, score, weighted_counts
+from holdfast.index.generation import Reader, StoredChunk
+from holdfast.index.search.fuse import CALIBRATED_ON, best_rows, give_places, stretched
+from holdfast.index.search.lexical import rank_lexical
+from holdfast.index.search.overlay import corpus_with, fresh_chunk
+from holdfast.index.search.roles import role_of
+from holdfast.index.search.signals import agreements, definitions, stem_matches
+from holdfast.index.search.understand import Question, understand
+from holdfast.index.search.weights import WEIGHTS, Weights
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LEXICAL_WEIGHT = 1.0
-DENSE_WEIGHT = 1.0
-HASHED_WEIGHT = 0.3
-"""The stand-in embedding knows words only, which the lexical lane knows better."""
+    from holdfast.index.search.corpus import Corpus
 
-DENSE_FLOOR = 0.2
+    Floats = NDArray[np.float64]
+    Rows = NDArray[np.int64]
+
+DENSE_FLOOR = 0.1
 """A chunk whose vector is farther from the question than this is no hit of the dense lane."""
+HASHED_SHARE = 0.3
+"""The stand-in embedding knows words only, which the lexical lane knows better."""
+CANDIDATES_MIN = 200
+DEFINITIONS_MAX = 50
+ALIKE = 0.985
+"""Chunks whose vectors are nearer than this say the same."""
+ALIKE_AMONG = 60
 
-FIRST_CANDIDATES = 80
-CANDIDATES_MAX = 20_000
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One chunk in its place. `signals` says what each lane and signal came to, by name."""
+
+    chunk: StoredChunk
+    score: float
+    signals: Mapping[str, float]
 
 
 @dataclass(slots=True)
 class Found:
-    """Chunks best first with their scores; `failures` names the lanes that did not answer."""
+    """Hits best first; `failures` names the lanes that did not answer."""
 
-    chunks: list[tuple[StoredChunk, float]]
+    hits: list[Hit]
+    question: Question
     failures: list[str] = field(default_factory=list)
     candidates: int = 0
+
+    @property
+    def chunks(self) -> list[tuple[StoredChunk, float]]:
+        return [(hit.chunk, hit.score) for hit in self.hits]
 
 
 def find(
@@ -45,98 +74,182 @@ def find(
     provider: EmbeddingProvider,
     wanted: int,
     keep: Callable[[str], bool],
+    *,
+    weights: Weights = WEIGHTS,
+    changed: Collection[str] = (),
 ) -> Found:
     """The best `wanted` chunks of files that `keep` keeps, if there are so many.
 
-    The lexical lane must answer; a dense lane that does not is named and left out.
+    The lexical lane must answer; a dense lane that does not is named and left out. `changed` names
+    files somebody is working on.
     """
-    words = query_words(query)
+    question = understand(query)
+    corpus = corpus_with(reader.corpus(), overlay, provider.dimension)
     failures: list[str] = []
     vector: NDArray[np.float32] | None = None
-    try:
-        vector = provider.embed_query(query)[0]
-    except (HoldfastError, OSError, ValueError) as error:
-        failures.append(f"dense {error}")
-    fresh = _Fresh(overlay, reader, words, vector, provider.dimension)
-    limit = max(FIRST_CANDIDATES, wanted * 8)
-    dense_weight = HASHED_WEIGHT if provider.name == "hashed" else DENSE_WEIGHT
-    while True:
-        lexical = reader.rank_lexical(words, limit)
-        dense = reader.rank_dense(vector, limit) if vector is not None else []
-        near = [pair for pair in dense if pair[1] >= DENSE_FLOOR]
-        stored = reader.paths({identity for identity, _ in (*lexical, *near)})
-        kept = {i for i, path in stored.items() if keep(path) and not overlay.replaces(path)}
-        kept |= {i for i, chunk in fresh.chunks.items() if keep(chunk.path)}
-        lanes = [
-            (LEXICAL_WEIGHT, _merged(lexical, fresh.lexical, kept)),
-            (dense_weight, _merged(near, fresh.dense[:limit], kept)),
-        ]
-        scores = fuse(lanes)
-        # Dense hits come nearest first, so a far one ends the lane.
-        exhausted = len(lexical) < limit and (len(dense) < limit or len(near) < len(dense))
-        if len(scores) >= wanted or exhausted or limit >= CANDIDATES_MAX:
-            best = best_first(scores)[:wanted]
-            chunks = {**reader.chunks(i for i in best if i > 0), **fresh.chunks}
-            return Found([(chunks[i], scores[i]) for i in best], failures, limit)
-        limit = min(CANDIDATES_MAX, limit * 4)
+    share = weights.dense.of(question.kind)
+    if share and corpus.dimension:
+        try:
+            vector = provider.embed_query(query)[0]
+        except (HoldfastError, OSError, ValueError) as error:
+            failures.append(f"dense {error}")
+        if provider.name == "hashed":
+            share *= HASHED_SHARE
+    ranked = _Ranking(question, corpus, vector, share, weights, keep, frozenset(changed))
+    places = ranked.places(wanted)
+    refs = [ranked.ref(candidate) for candidate, _ in places]
+    stored = reader.chunks([ref for ref in refs if ref[0] >= 0])
+    hits = []
+    for (candidate, score), ref in zip(places, refs, strict=True):
+        chunk = stored[ref] if ref[0] >= 0 else fresh_chunk(overlay, ref)
+        hits.append(Hit(chunk, score, ranked.signals_of(candidate)))
+    return Found(hits, question, failures, len(ranked.rows))
 
 
-def _merged(stored: Ranked, fresh: Ranked, kept: set[int]) -> list[int]:
-    both = [pair for pair in (*stored, *fresh) if pair[0] in kept]
-    both.sort(key=lambda pair: (-pair[1], pair[0]))
-    return [identity for identity, _ in both]
-
-
-class _Fresh:
-    """The chunks of changed files, ranked on the generation's scale. Ids are below 0."""
+class _Ranking:
+    """One question over one corpus."""
 
     def __init__(
         self,
-        overlay: Overlay,
-        reader: Reader,
-        words: list[str],
+        question: Question,
+        corpus: Corpus,
         vector: NDArray[np.float32] | None,
-        dimension: int,
+        share: float,
+        weights: Weights,
+        keep: Callable[[str], bool],
+        changed: frozenset[str],
     ) -> None:
-        self.chunks: dict[int, StoredChunk] = {}
-        self.lexical: Ranked = []
-        self.dense: Ranked = []
-        if not overlay.changed:
-            return
-        stats = reader.term_stats(words)
-        for identity, path, language, chunk, row in _numbered(overlay, dimension):
-            self.chunks[identity] = StoredChunk(
-                identity,
-                path,
-                language,
-                chunk.start_line,
-                chunk.end_line,
-                chunk.text,
-                chunk.symbol_id,
-                chunk.label,
-                chunk.kind,
+        self._question, self._corpus, self._weights = question, corpus, weights
+        self._vector, self._share = vector, share
+        self._keep, self._changed = keep, changed
+        self._kept: dict[int, bool] = {}
+        self.rows: Rows
+        self.signals: dict[str, Floats] = {}
+
+    def ref(self, candidate: int) -> tuple[int, int]:
+        """What the backend calls a candidate: its file's number, and which chunk of it."""
+        row = int(self.rows[candidate])
+        corpus = self._corpus
+        return corpus.files[int(corpus.file_of[row])].number, int(corpus.ordinals[row])
+
+    def signals_of(self, candidate: int) -> dict[str, float]:
+        return {name: float(values[candidate]) for name, values in self.signals.items()}
+
+    def places(self, wanted: int) -> list[tuple[int, float]]:
+        import numpy as np
+
+        corpus, weights, question = self._corpus, self._weights, self._question
+        if not corpus.chunks:
+            self.rows = np.empty(0, np.int64)
+            return []
+        lexical = rank_lexical(question, corpus, weights)
+        limit = max(CANDIDATES_MIN, wanted * 4)
+        by_words = self._best(lexical.scores, limit, 0.0)
+        by_meaning = np.empty(0, np.int64)
+        near = np.empty(0, np.float32)
+        if self._vector is not None:
+            near = corpus.nearness(self._vector)
+            by_meaning = self._best(near, limit, DENSE_FLOOR)
+        defined, defined_worth = definitions(question, corpus)
+        order = np.lexsort((corpus.ties[defined], -defined_worth))[: DEFINITIONS_MAX * 8]
+        by_name = self._only_kept(defined[order])[:DEFINITIONS_MAX]
+        self.rows = rows = np.unique(np.concatenate([by_words, by_meaning, by_name]))
+        if not len(rows):
+            return []
+        signals = self.signals
+        signals["lexical"] = stretched(
+            lexical.scores[rows], lexical.scores[by_words[:CALIBRATED_ON]]
+        )
+        signals["dense"] = np.zeros(len(rows))
+        if self._vector is not None:
+            signals["dense"] = stretched(
+                corpus.nearness_of(self._vector, rows), near[by_meaning[:CALIBRATED_ON]]
             )
-            header, body = chunk.header.split(), chunk.body.split()
-            worth = score(words, weighted_counts(header, body), len(header) + len(body), stats)
-            if worth > 0:
-                self.lexical.append((identity, worth))
-            if vector is not None and row is not None:
-                nearness = float(row @ vector)
-                if nearness >= DENSE_FLOOR:
-                    self.dense.append((identity, nearness))
-        self.dense.sort(key=lambda pair: (-pair[1], pair[0]))
+        signals["definition"] = _spread(corpus.rows, rows, defined, defined_worth)
+        signals |= agreements(lexical, corpus, rows)
+        named = _spread(corpus.rows, rows, *stem_matches(question, corpus))
+        signals["stem"] = np.maximum(signals["stem"], named)
+        signals["central"] = corpus.central[rows].astype(np.float64)
+        files = corpus.file_of[rows]
+        own, of_rows = np.unique(files, return_inverse=True)
+        paths = [corpus.files[file].path for file in own.tolist()]
+        signals["changed"] = np.array([float(path in self._changed) for path in paths])[of_rows]
+        score = (
+            weights.lexical * signals["lexical"]
+            + self._share * signals["dense"]
+            + weights.definition.of(question.kind) * signals["definition"]
+        )
+        for name in (
+            "coverage", "name", "documentation", "stem", "directory", "file_coverage",
+            "central", "changed",
+        ):  # fmt: skip
+            score = score + getattr(weights, name) * signals[name]
+        held = weights.roles
+        signals["role"] = np.array(
+            [1.0 if (role := role_of(p)) in question.wants else held.of(role) for p in paths]
+        )[of_rows]
+        score = score * signals["role"]
+        signals["coherence"] = _coherence(score, of_rows)
+        score = score + weights.coherence * float(score.max()) * signals["coherence"]
+        alike = self._alike(score)
+        return give_places(
+            score, files, corpus.ties[rows], wanted, weights.repeat, weights.duplicate, alike
+        )
+
+    def _best(self, scores: NDArray[Any], limit: int, floor: float) -> Rows:
+        """The best rows of files that are kept; looked for in ever larger heads of the ranking."""
+        scores = scores.copy()
+        scores[~self._corpus.alive] = floor - 1.0
+        head = limit * 2
+        while True:
+            best = best_rows(scores, self._corpus.ties, head, floor)
+            kept = self._only_kept(best)
+            if len(kept) >= limit or len(best) < head:
+                return kept[:limit]
+            head *= 4
+
+    def _only_kept(self, rows: Rows) -> Rows:
+        import numpy as np
+
+        files = self._corpus.file_of[rows].tolist()
+        for file in set(files):
+            if file not in self._kept:
+                self._kept[file] = self._keep(self._corpus.files[file].path)
+        return rows[np.array([self._kept[file] for file in files], dtype=np.bool_)]
+
+    def _alike(self, score: Floats) -> NDArray[np.bool_] | None:
+        import numpy as np
+
+        if self._weights.duplicate == 1.0:
+            return None
+        top = np.lexsort((self._corpus.ties[self.rows], -score))[:ALIKE_AMONG]
+        alike = np.zeros((len(score), len(score)), dtype=np.bool_)
+        alike[np.ix_(top, top)] = self._corpus.alike(self.rows[top], ALIKE)
+        return alike
 
 
-def _numbered(
-    overlay: Overlay, dimension: int
-) -> Iterator[tuple[int, str, str, PreparedChunk, NDArray[np.float32] | None]]:
+def _spread(total: int, rows: Rows, at: Rows, worth: Floats) -> Floats:
+    """Values known for some rows of a corpus, for the candidates; 0 where none is known."""
     import numpy as np
 
-    identity = -1
-    for path, file in sorted(overlay.changed.items()):
-        rows = None
-        if file.vectors:
-            rows = np.frombuffer(file.vectors, dtype=np.float32).reshape(-1, dimension)
-        for i, chunk in enumerate(file.chunks):
-            yield identity, path, file.language, chunk, None if rows is None else rows[i]
-            identity -= 1
+    place = np.zeros(total)
+    np.maximum.at(place, at, worth)
+    return place[rows]
+
+
+def _coherence(score: Floats, files: NDArray[np.int64]) -> Floats:
+    """For the best chunk of each file, how much good there is in the file; else 0."""
+    import numpy as np
+
+    sums = np.bincount(files, weights=score)
+    best = np.full(len(sums), -np.inf)
+    np.maximum.at(best, files, score)
+    top = np.flatnonzero(score >= best[files])
+    # Of equal chunks the first of the file.
+    _, first = np.unique(files[top], return_index=True)
+    leaders = top[first]
+    out = np.zeros(len(score))
+    most = float(sums.max(initial=0.0))
+    if most > 0:
+        out[leaders] = sums[files[leaders]] / most
+    return out

@@ -1,21 +1,81 @@
-"""One ranking out of several, by reciprocal rank."""
+"""One ranking out of two lanes and the signals, and the places given out one by one.
+
+The lanes' scores have nothing in common but their order, so each is stretched over its best
+candidates, from 0 for the last of them to 1 for the first, before they are added.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-RRF_K = 60
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
+    Floats = NDArray[np.float64]
 
-def fuse(lanes: Iterable[tuple[float, list[int]]]) -> dict[int, float]:
-    """Scores of chunks from lanes of (weight, ids best first)."""
-    scores: dict[int, float] = {}
-    for weight, ids in lanes:
-        for rank, identity in enumerate(ids, 1):
-            scores[identity] = scores.get(identity, 0.0) + weight / (RRF_K + rank)
-    return scores
+CALIBRATED_ON = 200
 
 
-def best_first(scores: Mapping[int, float]) -> list[int]:
-    """Ids by score, then by id."""
-    return sorted(scores, key=lambda identity: (-scores[identity], identity))
+def stretched(scores: NDArray[Any], pool: NDArray[Any]) -> Floats:
+    """Scores from 0 to 1, by the best and the last of a pool; what is outside is cut off."""
+    import numpy as np
+
+    if not len(pool):
+        return np.zeros(len(scores))
+    high = float(pool.max())
+    low = float(pool.min()) if len(pool) >= CALIBRATED_ON else min(0.0, float(pool.min()))
+    if high <= low:
+        return np.where(scores >= high, 1.0, 0.0) if high > 0 else np.zeros(len(scores))
+    return np.clip((scores.astype(np.float64) - low) / (high - low), 0.0, 1.0)
+
+
+def best_rows(
+    scores: NDArray[Any], ties: NDArray[np.int64], limit: int, floor: float
+) -> NDArray[np.int64]:
+    """The rows with the highest scores above a floor, best first; ties by place."""
+    import numpy as np
+
+    above = np.flatnonzero(scores > floor)
+    if len(above) > limit:
+        # All that tie with the last place stay in, so that the cut does not depend on layout.
+        last = np.partition(scores[above], len(above) - limit)[len(above) - limit]
+        above = above[scores[above] >= last]
+    order = np.lexsort((ties[above], -scores[above]))
+    return above[order][:limit]
+
+
+def give_places(
+    scores: Floats,
+    files: NDArray[np.int64],
+    ties: NDArray[np.int64],
+    wanted: int,
+    repeat: float,
+    duplicate: float,
+    alike: NDArray[np.bool_] | None,
+) -> list[tuple[int, float]]:
+    """Candidates in the order shown, with the score each had when its turn came.
+
+    A chunk is worth less after a better one of its file, and after one that says the same, because
+    the reader already has that. `alike[i, j]` tells near-duplicates.
+    """
+    import numpy as np
+
+    left = scores.astype(np.float64, copy=True)
+    open_ = np.ones(len(left), dtype=np.bool_)
+    order = np.argsort(ties, kind="stable")
+    rank = np.empty(len(left), dtype=np.int64)
+    rank[order] = np.arange(len(left))
+    places: list[tuple[int, float]] = []
+    for _ in range(min(wanted, len(left))):
+        top = left[open_].max()
+        equal = np.flatnonzero(open_ & (left == top))
+        best = int(equal[np.argmin(rank[equal])])
+        places.append((best, float(top)))
+        open_[best] = False
+        if repeat != 1.0:
+            same = files == files[best]
+            left[same] *= repeat
+        if alike is not None and duplicate != 1.0:
+            left[alike[best] & (files != files[best])] *= duplicate
+    return places

@@ -1,121 +1,119 @@
-"""Words as programmers use them, and BM25 over them.
+"""The lexical lane: BM25F, one score for every row of a corpus.
 
-`parseHTTPResponse` is asked for as "http response" and as "parseHTTPResponse", so an identifier
-counts as itself and as its parts. The score is the one SQLite's FTS5 computes, written out, so that
-every backend and the overlay of unsaved changes rank on one scale.
+Each asked word gathers its occurrences from all fields, each worth what its field is worth, into
+one frequency, and only then saturates. So a word that stands in the name and in the body counts
+more than in one of them, and not as two words.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-K1, B = 1.2, 0.75
-HEADER_WEIGHT = 3.0
-"""How much more a word in the header (path, symbol, signature) counts than one in the body."""
+from holdfast.index.search.fields import Field
+from holdfast.index.search.understand import Question
+from holdfast.index.search.weights import Weights
 
-WORD_CHARACTERS_MAX = 64
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-_WORD = re.compile(r"\w+")
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]|\d+|[^\W\dA-Za-z_]+")
+    from holdfast.index.search.corpus import Corpus
 
-_MEMO_MAX = 200_000
-
-
-class _Memo(dict[str, str]):
-    """Each word as met in text -> the words it counts as, apart by spaces."""
-
-    def __missing__(self, word: str) -> str:
-        if len(self) > _MEMO_MAX:
-            self.clear()
-        split = self[word] = " ".join(_split(word))
-        return split
-
-
-_memo = _Memo()
-
-
-def spaced_words(text: str) -> str:
-    """The words of a text in order, apart by single spaces.
-
-    Each identifier counts, then its parts if it has several. All in C, because every byte of a
-    tree passes through here.
-    """
-    joined = " ".join(map(_memo.__getitem__, _WORD.findall(text)))
-    if "  " in joined or joined[:1] == " " or joined[-1:] == " ":
-        return " ".join(joined.split())
-    return joined
-
-
-def words(text: str) -> list[str]:
-    """The words of a text in order, as a list."""
-    return spaced_words(text).split()
-
-
-def _split(word: str) -> tuple[str, ...]:
-    if len(word) > WORD_CHARACTERS_MAX:
-        return ()
-    whole = word.strip("_").lower()
-    if not whole:
-        return ()
-    parts = [part.lower() for part in _PARTS.findall(word)]
-    return (whole,) if parts == [whole] else (whole, *parts)
-
-
-_ASIDE = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        a an the and or of to in on at by for from with as is are was be been it its this that
-        these those how where what which who when why does do did done can could should would
-        will i we you they there here into than then so if not no any all some
-        """,
-    )
-)
-"""Words of a question that say nothing about code."""
-
-
-def query_words(query: str) -> list[str]:
-    """The distinct words to look for, in the order asked; those that say little only if alone."""
-    asked = list(dict.fromkeys(words(query)))
-    return [word for word in asked if word not in _ASIDE] or asked
+PREFIX_CHARACTERS_MIN = 3
+PREFIX_ENTRIES_MAX = 20_000
+"""A beginning that so many words share tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class TermStats:
-    """What BM25 must know of a corpus: how many chunks, how long on average, which words where."""
+class Occurrences:
+    """Where one asked word stands, in any of its forms: entries, and what each form is worth."""
 
-    chunks: int
-    average_length: float
-    containing: Mapping[str, int]
-
-    def weight(self, word: str) -> float:
-        """How much a word tells; as FTS5 has it, never zero or less."""
-        n = self.containing.get(word, 0)
-        idf = math.log((self.chunks - n + 0.5) / (n + 0.5)) if self.chunks > n else 0.0
-        return idf if idf > 0 else 1e-6
+    rows: NDArray[np.int64]
+    fields: NDArray[np.uint8]
+    counts: NDArray[np.uint8]
+    worths: NDArray[np.float32]
+    weight: float
+    """The word's own weight: how much it tells (idf) by how much it was asked for."""
 
 
-def weighted_counts(header: Sequence[str], body: Sequence[str]) -> dict[str, float]:
-    """How often each word occurs in a chunk, a header's words counting more."""
-    counts: dict[str, float] = dict(Counter(body))
-    for word, n in Counter(header).items():
-        counts[word] = counts.get(word, 0) + HEADER_WEIGHT * n
-    return counts
+@dataclass(frozen=True, slots=True)
+class Lexical:
+    """Scores of all rows, and the occurrences they were made of."""
+
+    scores: NDArray[np.float64]
+    occurrences: list[Occurrences]
 
 
-def score(
-    query: Iterable[str], counts: Mapping[str, float], length: int, stats: TermStats
-) -> float:
-    """BM25 of one chunk for a query; 0 when it has none of the words."""
-    average = stats.average_length or 1.0
-    total = 0.0
-    for word in query:
-        frequency = counts.get(word, 0.0)
-        if frequency:
-            norm = K1 * (1 - B + B * length / average)
-            total += stats.weight(word) * frequency * (K1 + 1) / (frequency + norm)
-    return total
+def rank_lexical(question: Question, corpus: Corpus, weights: Weights) -> Lexical:
+    """BM25F of every row; 0 where none of the words stands."""
+    import numpy as np
+
+    scores = np.zeros(corpus.rows, dtype=np.float64)
+    worth_of = corpus.field_worths(weights.fields.weights(), weights.fields.slopes())
+    found: list[Occurrences] = []
+    for forms, asked in _forms(question, weights):
+        gathered = _gather(corpus, forms)
+        if gathered is None:
+            continue
+        rows, packed, worths, exact_rows = gathered
+        fields, counts = packed >> np.uint8(5), packed & np.uint8(31)
+        value = worth_of[rows * 8 + fields] * counts * worths
+        frequency = np.bincount(rows, weights=value, minlength=corpus.rows)
+        containing = exact_rows or int(np.count_nonzero(frequency))
+        weight = asked * idf(corpus.chunks, containing)
+        scores += weight * (frequency / (frequency + weights.fields.saturation))
+        found.append(Occurrences(rows, fields, counts, worths, weight))
+    return Lexical(scores, found)
+
+
+def idf(chunks: int, containing: int) -> float:
+    """How much a word tells that stands in so many of the chunks; never zero or less."""
+    import math
+
+    return math.log(1.0 + (chunks - containing + 0.5) / (containing + 0.5))
+
+
+Form = tuple[str, bool, float]
+"""A term, whether it stands for all that begin with it, and what it counts."""
+
+
+def _forms(question: Question, weights: Weights) -> list[tuple[list[Form], float]]:
+    forms: list[tuple[list[Form], float]] = []
+    for word in question.words:
+        own: list[Form] = [(word.term, False, 1.0)]
+        if weights.stemmates:
+            own += [(other, False, weights.stemmates) for other in word.others]
+        if weights.prefix and len(word.term) >= PREFIX_CHARACTERS_MIN:
+            own.append((word.term, True, weights.prefix))
+        forms.append((own, 1.0))
+    if weights.joined:
+        forms += [([(term, False, 1.0)], weights.joined) for term in question.joins]
+    return forms
+
+
+def _gather(
+    corpus: Corpus, forms: Sequence[Form]
+) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32], int] | None:
+    """All entries of a word's forms, and how many rows have its first form."""
+    import numpy as np
+
+    rows, counts, worths = [], [], []
+    exact = 0
+    for number, (term, prefix, worth) in enumerate(forms):
+        at, packed = corpus.entries(term, prefix=prefix)
+        if not len(at) or (prefix and len(at) > PREFIX_ENTRIES_MAX):
+            continue
+        if number == 0:
+            searched = at[packed >> 5 != Field.CALL]
+            # Entries of one term are in the order of rows within each segment.
+            exact = int(np.count_nonzero(np.diff(searched))) + 1 if len(searched) else 0
+        rows.append(at)
+        counts.append(packed)
+        worths.append(np.full(len(at), worth, dtype=np.float32))
+    if not rows:
+        return None
+    if len(rows) == 1:
+        return rows[0], counts[0], worths[0], exact
+    return np.concatenate(rows), np.concatenate(counts), np.concatenate(worths), exact

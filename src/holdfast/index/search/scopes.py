@@ -9,12 +9,21 @@ from typing import Literal
 Scope = Literal["runtime", "mixed", "docs"]
 SCOPES: tuple[Scope, ...] = ("runtime", "mixed", "docs")
 
-_DOCUMENT = re.compile(
-    r"(?:^|/)(?:docs?|documentation|guides?)/|\.(?:md|mdx|markdown|rst|adoc|txt|org)\Z",
+_DOCUMENT = re.compile(r"\.(?:md|mdx|markdown|rst|adoc|txt|org)\Z", re.IGNORECASE)
+_AMONG_DOCUMENTS = re.compile(r"(?:^|/)(?:docs?|documentation|guides?)/", re.IGNORECASE)
+_CODE = re.compile(
+    r"\.(?:py|pyi|js|jsx|mjs|cjs|ts|tsx|mts|cts|go|rs|java|c|h|cc|cpp|cxx|hpp|cs|rb|php|kt|kts|swift"
+    r"|scala|lua|ex|exs|hs|zig|ml|dart|jl|m|mm|erl|clj|fs|pl|pm|sh|bash)\Z",
     re.IGNORECASE,
 )
+"""Code stays code where it stands: documents have programs beside them, and packages are called
+`docs`."""
 _GENERATED = re.compile(
-    r"(?:^|/)(?:dist|build|coverage|\.next|generated)/|\.min\.(?:js|css)\Z", re.IGNORECASE
+    # By their usual, lower-case names: `Build/` is as likely to be written by hand.
+    r"(?:^|/)(?:\.next|generated)/|\.min\.(?:js|css)\Z"
+    # Among sources, `build` is about building.
+    r"|^(?!(?:.*/)?(?:src|source|sources|lib|libs|internal|pkg|cmd|app|apps|main)/)"
+    r"(?:.*/)?(?:dist|build|coverage)/"
 )
 
 
@@ -25,6 +34,12 @@ def in_scope(path: str, scope: Scope) -> bool:
         case "mixed":
             return True
         case "docs":
-            return _DOCUMENT.search(path) is not None
+            return _is_document(path)
         case "runtime":
-            return _DOCUMENT.search(path) is None and _GENERATED.search(path) is None
+            return not _is_document(path) and _GENERATED.search(path) is None
+
+
+def _is_document(path: str) -> bool:
+    if _DOCUMENT.search(path) is not None:
+        return True
+    return _AMONG_DOCUMENTS.search(path) is not None and _CODE.search(path) is None

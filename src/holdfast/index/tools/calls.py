@@ -20,7 +20,7 @@ from holdfast.index.links import LinkedProgram
 from holdfast.index.refusals import refusal
 from holdfast.index.resolve import Edge
 from holdfast.index.resolve import Open as OpenCall
-from holdfast.index.tools.outline import file_key
+from holdfast.index.tools.outline import file_key, has_calls, no_facts
 
 Direction = Literal["callers", "callees", "both"]
 DEPTH_MAX = 3
@@ -82,7 +82,12 @@ def call_graph(
         )
     if direction == "bidirectional":
         direction = "both"
-    depth, limit = max(1, min(depth, DEPTH_MAX)), max(1, limit)
+    if not 1 <= depth <= DEPTH_MAX:
+        raise UsageError(
+            f"a depth of {depth} calls is not walked", hint=f"pass a depth of 1 to {DEPTH_MAX}"
+        )
+    if limit < 1:
+        raise UsageError(f"a limit of {limit} asks for nothing", hint="pass a limit of 1 or more")
     requested, record = index.governing(path)
     answer: GraphAnswer = {
         "status": "ok",
@@ -133,6 +138,14 @@ def _walk(index: CodeIndex, gate: Open, reader: Reader, key: str, answer: GraphA
             answer["reason"] = "unsupported_language" if exists else "missing_symbol"
             answer["message"] = (
                 f"'{key}' has no symbols that are known" if exists else f"there is no file '{key}'"
+            )
+            return
+        if not has_calls(facts):
+            answer["status"], answer["reason"] = "unsupported", "unsupported_language"
+            answer["message"] = (
+                no_facts(facts)
+                if facts.guessed
+                else f"'{key}' has no calls: {facts.language} has an outline and no call graph"
             )
             return
         named = _named(facts, answer["symbolRef"])

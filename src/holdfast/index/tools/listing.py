@@ -63,7 +63,11 @@ def _row(index: CodeIndex, record: Record, proof: Proof | None) -> tuple[str, st
     gate = pass_gate(record, index.runtime(), lambda: proof or failed_probe("not probed"))
     match gate:
         case Open(_, _, failure):
-            return record.root, "Ready", "completion-proof probe failed" if failure else ""
+            said = ["completion-proof probe failed"] if failure else []
+            left = record.unseen
+            said += [f"{left.unreadable} parts unreadable"] if left.unreadable else []
+            said += [f"{left.unnameable} names left out"] if left.unnameable else []
+            return record.root, "Ready", ", ".join(said)
         case Building(_, progress):
             return record.root, "Indexing", f"{progress.progress_pct:.1f}%"
         case Incompatible(_, _, reason):

@@ -37,6 +37,7 @@ from holdfast.index.tools.managing import (
     must_reindex,
     settled,
     someone_writes,
+    unseen_warnings,
 )
 from holdfast.index.tools.status import status
 
@@ -140,7 +141,7 @@ def _sync(index: CodeIndex, request: Request) -> ManageAnswer:
             return refusal
         lease.announce()
         try:
-            built, _ = lifecycle.run_sync(index, refusal.record, lease, request.report)
+            built, after = lifecycle.run_sync(index, refusal.record, lease, request.report)
         except EmptyTree as error:
             return answered(
                 request, root, "error", f"Error syncing: {error} ({error.hint})",
@@ -158,11 +159,11 @@ def _sync(index: CodeIndex, request: Request) -> ManageAnswer:
         if changes
         else f"No changes detected in '{root}'; {built.totals.files} files."
     )
-    if built.unreadable:
-        text += (
-            f"\n{len(built.unreadable)} parts could not be read; what was known of them is kept."
-        )
-    answer = answered(request, root, "ok", text, debugProofCheck=answers.probe_hint(refusal))
+    text += "".join(f"\n{said}" for said in after.unseen.sentences())
+    answer = answered(
+        request, root, "ok", text,
+        warnings=unseen_warnings(after), debugProofCheck=answers.probe_hint(refusal),
+    )  # fmt: skip
     answer["syncStats"] = {
         "added": len(changes.added),
         "removed": len(changes.removed),

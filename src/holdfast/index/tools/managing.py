@@ -50,6 +50,11 @@ class Request:
     report: Report = field(default=lambda progress: None)
 
 
+def unseen_warnings(record: Record) -> list[Wire]:
+    """What the last run of a root could not take in, as warnings."""
+    return [{"code": "INDEX_PARTS_UNSEEN", "message": said} for said in record.unseen.sentences()]
+
+
 def answered(
     request: Request,
     path: str,

@@ -1,152 +1,368 @@
 """search_code: ranked code with its owners, or why there is none.
 
-A read: it writes nothing, whatever it finds.
+A read: it writes nothing, whatever it finds. Several roots may be asked at once; each passes its
+own gate, and one that refuses does not keep the others from answering.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal
 
 from holdfast.errors import UsageError
+from holdfast.files import disk
 from holdfast.index import answers
-from holdfast.index.answers import Wire, hints, manage_call
+from holdfast.index.answers import Wire, hints, search_call
 from holdfast.index.code_index import CodeIndex, policy_of
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.freshness import Overlay, moved
 from holdfast.index.gate import Gate, Open
-from holdfast.index.generation import Reader, StoredChunk
+from holdfast.index.generation import Reader
+from holdfast.index.record import Record
 from holdfast.index.refusals import refusal
-from holdfast.index.search.candidates import Found, find
-from holdfast.index.search.scopes import SCOPES, Scope, in_scope
+from holdfast.index.search import operators, pages
+from holdfast.index.search.filters import files_kept
+from holdfast.index.search.pages import Cursor
+from holdfast.index.search.regex import lines_of, wrong_pattern
+from holdfast.index.search.results import Finding, GroupBy, Holds, Items, fold, grouped
+from holdfast.index.search.retrieval import Retrieved, retrieve
+from holdfast.index.search.scopes import SCOPES, Scope
+from holdfast.index.search.similar import CHARACTERS_MAX, Sample
+from holdfast.index.search.terms import terms
+from holdfast.index.search.understand import Question
+from holdfast.index.tools.searching import (
+    LIMIT_DEFAULT,
+    LIMIT_MAX,
+    Answered,
+    Request,
+    SearchAnswer,
+    advise,
+    warnings_of,
+)
 
-LIMIT_DEFAULT, LIMIT_MAX = 10, 50
-PREVIEW_CHARACTERS_MAX = 4000
-PER_FILE_FIRST, PER_FILE_THEN = 2, 3
+BUDGET_DEFAULT, BUDGET_MIN = 8_000, 100
 
 
-class SearchAnswer(TypedDict):
-    """The envelope of search_code."""
+@dataclass(slots=True)
+class Target:
+    """A root, or nothing tracked, with the directories below it that were asked about."""
 
-    status: str
-    reason: NotRequired[str]
-    path: str
-    codebasePath: NotRequired[str]
-    query: str
-    scope: str
-    groupBy: str
-    resultMode: str
-    limit: int
-    freshnessDecision: Wire | None
-    warnings: NotRequired[list[str]]
-    message: NotRequired[str]
-    hints: NotRequired[Wire]
-    compatibility: NotRequired[Wire]
-    indexing: NotRequired[Wire]
-    results: list[Wire]
+    requested: str
+    record: Record | None
+    paths: list[str] = field(default_factory=list)
+    below: list[str] = field(default_factory=list)
 
 
 def search_code(
     index: CodeIndex,
-    path: str,
+    path: str | Sequence[str],
     query: str,
     *,
     scope: Scope = "runtime",
     result_mode: Literal["grouped", "raw"] = "grouped",
-    group_by: Literal["symbol", "file"] = "symbol",
+    group_by: GroupBy = "symbol",
     limit: int = LIMIT_DEFAULT,
+    budget: int = BUDGET_DEFAULT,
+    cursor: str | None = None,
+    debug: bool = False,
+    holds: Holds | None = None,
+    similar: str | None = None,
+    snippet: str | None = None,
 ) -> SearchAnswer:
-    """Search the tree that governs `path`, below `path`."""
-    if not query.strip():
+    """Search the trees that govern the paths, below them.
+
+    `budget` bounds the tokens of the results. `cursor` is the `continuation.cursor` of the page
+    before. `holds` tells which lines of a file (by absolute path) the reader provably holds: hits
+    there are pointed at and not repeated. `similar` (`path`, `path:10` or `path:10-20`) or
+    `snippet` asks for code like that; the query may be empty then, and its operators narrow.
+    """
+    if not query.strip() and similar is None and snippet is None:
         raise UsageError("the query is empty", hint="ask for a name, a phrase or a behaviour")
     if scope not in SCOPES:
         raise UsageError(f"there is no scope {scope!r}", hint=f"one of: {', '.join(SCOPES)}")
     if limit < 1:
         raise UsageError(f"limit {limit} asks for nothing")
-    limit = min(limit, LIMIT_MAX)
-    requested, record = index.governing(path)
+    if budget < BUDGET_MIN:
+        raise UsageError(f"a budget of {budget} tokens has no room for a result")
+    paths = (path,) if isinstance(path, str) else tuple(path)
+    if not paths:
+        raise UsageError("no path was given", hint="pass the root of a tree, or several")
+    targets = _targets(index, paths)
+    requested = tuple(dict.fromkeys(path for target in targets for path in target.paths))
+    sample = _sample(targets, similar, snippet)
+    request = Request(
+        requested, query, operators.parse(query, wrong_pattern), scope, result_mode == "raw",
+        group_by, min(limit, LIMIT_MAX), budget, pages.decode(cursor) if cursor else None, debug,
+        holds, sample,
+        {
+            "path": requested[0] if len(requested) == 1 else list(requested),
+            "query": query,
+            "scope": scope if scope != "runtime" else None,
+            "resultMode": result_mode if result_mode != "grouped" else None,
+            "groupBy": group_by if group_by != "symbol" else None,
+            "limit": limit if limit != LIMIT_DEFAULT else None,
+            "budget": budget if budget != BUDGET_DEFAULT else None,
+            "similar": similar,
+            "snippet": snippet,
+        },
+    )  # fmt: skip
+    if request.cursor is not None and request.cursor.question != request.name:
+        raise UsageError(
+            "the cursor belongs to another question",
+            hint="repeat the arguments of the first page, or leave the cursor out",
+        )
+    base = _base(request)
+    answered: list[Answered] = []
+    refused: list[tuple[Target, Gate]] = []
+    for target in targets:
+        outcome = _ask(index, request, target)
+        if isinstance(outcome, Answered):
+            answered.append(outcome)
+        else:
+            refused.append((target, outcome))
+    if len(targets) > 1:
+        base["roots"] = [_root_facts(index, each) for each in answered]
+        base["roots"] += [_refusal_facts(index, target, gate) for target, gate in refused]
+    if not answered:
+        base["path"] = refused[0][0].requested
+        return _refused(index, base, refused[0][1])
+    base["freshnessDecision"] = _decision(index, answered[0])
+    state = pages.state_of((each.root, each.identity, each.overlay) for each in answered)
+    if request.cursor is not None and request.cursor.state != state:
+        return _changed(request, base)
+    return _answer(index, request, base, answered, state)
+
+
+def _base(request: Request) -> SearchAnswer:
     base: SearchAnswer = {
         "status": "ok",
-        "path": requested,
-        "query": query,
-        "scope": scope,
-        "groupBy": group_by,
-        "resultMode": result_mode,
-        "limit": limit,
+        "path": request.paths[0],
+        "query": request.query,
+        "scope": request.scope,
+        "groupBy": request.group_by,
+        "resultMode": "raw" if request.raw else "grouped",
+        "limit": request.limit,
         "freshnessDecision": None,
         "results": [],
     }
-    gate = index.gate(record)
+    if len(request.paths) > 1:
+        base["paths"] = list(request.paths)
+    if request.parsed.warnings:
+        base["warnings"] = [f"QUERY_OPERATOR:{warning}" for warning in request.parsed.warnings]
+    return base
+
+
+def _targets(index: CodeIndex, paths: Sequence[str]) -> list[Target]:
+    """The roots that were asked about, each once, in the order they were named."""
+    found: dict[str, Target] = {}
+    for path in paths:
+        requested, record = index.governing(path)
+        key = record.root if record is not None else requested
+        target = found.setdefault(key, Target(requested, record))
+        target.paths.append(requested)
+        target.below.append(requested[len(key) :].strip("/"))
+    return list(found.values())
+
+
+_PLACE = re.compile(r"(?s)(.+?)(?::(\d+)(?:-(\d+))?)?\Z")
+
+
+def _sample(targets: Sequence[Target], similar: str | None, snippet: str | None) -> Sample | None:
+    """The text to look for the like of: lines of a file in one of the trees, or a snippet."""
+    if similar is not None and snippet is not None:
+        raise UsageError("either lines of a file or a snippet can be the sample, not both")
+    if snippet is not None:
+        if not snippet.strip():
+            raise UsageError("the snippet is empty")
+        return Sample(snippet[:CHARACTERS_MAX])
+    if similar is None:
+        return None
+    named = _PLACE.match(similar)
+    if named is None:
+        raise UsageError(f"{similar!r} names no lines", hint="pass path:10-20")
+    path, first, last = named[1], int(named[2] or 1), named[3] or named[2]
+    for target in targets:
+        root = target.record.root if target.record is not None else target.requested
+        for top in (*target.paths, root):
+            full = os.path.normpath(os.path.join(top, path))
+            if not full.startswith(root.rstrip("/") + "/"):
+                continue
+            try:
+                source, _ = disk.read_file(root, full[len(root.rstrip("/")) + 1 :])
+            except OSError:
+                continue
+            lines = lines_of(source.decode("utf-8", "replace"))
+            end = min(int(last), len(lines)) if last else len(lines)
+            if not 1 <= first <= end:
+                raise UsageError(
+                    f"lines {first}-{last or len(lines)} name no line of {path}",
+                    hint=f"it has {len(lines)}",
+                )
+            text = "".join(f"{line}\n" for line in lines[first - 1 : end])
+            return Sample(text[:CHARACTERS_MAX], full, first, end)
+    raise UsageError(
+        f"there is no file {path} in {', '.join(target.requested for target in targets)}",
+        hint="pass a path in one of the trees, or the text as a snippet",
+    )
+
+
+# Asking.
+
+
+def _ask(index: CodeIndex, request: Request, target: Target) -> Answered | Gate:
+    """What a root answers, or the gate that keeps it from answering."""
+    gate = index.gate(target.record)
     if not isinstance(gate, Open):
-        return _refused(index, base, gate)
+        return gate
     root = gate.record.root
-    below = requested[len(root) :].strip("/")
+    keep = files_kept(request.asked, request.scope, target.below)
 
-    def keep(path: str) -> bool:
-        inside = not below or path == below or path.startswith(below + "/")
-        return inside and in_scope(path, scope)
-
-    def retrieve(reader: Reader, overlay: Overlay) -> Found:
-        return find(query, reader, overlay, index.provider, limit * 3, keep)
+    def ask(reader: Reader, overlay: Overlay) -> Retrieved:
+        asked, provider = request.asked, index.provider
+        return retrieve(asked, root, reader, overlay, provider, keep, request.depth, request.sample)
 
     try:
         with index.backend.reader(root) as reader:
-            found, overlay, recent = _fresh(index, gate, reader, retrieve)
+            found, overlay, recent = _fresh(index, gate, reader, ask)
+            identity = reader.identity
     except BackendUnavailable:
         again = index.gate(index.registry.find(root))
         if isinstance(again, Open):
             raise  # The backend is away; that says nothing about the index.
-        return _refused(index, base, again)
+        return again
     # A run may have begun meanwhile; then its answer is the one that holds.
     now = index.registry.find(root)
     if now is None or not now.searchable:
-        return _refused(index, base, index.gate(now))
-    base["freshnessDecision"] = _decision(index, gate, overlay, recent)
-    if found.failures:
-        base["warnings"] = [f"SEARCH_PASS_FAILED:{failure}" for failure in found.failures]
-    items = _Items(index, gate, overlay)
-    if result_mode == "raw":
-        base["results"] = [items.raw(chunk, score) for chunk, score in found.chunks[:limit]]
-    else:
-        base["results"] = items.grouped(found.chunks, group_by, limit)
-    made = hints(
-        debugProofCheck=answers.probe_hint(gate),
-        sync=manage_call("sync", root) if overlay.beyond else None,
-    )
-    if made:
-        base["hints"] = made
-    return base
+        return index.gate(now)
+    return Answered(gate, identity, overlay, recent, found)
 
 
 def _fresh(
     index: CodeIndex,
     gate: Open,
     reader: Reader,
-    retrieve: Callable[[Reader, Overlay], Found],
-) -> tuple[Found, Overlay, bool]:
+    ask: Callable[[Reader, Overlay], Retrieved],
+) -> tuple[Retrieved, Overlay, bool]:
     """What is found now; the last look serves if it is recent and none of the hits moved."""
     root = gate.record.root
     overlay = index.freshness.recent(root, reader.identity)
     if overlay is not None:
-        found = retrieve(reader, overlay)
-        hits = {chunk.path for chunk, _ in found.chunks[:LIMIT_MAX]}
-        if not moved(root, hits, overlay):
+        found = ask(reader, overlay)
+        if not moved(root, found.paths, overlay):
             return found, overlay, True
     provider = index.provider if index.provider.local else None
     overlay = index.freshness.look(
         root, reader, policy_of(gate.record.options), index.extract, provider
     )
-    return retrieve(reader, overlay), overlay, False
+    return ask(reader, overlay), overlay, False
 
 
-def _decision(index: CodeIndex, gate: Open, overlay: Overlay, recent: bool) -> Wire:
+# Answering.
+
+
+def _answer(
+    index: CodeIndex,
+    request: Request,
+    base: SearchAnswer,
+    answered: Sequence[Answered],
+    state: str,
+) -> SearchAnswer:
+    groups = fold(grouped(_merged(answered), None if request.raw else request.group_by))
+    question = next((each.found.question for each in answered if each.found.question), None)
+    items = Items(
+        question, _Freshness(index, answered), raw=request.raw, holds=request.holds,
+        several_roots=len(answered) > 1 or "roots" in base, debug=request.debug,
+    )  # fmt: skip
+    start = request.cursor.offset if request.cursor else 0
+    page = items.page(groups, start, request.limit, request.budget)
+    base["results"] = page.items
+    warnings = [*base.get("warnings", []), *warnings_of(request, answered, groups)]
+    if warnings:
+        base["warnings"] = warnings
+    complete = all(_complete(each.found) for each in answered)
+    base["counts"] = {
+        "from": start + 1 if page.items else start,
+        "to": page.end,
+        "total": len(groups),
+        "complete": complete,
+        "tokens": page.tokens,
+    }
+    if request.asked.patterns or request.asked.must:
+        lines = {
+            (f.root, f.chunk.path, m.line)
+            for each in answered for f in each.found.findings for m in f.lines
+        }  # fmt: skip
+        base["counts"]["matchedLines"] = len(lines)
+        base["counts"]["matchedFiles"] = len({key[:2] for key in lines})
+    if page.end < len(groups):
+        after = pages.encode(Cursor(page.end, request.depth, request.name, state))
+        base["continuation"] = {
+            "cursor": after,
+            "remaining": len(groups) - page.end,
+            "call": search_call(request.given, cursor=after),
+        }
+    advise(base, request, answered, page, groups)
+    return base
+
+
+def _merged(answered: Sequence[Answered]) -> list[Finding]:
+    """The findings of all roots, best first.
+
+    A root's scores are relative to what it has. Which of the asked words a hit holds is not, so
+    that decides between roots.
+    """
+    if len(answered) == 1:
+        return answered[0].found.findings
+    ranked = []
+    for place, each in enumerate(answered):
+        worst = float("inf")
+        for number, finding in enumerate(each.found.findings):
+            worth = finding.score * (0.2 + 0.8 * _held(finding, each.found.question))
+            worst = min(worst, worth)  # The order within a root stays as it is.
+            ranked.append((-worst, number, place, finding))
+    ranked.sort(key=lambda entry: entry[:3])
+    return [finding for *_, finding in ranked]
+
+
+def _held(finding: Finding, question: Question | None) -> float:
+    """The share of the asked words that a finding holds, in its path, its name or its text."""
+    if question is None or not question.words:
+        return 1.0
+    chunk = finding.chunk
+    held = set(terms(f"{chunk.path} {chunk.label or ''} {chunk.text}"))
+    found = sum(word.term in held or not held.isdisjoint(word.others) for word in question.words)
+    return found / len(question.words)
+
+
+def _complete(found: Retrieved) -> bool:
+    return found.exact.complete if found.exact is not None else not found.more
+
+
+def _changed(request: Request, base: SearchAnswer) -> SearchAnswer:
+    """The answer to a cursor whose ranking is no more."""
+    base["status"], base["reason"] = "blocked", "index_changed"
+    base["message"] = (
+        "The files or the index changed since the first page, so there is no next page of that "
+        "ranking. Ask again from the start: the same call without the cursor."
+    )
+    base["hints"] = hints(restart=search_call(request.given))
+    return base
+
+
+# What roots say of themselves.
+
+
+def _decision(index: CodeIndex, each: Answered) -> Wire:
+    overlay = each.overlay
     decision: Wire = {
-        "mode": "skipped_recent" if recent else overlay.mode,
+        "mode": "skipped_recent" if each.recent else overlay.mode,
         "checkedAt": index.timestamp(),
         "thresholdMs": overlay.threshold_ms,
-        "lastSyncAt": gate.record.last_updated,
+        "lastSyncAt": each.gate.record.last_updated,
     }
     if overlay.changed or overlay.gone or overlay.beyond:
         decision["stats"] = {
@@ -156,6 +372,26 @@ def _decision(index: CodeIndex, gate: Open, overlay: Overlay, recent: bool) -> W
             "unread": overlay.beyond,
         }
     return decision
+
+
+def _root_facts(index: CodeIndex, each: Answered) -> Wire:
+    return {
+        "path": each.root,
+        "status": "ok",
+        "findings": len(each.found.findings),
+        "freshnessDecision": _decision(index, each),
+    }
+
+
+def _refusal_facts(index: CodeIndex, target: Target, gate: Gate) -> Wire:
+    said = refusal(gate, target.requested, index.runtime(), "retry the search")
+    return {
+        "path": target.requested,
+        "status": said.status,
+        "reason": said.reason,
+        "message": said.message,
+        "hints": said.hints,
+    }
 
 
 def _refused(index: CodeIndex, base: SearchAnswer, gate: Gate) -> SearchAnswer:
@@ -172,88 +408,23 @@ def _refused(index: CodeIndex, base: SearchAnswer, gate: Gate) -> SearchAnswer:
     return base
 
 
-class _Items:
-    """Results as an agent gets them."""
+class _Freshness:
+    """How old what is known of a file is."""
 
-    def __init__(self, index: CodeIndex, gate: Open, overlay: Overlay) -> None:
-        self._overlay = overlay
-        self._indexed_at = (
-            gate.marker.completed_at if gate.marker is not None else gate.record.last_updated
-        )
-        try:
-            age_s = (index.now() - datetime.fromisoformat(self._indexed_at)).total_seconds()
-            self._bucket = "fresh" if age_s <= 1800 else "aging" if age_s <= 86400 else "stale"
-        except (ValueError, TypeError):
-            self._bucket = "unknown"
+    def __init__(self, index: CodeIndex, answered: Sequence[Answered]) -> None:
+        self._overlays = {each.root: each.overlay for each in answered}
+        self._stored: dict[str, Wire] = {}
+        for each in answered:
+            marker, record = each.gate.marker, each.gate.record
+            at = marker.completed_at if marker is not None else record.last_updated
+            try:
+                age_s = (index.now() - datetime.fromisoformat(at)).total_seconds()
+                bucket = "fresh" if age_s <= 1800 else "aging" if age_s <= 86400 else "stale"
+            except (ValueError, TypeError):
+                bucket = "unknown"
+            self._stored[each.root] = {"indexedAt": at, "stalenessBucket": bucket}
 
-    def _freshness(self, path: str) -> Wire:
-        if path in self._overlay.changed:
+    def __call__(self, root: str, path: str) -> Wire:
+        if path in self._overlays[root].changed:
             return {"indexedAt": None, "stalenessBucket": "fresh"}
-        return {"indexedAt": self._indexed_at, "stalenessBucket": self._bucket}
-
-    def raw(self, chunk: StoredChunk, score: float) -> Wire:
-        return {
-            "kind": "chunk",
-            "file": chunk.path,
-            "span": {"startLine": chunk.start_line, "endLine": chunk.end_line},
-            "language": chunk.language,
-            "content": chunk.text,
-            "score": round(score, 6),
-            "symbolId": chunk.symbol_id,
-            "symbolLabel": chunk.label,
-            **self._freshness(chunk.path),
-        }
-
-    def grouped(
-        self, chunks: list[tuple[StoredChunk, float]], group_by: str, limit: int
-    ) -> list[Wire]:
-        groups: dict[tuple[str, str], list[tuple[StoredChunk, float]]] = {}
-        for chunk, score in chunks:
-            owner = "" if group_by == "file" else chunk.symbol_id or f"#{chunk.start_line}"
-            groups.setdefault((chunk.path, owner), []).append((chunk, score))
-        picked: list[tuple[str, str]] = []
-        per_file: dict[str, int] = {}
-        for most in (PER_FILE_FIRST, PER_FILE_THEN, limit):
-            for key in groups:
-                if len(picked) >= limit:
-                    break
-                if key not in picked and per_file.get(key[0], 0) < most:
-                    picked.append(key)
-                    per_file[key[0]] = per_file.get(key[0], 0) + 1
-        order = {key: i for i, key in enumerate(groups)}
-        return [self._group(groups[key]) for key in sorted(picked, key=order.__getitem__)]
-
-    def _group(self, members: list[tuple[StoredChunk, float]]) -> Wire:
-        best, score = members[0]
-        start = min(chunk.start_line for chunk, _ in members)
-        end = max(chunk.end_line for chunk, _ in members)
-        hint: Wire = {"supported": False, "reason": "missing_symbol"}
-        if best.symbol_id is not None:
-            hint = {
-                "supported": True,
-                "symbolRef": {
-                    "file": best.path,
-                    "symbolId": best.symbol_id,
-                    "symbolLabel": best.label,
-                },
-            }
-        return {
-            "kind": "group",
-            "groupId": best.symbol_id or _group_id(best.path, start, end),
-            "file": best.path,
-            "span": {"startLine": start, "endLine": end},
-            "language": best.language,
-            "symbolId": best.symbol_id,
-            "symbolLabel": best.label,
-            "symbolKind": best.kind,
-            "score": round(score, 6),
-            **self._freshness(best.path),
-            "collapsedChunkCount": len(members),
-            "callGraphHint": hint,
-            "preview": best.text[:PREVIEW_CHARACTERS_MAX],
-        }
-
-
-def _group_id(path: str, start: int, end: int) -> str:
-    text = f"{path}:{start}-{end}".encode("utf-8", "surrogatepass")
-    return "grp_" + hashlib.sha256(text).hexdigest()[:16]
+        return self._stored[root]

@@ -18,7 +18,13 @@ from holdfast.index.gate import (
 )
 from holdfast.index.marker import LIMIT_REACHED
 from holdfast.index.record import Indexed, SyncCompleted
-from holdfast.index.tools.managing import ManageAnswer, Request, answered, must_reindex
+from holdfast.index.tools.managing import (
+    ManageAnswer,
+    Request,
+    answered,
+    must_reindex,
+    unseen_warnings,
+)
 
 
 def status(index: CodeIndex, request: Request) -> ManageAnswer:
@@ -132,7 +138,8 @@ def _status_open(request: Request, opened: Open, lines: str) -> ManageAnswer:
         )
     if record.last_error is not None:
         text += f"\nThe last run failed ({record.last_error}); the index before it is served."
-    warnings: list[Wire] = []
+    warnings = unseen_warnings(record)
+    text += "".join(f"\n{said}" for said in record.unseen.sentences())
     if opened.probe_failure is not None:
         text += f"\n{answers.PROBE_NOTE}"
         warnings.append({"code": "COMPLETION_PROOF_PROBE_FAILED", "message": answers.PROBE_NOTE})

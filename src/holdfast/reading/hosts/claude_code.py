@@ -29,9 +29,10 @@ from typing import Any
 from holdfast.reading.errors import NotOurs
 from holdfast.reading.events import Anchored, Barrier, Event, Hidden, Refreshed
 from holdfast.reading.hosts.lines import Follower, loads
-from holdfast.reading.hosts.sidecar import Sidecar, text_digest
+from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
 from holdfast.reading.scope import WHOLE
 from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
+from holdfast.reading.trust import Ledger
 
 BYTES_BACK_MAX = 400_000
 """How much transcript may lie between an anchor and now: some 100,000 tokens."""
@@ -53,8 +54,13 @@ class _Line:
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     events: tuple[tuple[str, Event | None, Served | None], ...] = ()
-    shown: dict[str, str] = field(default_factory=dict)
-    """Text of each result by call id, for the sidecar to recognise; digests, not texts."""
+    shown: dict[str, frozenset[str]] = field(default_factory=dict)
+    """What each result may stand for by call id, for the sidecar to recognise; digests only.
+
+    Of a result with structured content the model is shown that, as JSON with the text in it.
+    """
+    bridged: str | None = None
+    """Of a compaction, the line before it. Never a way for trust."""
 
 
 class ClaudeCodeLog:
@@ -105,7 +111,7 @@ class ClaudeCodeLog:
         version = None if self.sidecar is None else self.sidecar.version
         state = (leaf.uuid, len(self._order), version)
         if state != self._built:
-            self._build(leaf)
+            self.tree = self._tree(leaf)
             self._built = state
         last = len(self.tree) - 1 if len(self.tree) else NOBODY
         found = evidence_at(self.tree, last, self._session)
@@ -194,7 +200,7 @@ class ClaudeCodeLog:
             text = _text_of(block.get("content"))
             if text is None or block.get("is_error") is True:
                 continue
-            line.shown[call] = text_digest(text)
+            line.shown[call] = frozenset(map(text_digest, texts_of(text)))
             if len(found) == 1 and self._names.get(call) == "Read":
                 events.append((call, *_native_read(raw.get("toolUseResult"), text)))
         line.results, line.events = tuple(results), tuple(events)
@@ -227,8 +233,23 @@ class ClaudeCodeLog:
             at = above if above is not None and above.number < at.number else None
         return path
 
-    def _build(self, leaf: _Line) -> None:
-        """Make the tree anew: one chain with everything the model sees at the leaf."""
+    def before_compaction(self) -> Ledger | None:
+        """What was held when the conversation was last compacted; None when it never was.
+
+        For telling what was lost, never for trust: a boundary is bridged here.
+        """
+        leaf = self._leaf()
+        if isinstance(leaf, Doubt):
+            return None
+        root = self._path(leaf)[-1]
+        before = None if root.bridged is None else self._lines.get(root.bridged)
+        if before is None or before.number >= root.number:
+            return None
+        tree = self._tree(before)
+        return tree.ledger(len(tree) - 1) if len(tree) else None
+
+    def _tree(self, leaf: _Line) -> Tree:
+        """One chain with everything the model sees at the leaf."""
         path = self._path(leaf)
         on_path = {line.uuid for line in path}
         answered = {
@@ -247,30 +268,31 @@ class ClaudeCodeLog:
                     on_path.add(sibling.uuid)
                     lines.append(sibling)
         lines.sort(key=lambda line: line.number)
-        self.tree = Tree()
-        self._parent: str | None = None
+        tree = Tree()
         for line in lines:
-            self._add_line(line)
+            self._add_line(tree, line)
+        return tree
 
-    def _add_line(self, line: _Line) -> None:
+    def _add_line(self, tree: Tree, line: _Line) -> None:
         if self.newest_leaf:
             # Only for looking at: trust needs the lines that say something about reads.
-            self._chain(line.uuid, line.kind, None, None)
+            _chain(tree, line.uuid, line.kind, None, None)
         for entry, event, served in line.events:
-            self._chain(entry, line.kind, event, served)
+            _chain(tree, entry, line.kind, event, served)
         if self.sidecar is None:
             return
         for call in line.results:
             record = self.sidecar.served.get(call)
-            if record is not None and line.shown.get(call) == record.text_sha256:
-                self._chain(call, "read", record.event(), record.served())
+            if record is not None and record.text_sha256 in line.shown.get(call, ()):
+                _chain(tree, call, "read", record.event(), record.served())
         for name in (line.uuid, *line.calls):
             for count, event in enumerate(self.sidecar.refreshed.get(name, ())):
-                self._chain(f"{name}/refresh-{count}", "refresh", event, None)
+                _chain(tree, f"{name}/refresh-{count}", "refresh", event, None)
 
-    def _chain(self, entry: str, kind: str, event: Event | None, served: Served | None) -> None:
-        self.tree.add(entry, self._parent, kind, event, served)
-        self._parent = entry
+
+def _chain(tree: Tree, entry: str, kind: str, event: Event | None, served: Served | None) -> None:
+    """Add an entry below the one added last."""
+    tree.add(entry, tree.ids[-1] if tree.ids else None, kind, event, served)
 
 
 def _system_events(
@@ -279,6 +301,8 @@ def _system_events(
     match raw.get("subtype"):
         case "compact_boundary":
             line.parent = None
+            bridged = raw.get("logicalParentUuid")
+            line.bridged = bridged if isinstance(bridged, str) else None
             return ((f"{line.uuid}/boundary", Barrier(), None),)
         case "microcompact_boundary":
             details = raw.get("microcompactMetadata")

@@ -1,0 +1,27 @@
+"""Other weights for a ranking, by the names of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import is_dataclass, replace
+from typing import Any
+
+
+def weighed(weights: Any, changes: Mapping[str, Any]) -> Any:
+    """The same weights with some changed: `{"name": 0.5, "dense": {"question": 0.9}}`.
+
+    A dotted name reaches into a part: `{"dense.question": 0.9}`. An unknown name is an error.
+    """
+    for name, value in changes.items():
+        first, _, rest = name.partition(".")
+        if not hasattr(weights, first):
+            raise SystemExit(f"there is no weight {first!r} in {type(weights).__name__}")
+        if rest:
+            value = {rest: value}
+        if isinstance(value, Mapping):
+            part = getattr(weights, first)
+            if not is_dataclass(part):
+                raise SystemExit(f"the weight {first!r} has no parts")
+            value = weighed(part, value)
+        weights = replace(weights, **{first: value})
+    return weights

@@ -1,0 +1,61 @@
+"""The frame of a worker: read the job, index, ask, time some again (now warm), write."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+Place = tuple[str, int | None, int | None, str]
+"""A path, the first and last line shown (None: all of it), and the text that was shown."""
+Ask = Callable[[str, int], Sequence[Place]]
+
+
+def tokens(text: str) -> int:
+    return -(-len(text.encode("utf-8", "surrogatepass")) // 4)
+
+
+def resident_mb() -> float:
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def processor_s() -> float:
+    own, others = (resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
+
+
+def work(prepare: Callable[[dict[str, Any]], tuple[Ask, int]]) -> int:
+    """Run the job in argv[1], write to argv[2]. `prepare` indexes; it says how many chunks."""
+    job: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text())
+    wall, spent = time.perf_counter(), processor_s()
+    ask, chunks = prepare(job)
+    found: dict[str, Any] = {
+        "index_s": time.perf_counter() - wall,
+        "index_cpu_s": processor_s() - spent,
+        "chunks": chunks,
+        "answers": [],
+        "latency_ms": [],
+    }
+    for text in job["queries"]:
+        places = [
+            {"path": path, "start": start, "end": end, "tokens": tokens(shown)}
+            for path, start, end, shown in ask(text, job["limit"])
+        ]
+        found["answers"].append(places)
+    for text in job["queries"][: job.get("timed")]:
+        start = time.perf_counter()
+        ask(text, 10)
+        found["latency_ms"].append((time.perf_counter() - start) * 1000)
+    found["resident_mb"] = resident_mb()
+    found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    Path(sys.argv[2]).write_text(json.dumps(found))
+    return 0

@@ -1,0 +1,67 @@
+"""Holdfast as an agent has it: `index create`, then the search tool, in a home of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bench.retrieval.workers.common import Ask, Place, work
+
+
+def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
+    from holdfast.index.code_index import run_here
+    from holdfast.index.settings import index_of
+    from holdfast.index.tools.manage import manage_index
+    from holdfast.index.tools.search import search_code
+
+    leave_out(job.get("without", ()), job.get("weights"))
+    root = job["root"]
+    index = index_of({"HOLDFAST_HOME": job["home"], **job.get("environment", {})})
+    index.start = run_here
+    manage_index(index, "create", root)
+    status: Any = manage_index(index, "status", root)
+    if status["status"] != "ok":
+        raise SystemExit(f"not indexed: {status.get('message') or status}")
+    with index.backend.reader(root) as reader:
+        chunks = reader.totals().chunks
+
+    def ask(text: str, limit: int) -> Sequence[Place]:
+        answer: Any = search_code(index, root, text, scope=job.get("scope", "runtime"), limit=limit)
+        if answer["status"] != "ok":
+            raise SystemExit(f"search said {answer['status']}: {answer.get('message')}")
+        return [place(result) for result in answer["results"]]
+
+    return ask, chunks
+
+
+def place(result: Mapping[str, Any]) -> Place:
+    """A result of the search tool: its span, and the lines that an agent reads of it."""
+    target = result.get("target") or result
+    span = target["span"]
+    label = result.get("symbolLabel") or result.get("displayLabel") or ""
+    shown = result.get("preview") or result.get("content") or ""
+    head = f"{target['file']}:{span['startLine']}-{span['endLine']}  {label}"
+    return target["file"], span["startLine"], span["endLine"], f"{head}\n{shown}\n"
+
+
+def leave_out(signals: Sequence[str], weights: Mapping[str, Any] | None = None) -> None:
+    """Switch lanes and signals off, or set weights, for this process."""
+    if not signals and not weights:
+        return
+    from holdfast.index.search import candidates
+
+    defaults: Any = candidates.find.__kwdefaults__
+    if not defaults or "weights" not in defaults:
+        raise SystemExit("this version ranks without named signals; nothing can be left out")
+    changed = defaults["weights"]
+    for signal in signals:
+        changed = changed.without(signal)
+    if weights:
+        from bench.retrieval.weights import weighed
+
+        changed = weighed(changed, weights)
+    defaults["weights"] = changed
+
+
+if __name__ == "__main__":
+    raise SystemExit(work(prepare))

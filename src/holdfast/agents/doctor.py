@@ -1,0 +1,189 @@
+"""What a user could have wrong, each with its fix.
+
+A check looks and says; it mends nothing. It may call something wrong that would have worked; what
+it calls right it has seen.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from holdfast.agents.clients import CLIENTS, Client, Place
+from holdfast.agents.plan import Edit
+from holdfast.app import App
+from holdfast.errors import HoldfastError
+
+State = Literal["ok", "note", "wrong"]
+
+SQLITE_SOUND = (3, 51, 3)
+FREE_BYTES_MIN = 500 * 1024 * 1024
+WATCHES_MIN = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at; `fix` is what to do about it."""
+
+    about: str
+    state: State
+    said: str
+    fix: str = ""
+
+
+def examine(app: App, place: Place) -> Iterator[Finding]:
+    """Look at everything, one finding at a time; a check that fails is a finding too."""
+    checks: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
+        ("python", _python),
+        ("home", lambda: _home(app)),
+        ("store", lambda: _store(app)),
+        ("index", lambda: _index(app)),
+        ("watching", _watching),
+        ("host", lambda: _host(app)),
+        ("agents", lambda: _agents(app, place)),
+    ]
+    for about, check in checks:
+        try:
+            yield from check()
+        except (HoldfastError, OSError, ValueError) as error:
+            hint = getattr(error, "hint", "") or "this check could not finish"
+            yield Finding(about, "wrong", str(error) or type(error).__name__, hint)
+
+
+def _python() -> Iterator[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("python", "ok", f"Python {version}")
+    for module, extra, what in (
+        ("mcp", "mcp", "tools for agents"),
+        ("uvicorn", "serve", "holdfast serve"),
+    ):
+        if importlib.util.find_spec(module) is None:
+            fix = f"pip install 'holdfast[{extra}]'"
+            yield Finding("python", "wrong", f"{module} is missing, so no {what}", fix)
+
+
+def _home(app: App) -> Iterator[Finding]:
+    home = app.home
+    if not home.exists():
+        above = next(path for path in home.parents if path.exists())
+        if os.access(above, os.W_OK):
+            yield Finding("home", "ok", f"{home} will be made when it is needed")
+        else:
+            fix = "set HOLDFAST_HOME to a directory that you may write"
+            yield Finding("home", "wrong", f"{home} cannot be made", fix)
+        return
+    if not home.is_dir() or not os.access(home, os.W_OK):
+        fix = "set HOLDFAST_HOME to a directory that you may write"
+        yield Finding("home", "wrong", f"{home} is no directory that you may write", fix)
+        return
+    if home.stat().st_mode & 0o077:
+        yield Finding("home", "wrong", f"others may look into {home}", f"chmod 700 {home}")
+    free = shutil.disk_usage(home).free
+    if free < FREE_BYTES_MIN:
+        said = f"{free // 1024 // 1024} MB are free where {home} is"
+        yield Finding("home", "wrong", said, "make room, or set HOLDFAST_HOME to another disk")
+    else:
+        yield Finding("home", "ok", f"{home}, {free // 1024**3} GB free")
+
+
+def _store(app: App) -> Iterator[Finding]:
+    import apsw
+
+    found = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
+    said = f"SQLite {apsw.sqlite_lib_version()}"
+    if found < SQLITE_SOUND:
+        yield Finding("store", "wrong", f"{said} can lose data", "pip install --upgrade apsw")
+    else:
+        yield Finding("store", "ok", said)
+    if app.database_url is not None:
+        if importlib.util.find_spec("psycopg") is None:
+            yield Finding(
+                "store", "wrong", "psycopg is missing", "pip install 'holdfast[postgres]'"
+            )
+            return
+        with app.open_space("doctor") as store:
+            yield Finding("store", "ok", f"PostgreSQL answers, seq {store.newest_seq()}")
+
+
+def _index(app: App) -> Iterator[Finding]:
+    from holdfast.index.tools.listing import list_codebases
+
+    index = app.open_index()
+    try:
+        listed = list_codebases(index)
+    finally:
+        index.close()
+    for codebase in listed["codebases"]:
+        path, section = str(codebase["path"]), str(codebase["section"])
+        detail = f" ({codebase['detail']})" if codebase.get("detail") else ""
+        if not os.path.isdir(path):
+            fix = f"holdfast index clear {path}"
+            yield Finding("index", "note", f"{path} is not there any more", fix)
+        elif section in ("Ready", "Indexing"):
+            yield Finding("index", "ok", f"{path}: {section.lower()}{detail}")
+        else:
+            fix = f"holdfast index {'reindex' if 'Reindex' in section else 'create'} {path}"
+            yield Finding("index", "wrong", f"{path}: {section.lower()}{detail}", fix)
+    if not listed["codebases"]:
+        yield Finding("index", "note", "no tree is indexed", "holdfast index create PATH")
+
+
+def _watching() -> Iterator[Finding]:
+    limit = Path("/proc/sys/fs/inotify/max_user_watches")
+    try:
+        watches = int(limit.read_text())
+    except (OSError, ValueError):
+        return
+    if watches < WATCHES_MIN:
+        fix = f"sysctl fs.inotify.max_user_watches={WATCHES_MIN * 8}"
+        yield Finding("watching", "note", f"only {watches} files can be watched", fix)
+    else:
+        yield Finding("watching", "ok", f"{watches} files can be watched")
+
+
+def _host(app: App) -> Iterator[Finding]:
+    from holdfast import __version__
+    from holdfast.mcp.control import running
+    from holdfast.mcp.rendezvous import rendezvous_of
+
+    if not app.home.is_dir():
+        return
+    environment = {**app.environment, "HOLDFAST_HOME": str(app.home)}
+    host = running(rendezvous_of(environment))
+    if host is None:
+        yield Finding("host", "ok", "no background host runs; it starts with the first agent")
+    elif host.get("version") != __version__:
+        said = f"a host of version {host.get('version')} runs, this is {__version__}"
+        yield Finding("host", "wrong", said, "holdfast mcp --stop")
+    else:
+        yield Finding("host", "ok", f"a background host runs, process {host.get('pid')}")
+
+
+def _agents(app: App, place: Place) -> Iterator[Finding]:
+    found = [client for client in CLIENTS.values() if client.detect(place)]
+    if not found:
+        yield Finding("agents", "note", "no agent was found on this machine")
+    for client in found:
+        try:
+            edits = client.install(place)
+        except HoldfastError as error:
+            yield Finding("agents", "wrong", str(error), error.hint)
+            continue
+        yield _agent(client, edits, place.environment)
+
+
+def _agent(client: Client, edits: list[Edit], environment: Mapping[str, str]) -> Finding:
+    fix = f"holdfast install --client {client.name}"
+    missing = [edit for edit in edits if edit.needed]
+    if not missing:
+        return Finding("agents", "ok", f"{client.title} is set up")
+    if len(missing) == len(edits) and all("holdfast" not in (e.before or "") for e in missing):
+        return Finding("agents", "note", f"{client.title} is here, and not set up", fix)
+    names = ", ".join(str(edit.path) for edit in missing)
+    return Finding("agents", "wrong", f"{client.title} is set up in another way: {names}", fix)

@@ -1,0 +1,92 @@
+"""What an agent's hook tells us, and what we tell it back.
+
+A hook runs inside the agent's turn, so it is quick and never fails it: whatever goes wrong here is
+no reason to stop an agent. It leaves a binding (which conversation, which transcript, which
+process), and after a compaction it tells the model what it no longer holds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+EVENTS = ("SessionStart", "PreCompact", "PostToolUse")
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The facts of one hook call."""
+
+    event: str
+    session: str
+    transcript: str
+    cwd: str
+    source: str = ""
+
+
+def parse(raw: str) -> Heard | None:
+    """What a hook was given on its standard input; None when it is nothing we know."""
+    try:
+        given = json.loads(raw)
+    except ValueError:
+        return None
+    if not isinstance(given, Mapping):
+        return None
+    names = ("hook_event_name", "session_id", "transcript_path")
+    texts = [given.get(name) for name in names]
+    if not all(isinstance(text, str) and text for text in texts):
+        return None
+    event, session, transcript = map(str, texts)
+    return Heard(
+        event, session, transcript, str(given.get("cwd") or ""), str(given.get("source") or "")
+    )
+
+
+def answer(heard: Heard, recovery: Callable[[], str | None]) -> dict[str, Any]:
+    """What to print: nothing but after a compaction, where the model is told what it lost."""
+    if heard.event != "SessionStart" or heard.source != "compact":
+        return {}
+    lost = recovery()
+    if lost is None:
+        return {}
+    return {
+        "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": lost},
+    }
+
+
+def recovery_text(home: Path, heard: Heard) -> str | None:
+    """The recovery list of the conversation, or None when there is nothing to say."""
+    import time
+
+    from holdfast.reading import config
+    from holdfast.reading.context import as_text
+    from holdfast.reading.hosts.detect import open_host
+    from holdfast.reading.objects import Objects
+    from holdfast.reading.paths import Place
+    from holdfast.reading.reader import Reader
+
+    def now_ms() -> int:
+        return time.time_ns() // 1_000_000
+
+    host = open_host(
+        heard.transcript,
+        home,
+        now_ms=now_ms,
+        new_id=lambda: "hook",
+        kind="claude-code",
+        newest_leaf=True,
+    )
+    reader = Reader(
+        Place(heard.cwd or "/", str(Path.home())),
+        Objects(home),
+        now_ms=now_ms,
+        monotonic=time.monotonic,
+        settings=config.load(home / "reading.toml"),
+    )
+    found = reader.context(host)
+    if found.doubt is not None or not found.lost:
+        return None
+    return as_text(found, heard.cwd)

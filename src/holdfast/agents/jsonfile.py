@@ -1,0 +1,336 @@
+"""Editing one place of a JSON file and leaving every other byte as it is.
+
+Settings files belong to their users: order, spacing, comments and trailing commas stay. So the text
+is not parsed into values and printed again; it is scanned for where things are, and an edit cuts or
+inserts at those places. Comments (`//`, `/* */`) and trailing commas are understood, because some
+agents allow them.
+
+An insertion remembers nothing: what `put` or `append` wrote, `remove` takes out again to the byte,
+but for an empty `{ }` or `[ ]` with white space in it, which is left without.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast.agents.errors import BadSettingsFile
+
+DEPTH_MAX = 200
+_WHITE = " \t\r\n\ufeff"
+
+
+@dataclass(slots=True)
+class Node:
+    """A value in the text: where it stands and, of a container, what it holds."""
+
+    kind: str
+    """`object`, `array`, or `plain`."""
+    start: int
+    end: int
+    members: list[tuple[str, int, Node]] = field(default_factory=list)
+    """Of an object: key, where the key starts, value."""
+    items: list[Node] = field(default_factory=list)
+
+    def member(self, key: str) -> tuple[int, Node] | None:
+        # Of two members with one name the last one counts, as in every reader.
+        for name, start, node in reversed(self.members):
+            if name == key:
+                return start, node
+        return None
+
+    def spans(self) -> list[tuple[int, int]]:
+        """Where each member or item stands, without commas."""
+        if self.kind == "object":
+            return [(start, node.end) for _, start, node in self.members]
+        return [(node.start, node.end) for node in self.items]
+
+
+class _Scanner:
+    def __init__(self, text: str, name: str) -> None:
+        self.text, self.name, self.at = text, name, 0
+
+    def fail(self, what: str) -> BadSettingsFile:
+        line = self.text.count("\n", 0, self.at) + 1
+        return BadSettingsFile(self.name, f"line {line}: {what}")
+
+    def skip(self) -> None:
+        """Step over white space and comments."""
+        text = self.text
+        while self.at < len(text):
+            if text[self.at] in _WHITE:
+                self.at += 1
+            elif text.startswith("//", self.at):
+                end = text.find("\n", self.at)
+                self.at = len(text) if end < 0 else end
+            elif text.startswith("/*", self.at):
+                end = text.find("*/", self.at)
+                if end < 0:
+                    raise self.fail("a comment does not end")
+                self.at = end + 2
+            else:
+                return
+
+    def peek(self) -> str:
+        return self.text[self.at : self.at + 1]
+
+    def value(self, depth: int = 0) -> Node:
+        if depth > DEPTH_MAX:
+            raise self.fail("nested too deeply")
+        self.skip()
+        start = self.at
+        match self.peek():
+            case "{":
+                return self._object(start, depth)
+            case "[":
+                return self._array(start, depth)
+            case '"':
+                self.string()
+                return Node("plain", start, self.at)
+            case "":
+                raise self.fail("a value is missing")
+            case _:
+                pass
+        while self.peek() and self.peek() not in _WHITE + ",]}/":
+            self.at += 1
+        word = self.text[start : self.at]
+        try:
+            json.loads(word)
+        except ValueError:
+            raise self.fail(f"{word or self.peek()!r} is no value") from None
+        return Node("plain", start, self.at)
+
+    def string(self) -> str:
+        start = self.at
+        if self.peek() != '"':
+            raise self.fail("a name in quotes is expected")
+        self.at += 1
+        while self.peek() != '"':
+            if self.peek() in ("", "\n"):
+                raise self.fail("a string does not end")
+            self.at += 2 if self.peek() == "\\" else 1
+        self.at += 1
+        try:
+            return str(json.loads(self.text[start : self.at], strict=False))
+        except ValueError:
+            raise self.fail("a string is not one") from None
+
+    def _object(self, start: int, depth: int) -> Node:
+        node = Node("object", start, start)
+
+        def member() -> None:
+            begin = self.at
+            key = self.string()
+            self.skip()
+            if self.peek() != ":":
+                raise self.fail("a colon is expected")
+            self.at += 1
+            node.members.append((key, begin, self.value(depth + 1)))
+
+        self._elements(member, "}")
+        node.end = self.at
+        return node
+
+    def _array(self, start: int, depth: int) -> Node:
+        node = Node("array", start, start)
+        self._elements(lambda: node.items.append(self.value(depth + 1)), "]")
+        node.end = self.at
+        return node
+
+    def _elements(self, one: Callable[[], None], close: str) -> None:
+        self.at += 1
+        while True:
+            self.skip()
+            if self.peek() == close:
+                self.at += 1
+                return
+            one()
+            self.skip()
+            if self.peek() == ",":
+                self.at += 1
+            elif self.peek() != close:
+                raise self.fail(f"a comma or {close} is expected")
+
+
+def scan(text: str, name: str = "settings") -> Node:
+    """Where everything stands in the text of one JSON value."""
+    scanner = _Scanner(text, name)
+    node = scanner.value()
+    scanner.skip()
+    if scanner.at != len(text):
+        raise scanner.fail("something stands after the end")
+    return node
+
+
+def value_of(text: str, node: Node) -> Any:
+    """The value of a node."""
+    if node.kind == "object":
+        return {key: value_of(text, member) for key, _, member in node.members}
+    if node.kind == "array":
+        return [value_of(text, item) for item in node.items]
+    return json.loads(text[node.start : node.end], strict=False)
+
+
+def loads(text: str, name: str = "settings") -> Any:
+    """The value of a whole text; nothing at all is an empty object."""
+    return value_of(text, scan(text, name)) if text.strip(_WHITE) else {}
+
+
+def find(root: Node, path: tuple[str, ...]) -> Node | None:
+    """The node at a path of keys, or None."""
+    for key in path:
+        found = root.member(key) if root.kind == "object" else None
+        if found is None:
+            return None
+        root = found[1]
+    return root
+
+
+def put(text: str, path: tuple[str, ...], value: Any, name: str = "settings") -> str:
+    """The text with this value at this path of keys; objects on the way are made."""
+    if not text.strip(_WHITE):
+        return _printed(_nested(path, value), "  ", "") + "\n"
+    root = scan(text, name)
+    for done, key in enumerate(path):
+        if root.kind != "object":
+            place = ".".join(path[:done]) or "the file"
+            raise BadSettingsFile(name, f"{place} is no object")
+        found = root.member(key)
+        if found is None:
+            rest = _nested(path[done + 1 :], value)
+            return _inserted(text, root, f"{json.dumps(key, ensure_ascii=False)}: ", rest)
+        root = found[1]
+    if value_of(text, root) == value:
+        return text
+    indent = _line_indent(text, root.start)
+    return text[: root.start] + _printed(value, _unit(text), indent) + text[root.end :]
+
+
+def append(text: str, path: tuple[str, ...], value: Any, name: str = "settings") -> str:
+    """The text with a value added to the array at this path; the array is made if need be."""
+    root = scan(text, name) if text.strip(_WHITE) else None
+    node = None if root is None else find(root, path)
+    if node is None:
+        return put(text, path, [value], name)
+    if node.kind != "array":
+        raise BadSettingsFile(name, f"{'.'.join(path)} is no list")
+    return _inserted(text, node, "", value)
+
+
+def remove(text: str, path: tuple[str, ...], name: str = "settings") -> str:
+    """The text without the member at this path; the text as it is when there is none."""
+    parent = find(scan(text, name), path[:-1]) if text.strip(_WHITE) else None
+    if parent is None or parent.kind != "object":
+        return text
+    numbers = [n for n, member in enumerate(parent.members) if member[0] == path[-1]]
+    return _cut(text, parent, numbers)
+
+
+def remove_items(
+    text: str, path: tuple[str, ...], wanted: Callable[[Any], bool], name: str = "settings"
+) -> str:
+    """The text without those items of the array at this path that are wanted."""
+    node = find(scan(text, name), path) if text.strip(_WHITE) else None
+    if node is None or node.kind != "array":
+        return text
+    numbers = [n for n, item in enumerate(node.items) if wanted(value_of(text, item))]
+    return _cut(text, node, numbers)
+
+
+def _nested(path: tuple[str, ...], value: Any) -> Any:
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
+def _printed(value: Any, unit: str, indent: str) -> str:
+    lines = json.dumps(value, indent=unit, ensure_ascii=False).split("\n")
+    return ("\n" + indent).join(lines)
+
+
+def _unit(text: str) -> str:
+    """One step of indentation, as the file has it."""
+    for line in text.split("\n")[1:]:
+        white = line[: len(line) - len(line.lstrip(" \t"))]
+        if white and line.strip():
+            return "\t" if white.startswith("\t") else white[:8]
+    return "  "
+
+
+def _line_indent(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _inserted(text: str, parent: Node, prefix: str, value: Any) -> str:
+    """A member or item put behind the last one of a container."""
+    spans = parent.spans()
+    unit = _unit(text)
+    outer = _line_indent(text, parent.start)
+    inner = outer + unit
+    if spans and "\n" not in text[parent.start : spans[0][0]]:
+        # The container stands on one line; so does what comes into it.
+        made = prefix + json.dumps(value, ensure_ascii=False)
+        at = spans[-1][1]
+        return f"{text[:at]}, {made}{text[at:]}"
+    if spans:
+        inner = _line_indent(text, spans[-1][0])
+        at = spans[-1][1]
+        return f"{text[:at]},\n{inner}{prefix}{_printed(value, unit, inner)}{text[at:]}"
+    made = prefix + _printed(value, unit, inner)
+    inside = text[parent.start + 1 : parent.end - 1]
+    if inside.strip(_WHITE):
+        # Comments stay where they are, what comes in stands behind them.
+        at = parent.end - 1 - (len(inside) - len(inside.rstrip(_WHITE)))
+        return f"{text[:at]}\n{inner}{made}{text[at:]}"
+    return f"{text[: parent.start + 1]}\n{inner}{made}\n{outer}{text[parent.end - 1 :]}"
+
+
+def _cut(text: str, parent: Node, numbers: list[int]) -> str:
+    """The text without these members or items, and without the commas that joined them."""
+    spans = parent.spans()
+    for number in sorted(numbers, reverse=True):
+        start, end = spans[number]
+        if number > 0:
+            # From the end of the one before: its comma and the white space go as well.
+            start = spans[number - 1][1]
+        elif len(spans) > 1:
+            end = spans[1][0]
+        else:
+            start, end = _alone(text, parent, start, end)
+        text = text[:start] + text[end:]
+        spans = _spans_at(text, parent.start)
+    return text
+
+
+def _alone(text: str, parent: Node, start: int, end: int) -> tuple[int, int]:
+    """What to cut of a container with this one member: with it the line it stands on."""
+    close = _spans_end(text, parent.start) - 1
+    before, after = text[parent.start + 1 : start], text[end:close]
+    if not before.strip(_WHITE):
+        start = parent.start + 1
+    else:
+        start -= len(before) - len(before.rstrip(_WHITE))
+    rest = after.strip(_WHITE)
+    if rest == ",":
+        end += after.index(",") + 1
+        after = text[end:close]
+        rest = ""
+    if not rest and start == parent.start + 1 and after == "\n" + _line_indent(text, parent.start):
+        end = close
+    return start, end
+
+
+def _spans_at(text: str, start: int) -> list[tuple[int, int]]:
+    """The spans of the container that starts here, in a text that was just cut."""
+    scanner = _Scanner(text, "settings")
+    scanner.at = start
+    return scanner.value().spans()
+
+
+def _spans_end(text: str, start: int) -> int:
+    scanner = _Scanner(text, "settings")
+    scanner.at = start
+    return scanner.value().end

@@ -1,0 +1,179 @@
+"""Adding and removing one table of a TOML file and leaving every other byte as it is.
+
+A table of ours stands at the end of the file as a block of its own lines, so it can be taken out
+again as that block. Whatever an edit gives is read back and compared with what it must mean; if it
+does not, the file is left alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.agents.errors import BadSettingsFile
+
+_HEADER = re.compile(r"\s*\[\[?\s*(?P<name>[^\[\]]+?)\s*\]\]?\s*(?:#.*)?\Z")
+_BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
+
+
+def loads(text: str, name: str = "settings") -> dict[str, Any]:
+    """The values of a text."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadSettingsFile(name, str(error)) from error
+
+
+def put_table(
+    text: str, path: tuple[str, ...], values: Mapping[str, Any], name: str = "settings"
+) -> str:
+    """The text with this table at this path, at its end; a table there before is replaced."""
+    before = loads(text, name)
+    if _at(before, path) == dict(values):
+        return text
+    rest = remove_table(text, path, name)
+    newline = "\r\n" if "\r\n" in rest else "\n"
+    gap = newline if rest.strip() else ""
+    joint = "" if not rest or rest.endswith("\n") else newline
+    lines = [f"[{'.'.join(map(_key, path))}]"]
+    lines += [f"{_key(key)} = {_value(value)}" for key, value in values.items()]
+    after = rest + joint + gap + newline.join(lines) + newline
+    _check(before, after, path, dict(values), name)
+    return after
+
+
+def remove_table(text: str, path: tuple[str, ...], name: str = "settings") -> str:
+    """The text without the table at this path and the tables below it."""
+    before = loads(text, name)
+    if _at(before, path) is None:
+        return text
+    kept: list[str] = []
+    dropping, last = False, ""
+    for line, header in _lines(text):
+        if header is not None:
+            starts = header[: len(path)] == path
+            if starts and not dropping and kept and not kept[-1].strip():
+                # The blank line that set the block apart goes with it.
+                kept.pop()
+            elif dropping and not starts and not last.strip():
+                kept.append(last)
+            dropping = starts
+        if not dropping:
+            kept.append(line)
+        last = line
+    after = "".join(kept)
+    _check(before, after, path, None, name)
+    return after
+
+
+def _check(
+    before: dict[str, Any], after: str, path: tuple[str, ...], wanted: Any, name: str
+) -> None:
+    """Whether the new text means the old values but for this one place."""
+    place = ".".join(path)
+    try:
+        found = tomllib.loads(after)
+    except tomllib.TOMLDecodeError:
+        raise BadSettingsFile(name, f"{place} is not a table of its own there") from None
+    if _at(found, path) != wanted or _without(found, path) != _without(before, path):
+        raise BadSettingsFile(name, f"{place} is not a table of its own there")
+
+
+def _at(values: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        if not isinstance(values, dict) or key not in values:
+            return None
+        values = values[key]
+    return values
+
+
+def _without(values: Any, path: tuple[str, ...]) -> Any:
+    """The values without this place, and without tables that are empty for it."""
+    if not isinstance(values, dict):
+        return values
+    out = dict(values)
+    if len(path) == 1:
+        out.pop(path[0], None)
+    elif path[0] in out:
+        inner = _without(out[path[0]], path[1:])
+        if inner == {}:
+            out.pop(path[0])
+        else:
+            out[path[0]] = inner
+    return out
+
+
+def _lines(text: str) -> list[tuple[str, tuple[str, ...] | None]]:
+    """Each line with its newline and, if it opens a table, the table's path."""
+    out: list[tuple[str, tuple[str, ...] | None]] = []
+    quotes = ""
+    for line in text.splitlines(keepends=True):
+        header = None if quotes else _HEADER.match(line.rstrip("\r\n"))
+        path = None
+        if header is not None:
+            try:
+                path = _path(tomllib.loads(f"[{header['name']}]"))
+            except tomllib.TOMLDecodeError:
+                path = None
+        out.append((line, path))
+        quotes = _quotes_after(line, quotes)
+    return out
+
+
+def _path(values: dict[str, Any]) -> tuple[str, ...]:
+    out = []
+    while values:
+        (key,) = values
+        out.append(key)
+        values = values[key]
+    return tuple(out)
+
+
+def _quotes_after(line: str, quotes: str) -> str:
+    """Which kind of multi-line string is open at the end of a line."""
+    at = 0
+    while at < len(line):
+        if quotes:
+            end = line.find(quotes, at)
+            if end < 0:
+                return quotes
+            at, quotes = end + 3, ""
+        elif line[at] == "#":
+            return ""
+        elif line.startswith(('"""', "'''"), at):
+            quotes = line[at : at + 3]
+            at += 3
+        elif line[at] in "\"'":
+            at = _string_end(line, at)
+        else:
+            at += 1
+    return quotes
+
+
+def _string_end(line: str, at: int) -> int:
+    quote = line[at]
+    at += 1
+    while at < len(line) and line[at] != quote:
+        at += 2 if quote == '"' and line[at] == "\\" else 1
+    return at + 1
+
+
+def _key(key: str) -> str:
+    return key if _BARE.match(key) else json.dumps(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{_key(key)} = {_value(one)}" for key, one in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    assert isinstance(value, list | tuple), "text, numbers, truth, lists and tables are written"
+    return f"[{', '.join(map(_value, value))}]"

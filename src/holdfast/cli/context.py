@@ -1,0 +1,23 @@
+"""`holdfast context`: what a session's model holds of each file, and what a compaction took."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from holdfast.cli import reading
+from holdfast.cli.output import print_json
+from holdfast.reading.context import as_data, as_text
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="the same facts as JSON")
+    reading.add_session_arguments(parser, required=True)
+
+
+def run(args: argparse.Namespace) -> int:
+    host = reading.host(args, newest_leaf=args.call is None)
+    assert host is not None, "the session is required"
+    found = reading.reader().context(host)
+    print_json(as_data(found)) if args.json else print(as_text(found, os.getcwd()))
+    return 0

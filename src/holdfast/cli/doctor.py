@@ -1,0 +1,46 @@
+"""`holdfast doctor`: look at everything a user could have wrong, and say the fix."""
+
+from __future__ import annotations
+
+import argparse
+
+from holdfast.agents.doctor import examine
+from holdfast.app import App
+from holdfast.cli import install, output
+from holdfast.cli.output import print_json, styled
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="answer as JSON")
+    parser.set_defaults(scope="user", start=None)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 when nothing is wrong, 1 when something is."""
+    findings = []
+    for finding in examine(App.from_environment(), install.place_of(args)):
+        findings.append(finding)
+        if args.json:
+            continue
+        mark, colour = {
+            "ok": ("ok   ", output.GREEN),
+            "note": ("note ", output.YELLOW),
+            "wrong": ("WRONG", output.RED),
+        }[finding.state]
+        print(f"{styled(mark, colour)}  {finding.about:<8}  {finding.said}")
+        if finding.fix:
+            print(f"                 {styled('fix: ' + finding.fix, output.DIM)}")
+    wrong = sum(finding.state == "wrong" for finding in findings)
+    if args.json:
+        print_json(
+            {
+                "status": "wrong" if wrong else "ok",
+                "findings": [
+                    {"about": f.about, "state": f.state, "said": f.said, "fix": f.fix or None}
+                    for f in findings
+                ],
+            }
+        )
+    else:
+        print("nothing is wrong" if not wrong else f"{wrong} to mend")
+    return 1 if wrong else 0

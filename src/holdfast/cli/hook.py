@@ -1,0 +1,62 @@
+"""`holdfast hook`: what agents call at the start of a session, at compactions and after tools.
+
+Reads one JSON object from standard input. Always exits with 0: trouble of ours is not the agent's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Called by an agent's hooks with a JSON object on standard input; not for people."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    with contextlib.suppress(Exception):
+        _run(sys.stdin.read() if sys.stdin is not None else "")
+    return 0
+
+
+def _run(raw: str) -> None:
+    import time
+
+    from holdfast.agents.hook import answer, parse, recovery_text
+    from holdfast.app import App
+    from holdfast.mcp import bindings
+    from holdfast.mcp.rendezvous import ancestors
+
+    heard = parse(raw)
+    if heard is None:
+        return
+    home = App.from_environment().home
+    agent = next(
+        ((int(f"{p['pid']}"), int(f"{p['start']}")) for p in ancestors() if _is_agent(p)), None
+    )
+    with contextlib.suppress(OSError):
+        bindings.write(
+            home,
+            bindings.Binding(
+                "claude-code",
+                heard.session,
+                os.path.abspath(heard.transcript),
+                heard.cwd,
+                agent,
+                heard.event,
+                time.time_ns() // 1_000_000,
+            ),
+        )
+    said = answer(heard, lambda: recovery_text(home, heard))
+    if said:
+        print(json.dumps(said))
+
+
+def _is_agent(process: dict[str, object]) -> bool:
+    """The nearest ancestor that is no shell: hooks are often run through one."""
+    return process.get("name") not in ("sh", "bash", "dash", "zsh", "fish", "env")

@@ -1,0 +1,163 @@
+"""`holdfast install` and `holdfast uninstall`: have agents use Holdfast, or no longer."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from holdfast.agents.clients import CLIENTS, Client, Place
+from holdfast.agents.plan import Edit, Receipts, apply
+from holdfast.app import App
+from holdfast.cli import output
+from holdfast.cli.output import print_json, styled
+from holdfast.errors import HoldfastError, UsageError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--client",
+        choices=[*CLIENTS, "all"],
+        default="all",
+        help="which agent; all (the default) are those that are found here",
+    )
+    parser.add_argument(
+        "--scope",
+        choices=("user", "project"),
+        default="user",
+        help="user: every project of yours; project: files in the working directory",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show what would be written")
+    parser.add_argument(
+        "--command",
+        dest="start",
+        metavar="PROGRAM",
+        help="how the agent starts us (default: this very program)",
+    )
+    parser.add_argument("--json", action="store_true", help="answer as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    return _run(args, install=True)
+
+
+def run_uninstall(args: argparse.Namespace) -> int:
+    return _run(args, install=False)
+
+
+def _run(args: argparse.Namespace, *, install: bool) -> int:
+    app = App.from_environment()
+    place = place_of(args)
+    clients = _clients(args, place, install=install)
+    receipts = Receipts(app.home / "agents" / "receipts.json")
+    facts = []
+    for client in clients:
+        try:
+            facts.append(_one(client, place, receipts, app, args, install=install))
+        except (HoldfastError, OSError) as error:
+            if len(clients) == 1:
+                raise
+            hint = getattr(error, "hint", "")
+            facts.append({"client": client.name, "status": "failed", "error": f"{error}"})
+            if not args.json:
+                print(f"{client.title}: {error}", file=sys.stderr)
+                if hint:
+                    print(f"hint: {hint}", file=sys.stderr)
+    if args.json:
+        print_json({"dryRun": args.dry_run, "scope": args.scope, "clients": facts})
+    return 1 if any(fact["status"] == "failed" for fact in facts) else 0
+
+
+def place_of(args: argparse.Namespace) -> Place:
+    """Where things are, by the scope and the program that the arguments name."""
+    project = Path.cwd() if args.scope == "project" else None
+    return Place(Path.home(), project, _command(args.start, project), os.environ)
+
+
+def _command(given: str | None, project: Path | None) -> tuple[str, ...]:
+    """How an agent starts us: by name in a project that others share, else by full path."""
+    if given is not None:
+        return (given,)
+    found = shutil.which("holdfast")
+    if project is not None and found is not None:
+        return ("holdfast",)
+    started = Path(sys.argv[0])
+    if started.name == "holdfast" and started.is_file():
+        return (str(started.resolve().absolute()),)
+    if found is not None:
+        return (str(Path(found).absolute()),)
+    return (sys.executable, "-m", "holdfast")
+
+
+def _clients(args: argparse.Namespace, place: Place, *, install: bool) -> list[Client]:
+    if args.client != "all":
+        return [CLIENTS[args.client]]
+    found = [client for client in CLIENTS.values() if client.detect(place)]
+    if not found and install:
+        raise UsageError(
+            "no agent was found here",
+            f"name one: --client {'|'.join(CLIENTS)}",
+        )
+    return found
+
+
+def _one(
+    client: Client,
+    place: Place,
+    receipts: Receipts,
+    app: App,
+    args: argparse.Namespace,
+    *,
+    install: bool,
+) -> dict[str, Any]:
+    key = client.name if place.project is None else f"{client.name}@{place.project}"
+    receipt = receipts.get(key)
+    edits = client.install(place) if install else client.uninstall(place, receipt)
+    needed = [edit for edit in edits if edit.needed]
+    kept: list[Path] = []
+    if not args.dry_run:
+        kept = apply(edits, app.home / "agents" / "backups", time.time())
+        if install and needed:
+            receipts.put(key, client.receipt(edits, receipt))
+        elif not install:
+            receipts.put(key, None)
+    if not args.json:
+        _show(client, needed, kept, args.dry_run, install=install)
+    return {
+        "client": client.name,
+        "status": "unchanged" if not needed else "planned" if args.dry_run else "written",
+        "files": [
+            {"path": str(edit.path), "what": edit.what, "needed": edit.needed, "diff": edit.diff()}
+            for edit in edits
+        ],
+        "backups": [str(path) for path in kept],
+    }
+
+
+def _show(
+    client: Client, needed: list[Edit], kept: list[Path], dry_run: bool, *, install: bool
+) -> None:
+    name = styled(client.title, output.BOLD)
+    if not needed:
+        print(f"{name}: {'already set up' if install else 'nothing of ours there'}")
+        return
+    verb = "would write" if dry_run else "wrote"
+    print(f"{name}:")
+    for edit in needed:
+        gone = edit.after is None
+        print(
+            f"  {'would remove' if gone and dry_run else 'removed' if gone else verb} {edit.path}"
+        )
+        print(f"    {edit.what}")
+        if dry_run:
+            for line in edit.diff().splitlines():
+                colour = {"+": output.GREEN, "-": output.RED}.get(line[:1], output.DIM)
+                print("    " + styled(line, colour))
+    for path in kept:
+        print(f"  as it was: {path}")
+    if install and not dry_run:
+        print(f"  next: {client.next_step}")

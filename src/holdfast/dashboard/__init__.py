@@ -1,0 +1,26 @@
+"""The web page of `holdfast serve`: what is going on, live, and questions asked by clicking."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holdfast.app import App
+    from holdfast.dashboard.pages import Pages
+    from holdfast.dashboard.service import DashboardService
+    from holdfast.sync.serve import SyncService
+
+
+def asgi(app: App, service: SyncService) -> Pages:
+    """The dashboard of an app, beside the service whose spaces it shows."""
+    from holdfast.dashboard.pages import Pages
+    from holdfast.dashboard.waking import Sleeper, live_space_of
+
+    def make() -> DashboardService:
+        from holdfast.dashboard.service import DashboardService
+
+        return DashboardService.beside(app, service)
+
+    space = live_space_of(app, service.options.store)
+    sleeper = Sleeper(make, lambda: space in service.server.spaces)
+    return Pages(sleeper.questions, sleeper.running, sleeper.wake, space)

@@ -1,0 +1,97 @@
+// Tokens saved over time: what was sent, and what a plain read would have sent on top.
+
+import { h } from "./ui.js";
+import { all, arrived, changed, savings, to } from "./state.js";
+import { brief, card, counted, empty, figure, head, loading, number, percent, segments } from "./parts.js";
+import { bars } from "./draw.js";
+
+const MODES = {
+  full: "in full",
+  unchanged: "unchanged",
+  unchanged_range: "range unchanged",
+  diff: "as a diff",
+  baseline_fallback: "plain again",
+};
+const state = { span: "days" };
+const DAY = 86_400_000;
+
+const dayOf = (at) => {
+  const when = new Date(at);
+  return new Date(when.getFullYear(), when.getMonth(), when.getDate()).getTime();
+};
+
+/** Hours gathered into days, the last `most` of them, empty ones too. */
+export function byDay(hours, most) {
+  const days = new Map();
+  for (const hour of hours) {
+    const day = dayOf(hour.at);
+    const point = days.get(day) ?? { saved: 0, sent: 0, reads: 0 };
+    days.set(day, { saved: point.saved + hour.savedTokens, sent: point.sent + hour.sentTokens, reads: point.reads + hour.reads });
+  }
+  if (!days.size) return [];
+  const last = Math.max(...days.keys());
+  const first = Math.max(Math.min(...days.keys()), last - (most - 1) * DAY);
+  const points = [];
+  for (let at = first; at <= last + DAY / 2; at += DAY) {
+    const day = dayOf(at + DAY / 8);
+    const when = new Date(day);
+    points.push({
+      key: day,
+      label: when.toLocaleDateString("en-GB", { day: "numeric", month: "short" }),
+      title: when.toLocaleDateString("en-GB", { weekday: "long", day: "numeric", month: "long" }),
+      ...(days.get(day) ?? { saved: 0, sent: 0, reads: 0 }),
+    });
+  }
+  return points;
+}
+
+function byHour(hours) {
+  return hours.slice(-36).map((hour) => {
+    const when = new Date(hour.at);
+    return {
+      key: hour.at,
+      label: when.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" }),
+      title: when.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }),
+      saved: hour.savedTokens, sent: hour.sentTokens, reads: hour.reads,
+    };
+  });
+}
+
+export function savingsPage() {
+  if (!arrived()) return [head("Savings"), card(null, {}, loading(6))];
+  const hours = savings();
+  if (!hours.length) {
+    return [head("Savings"), card(null, {}, empty("savings", "Nothing read yet", "Savings appear with the first read in a session."))];
+  }
+  const sum = (name) => hours.reduce((total, hour) => total + hour[name], 0);
+  const saved = sum("savedTokens"), sent = sum("sentTokens"), reads = sum("reads");
+  const modes = Object.keys(MODES).map((mode) => [mode, hours.reduce((total, hour) => total + (hour.modes[mode] ?? 0), 0)]);
+  const points = state.span === "days" ? byDay(hours, 30) : byHour(hours);
+  const sessions = all("session").sort((a, b) => b.savedTokens - a.savedTokens);
+  return [
+    head("Savings", "Estimated at four bytes to a token, from what each session's log says was sent.",
+      segments("Span", state.span, [["days", "By day"], ["hours", "By hour"]], (span) => {
+        state.span = span;
+        changed();
+      })),
+    h("div", { class: "tiles" },
+      figure("Saved", brief(saved), "tokens"), figure("Sent", brief(sent), "tokens"),
+      figure("Less than plain reads", percent(saved, saved + sent), "of all tokens"), figure("Reads", number(reads), "answered")),
+    card("Over time", { acts: h("div", { class: "legend" }, h("span", null, h("i"), "Saved"), h("span", null, h("i", { class: "sent" }), "Sent")) },
+      h("div", { class: "inner" }, bars(points, { height: 250, width: 940, label: "Tokens saved and sent over time" }))),
+    h("div", { class: "two" },
+      card("By session", {},
+        h("div", { class: "over" }, h("table", { class: "table" },
+          h("thead", null, h("tr", null, h("th", null, "Session"), h("th", { class: "r" }, "Reads"), h("th", { class: "r" }, "Sent"), h("th", { class: "r" }, "Saved"))),
+          h("tbody", null, sessions.map((session) =>
+            h("tr", { key: session.key },
+              h("td", null, h("a", { href: to("sessions", [session.key]) }, session.name)),
+              h("td", { class: "r" }, number(session.reads)), h("td", { class: "r" }, brief(session.sentTokens)), h("td", { class: "r" }, brief(session.savedTokens)))))))),
+      card("How reads were answered", {},
+        h("div", { class: "inner stack tight" }, modes.map(([mode, count]) =>
+          h("div", { key: mode },
+            h("div", { class: "row spread small" }, h("span", null, MODES[mode]), h("span", { class: "num muted" }, counted(count, "read"))),
+            h("div", { class: "progress" }, h("i", { style: { width: `${reads ? (100 * count) / reads : 0}%`, background: "var(--accent)" } }))))))),
+  ];
+}
+

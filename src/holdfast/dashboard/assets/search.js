@@ -1,0 +1,185 @@
+// Search, with the outline of a file and the calls of a symbol drawn beside it; and locate.
+
+import { ask, h, resource } from "./ui.js";
+import { all, arrived, changed, go, refine, to } from "./state.js";
+import { badge, card, choose, counted, empty, failure, head, icon, loading, segments, shown, tabs } from "./parts.js";
+import { code } from "./code.js";
+import { callGraph } from "./draw.js";
+
+const results = resource(changed), outline = resource(changed), calls = resource(changed), source = resource(changed), located = resource(changed);
+const state = { typed: "", q: undefined, asked: "", opened: "", depth: 1, snippet: "" };
+const LINES = 60;
+const SCOPES = [["runtime", "Code"], ["mixed", "Code and docs"], ["docs", "Docs"]];
+
+const rootOf = (query) => query.root || all("codebase").find((codebase) => codebase.state === "ready")?.root || all("codebase")[0]?.root;
+
+export function search({ query }) {
+  if (!arrived()) return [head("Search"), card(null, {}, loading(6))];
+  const found = all("codebase");
+  if (!found.length) {
+    return [head("Search"), card(null, {}, empty("search", "Nothing to search", "Track a tree first: holdfast index create."))];
+  }
+  const root = rootOf(query);
+  const locating = query.mode === "locate";
+  return [
+    head("Search", locating ? "How much of a snippet exists, where, and what differs first." : "A name, a phrase or a behaviour; ranked code with its owners."),
+    tabs("Kind of search", locating ? "locate" : "search", [["search", "Search"], ["locate", "Locate a snippet"]], (mode) => refine({ mode: mode === "locate" ? mode : "" })),
+    locating ? locate(found, root, query) : [form(found, root, query), body(root, query)],
+  ];
+}
+
+function form(found, root, query) {
+  const scope = query.scope || "runtime";
+  if (state.q !== query.q) {
+    // The address has another query now: it wins over what was typed for the one before.
+    state.q = query.q;
+    state.typed = query.q ?? state.typed;
+  }
+  const sessions = all("session");
+  const run = (event) => {
+    event.preventDefault();
+    go("search", [], { root, q: state.typed.trim(), scope: scope === "runtime" ? "" : scope, as: query.as });
+  };
+  return h("form", { class: "row", role: "search", onsubmit: run },
+    h("label", { class: "field grow" }, "Query",
+      h("input", {
+        class: "input", id: "query", type: "search", autocomplete: "off", spellcheck: "false", enterkeyhint: "search",
+        placeholder: "where are prices rounded", value: state.typed, oninput: (event) => (state.typed = event.target.value),
+      })),
+    choose("Codebase", root, found.map((codebase) => [codebase.root, codebase.name]), (value) => refine({ root: value, file: "", symbol: "" })),
+    choose("Scope", scope, SCOPES, (value) => refine({ scope: value === "runtime" ? "" : value })),
+    sessions.length > 0 && choose("As seen by", query.as ?? "", [["", "nobody"], ...sessions.map((session) => [session.key, session.name])], (value) => refine({ as: value })),
+    h("div", { class: "field" }, h("span", { "aria-hidden": "true" }, "\u00a0"), h("button", { class: "button primary", type: "submit" }, icon("search"), "Search")));
+}
+
+function body(root, query) {
+  const asked = JSON.stringify([root, query.q, query.scope, query.as]);
+  if (query.q && state.asked !== asked) {
+    state.asked = asked;
+    results.reset();
+    results.load(() => ask("search", { root, query: query.q, scope: query.scope || "runtime", limit: 12, name: query.as }));
+  }
+  if (!query.q) {
+    return card(null, {}, empty("search", "Ask for anything", "Press / to type, and Enter to search. Results show their owner, its outline and who calls it."));
+  }
+  return h("div", { class: "wider" },
+    h("div", { class: "stack" }, card("Results", { "aria-live": "polite", acts: fresh(results.value) }, shown(results, (value) => answers(value, root, query), () => (state.asked = "") || changed(), 6))),
+    beside(root, query));
+}
+
+function fresh(value) {
+  const stats = value?.freshnessDecision?.stats;
+  if (!value || value.status !== "ok") return null;
+  return stats ? badge("busy", `${stats.added + stats.modified + stats.removed} changed files read now`) : badge("ok", "Current");
+}
+
+function answers(value, root, query) {
+  if (value.status !== "ok") return empty("search", value.status.replace("_", " "), value.message);
+  if (!value.results.length) return empty("search", "Nothing found", "Try other words, or a wider scope.");
+  return h("ul", { class: "list" }, value.results.map((result) => {
+    const symbol = result.symbolId ?? "";
+    const current = query.file === result.file && (query.symbol ?? "") === symbol;
+    return h("li", { key: result.groupId },
+      h("button", {
+        class: "item stack tight", "aria-current": String(current), "data-result": result.symbolLabel ?? result.file,
+        onclick: () => refine({ file: result.file, symbol }),
+      },
+      h("div", { class: "row spread" },
+        h("strong", { class: "mono clip" }, result.symbolLabel ?? result.file.split("/").at(-1)),
+        h("span", { class: "row" }, result.in_context && badge("accent", "In context", "the session holds these lines as they are now"), result.symbolKind && badge("plain", result.symbolKind))),
+      h("div", { class: "small muted mono clip" }, `${result.file}:${result.span.startLine}–${result.span.endLine}`)),
+      current && h("div", { class: "inner" }, text(root, result)));
+  }));
+}
+
+/** The lines of a result as they are now; a preview may leave some out. */
+function text(root, { file, span, symbolLabel }) {
+  const wanted = JSON.stringify([root, file, span]);
+  if (state.source !== wanted) {
+    state.source = wanted;
+    source.reset();
+    source.load(() => ask("file", { root, file, start: span.startLine, end: Math.min(span.endLine, span.startLine + LINES - 1) }));
+  }
+  return shown(source, (value) => value.content === undefined ? h("p", { class: "muted small" }, value.message ?? value.status)
+    : [code(value.content.trimEnd(), span.startLine, { label: `Source of ${symbolLabel ?? file}` }),
+      span.endLine - span.startLine >= LINES && h("p", { class: "small muted" }, `The first ${LINES} of ${span.endLine - span.startLine + 1} lines.`)], undefined, 3);
+}
+
+function beside(root, query) {
+  if (!query.file) {
+    return card("Outline and calls", {}, empty("file", "Choose a result", "Its file's outline and the calls of its symbol are drawn here."));
+  }
+  const opened = JSON.stringify([root, query.file, query.symbol, state.depth]);
+  if (state.opened !== opened) {
+    const file = JSON.stringify([root, query.file]);
+    if (state.file !== file) {
+      state.file = file;
+      outline.reset();
+      outline.load(() => ask("outline", { root, file: query.file }));
+    }
+    state.opened = opened;
+    calls.reset();
+    if (query.symbol) calls.load(() => ask("calls", { root, file: query.file, symbol: query.symbol, depth: state.depth }));
+  }
+  return h("div", { class: "stack" },
+    card("Calls", { acts: query.symbol && segments("Depth", state.depth, [[1, "1"], [2, "2"], [3, "3"]], (depth) => { state.depth = depth; changed(); }) },
+      query.symbol ? shown(calls, (value) => graph(value, root, query), undefined, 3) : empty("branch", "No symbol chosen", "Choose one in the outline below.")),
+    card("Outline", { note: query.file }, shown(outline, (value) => symbols(value, query), undefined, 5)));
+}
+
+function graph(value, root, query) {
+  if (value.status !== "ok") return empty("branch", value.status.replace("_", " "), value.message);
+  const focus = value.nodes[0]?.symbolId;
+  if (!value.edges.length) return empty("branch", "No calls known", value.totalNoteCount ? `${counted(value.totalNoteCount, "call")} lead out of the tree.` : "Nothing here calls it, and it calls nothing here.");
+  return h("div", { class: "inner stack tight" },
+    h("div", { class: "scroller", "data-graph": focus }, callGraph(value.nodes, value.edges, focus, (node) => refine({ file: node.file, symbol: node.symbolId }))),
+    h("p", { class: "small muted" },
+      `${counted(value.edges.length, "call")}. Callers are left, callees right; a dashed line is a lead to verify.`,
+      value.warnings?.includes("CALL_GRAPH_EDGES_TRUNCATED") && " There are more than are drawn.",
+      value.totalNoteCount > 0 && ` ${counted(value.totalNoteCount, "call")} more lead out of the tree or are not known.`));
+}
+
+function symbols(value, query) {
+  if (!value.outline) return empty("file", value.status.replace("_", " "), value.message);
+  if (!value.outline.symbols.length) return empty("file", "No symbols", "The file has none that are known.");
+  return h("ul", { class: "inner outline" }, value.outline.symbols.map((symbol) =>
+    h("li", { key: symbol.symbolId },
+      h("button", {
+        class: "clip", style: { "padding-left": `${0.5 + 0.9 * (symbol.symbolLabel.split(".").length - 1)}rem` },
+        "aria-current": String(symbol.symbolId === query.symbol), title: symbol.signature,
+        onclick: () => refine({ symbol: symbol.symbolId }),
+      }, h("span", { class: "kind" }, symbol.kind), symbol.name),
+      h("span", { class: "small muted num" }, `${symbol.span.startLine}–${symbol.span.endLine}`))));
+}
+
+function locate(found, root) {
+  const run = (event) => {
+    event?.preventDefault();
+    if (!state.snippet.trim()) return;
+    located.load(() => ask("locate", { root, snippet: state.snippet }));
+  };
+  return [
+    h("form", { class: "stack", onsubmit: run },
+      h("label", { class: "field" }, "Snippet",
+        h("textarea", { class: "input", rows: "6", spellcheck: "false", value: state.snippet, placeholder: "Paste code that should exist", oninput: (event) => (state.snippet = event.target.value) })),
+      h("div", { class: "row" },
+        choose("Codebase", root, found.map((codebase) => [codebase.root, codebase.name]), (value) => refine({ root: value })),
+        h("div", { class: "field" }, h("span", { "aria-hidden": "true" }, "\u00a0"), h("button", { class: "button primary", type: "submit" }, icon("search"), "Locate")))),
+    located.status !== "idle" && card("Answer", { "aria-live": "polite", acts: located.value && badge(located.value.exhausted ? "ok" : "warn", located.value.exhausted ? "All of it" : `${located.value.matched} of ${located.value.tokens} tokens`) },
+      located.status === "error" ? failure(located.error, run) : located.value === undefined || located.status === "loading" ? loading(3) : whereabouts(located.value, root)),
+  ];
+}
+
+function whereabouts(value, root) {
+  const difference = value.difference;
+  return h("div", { class: "inner stack" },
+    h("p", null, value.exhausted ? `All ${value.tokens} tokens stand ${value.count === 1 ? "once" : `${value.count} times`} in this tree.`
+      : value.matched === 0 ? "Not even its first token stands in this tree."
+        : `The first ${value.matched} of ${value.tokens} tokens stand ${value.count === 1 ? "once" : `${value.count} times`}; then it differs.`),
+    difference && h("div", { class: "change" },
+      h("span", { class: "at" }, `line ${difference.snippet.line} of the snippet has, and the tree has instead`),
+      h("div", { class: "was" }, difference.snippet.token ?? "(the end)"),
+      difference.tree.map((one) => h("div", { class: "is" }, `${one.token ?? "(the end of the file)"}   ${one.path}:${one.line}`))),
+    value.copies.length > 0 && h("ul", { class: "stack tight" }, value.copies.map((copy) =>
+      h("li", { class: "mono small" }, h("a", { href: to("search", [], { root, file: copy.path, q: copy.path }) }, `${copy.path}:${copy.line}`)))));
+}

@@ -1,0 +1,168 @@
+"""The pages: files that are shipped with the package, and questions answered as JSON.
+
+What changes by itself comes through `/sync`; here are only the page's own files and questions,
+each of which calls what a command calls. Nothing is inline and nothing comes from elsewhere, so the
+policy can be strict: scripts and styles from us and no one else, and no text ever becomes markup
+(trusted types). Host, Origin and token are checked before we are asked; beyond that a page of
+another site may not even try (`Sec-Fetch-Site`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import html
+import json
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from importlib import resources
+from typing import Any
+from urllib.parse import parse_qsl
+
+from holdfast.errors import HoldfastError
+from holdfast.live import SPACE
+from holdfast.sync.websocket import Receive, Scope, Send
+from holdfast.web.site import answer, answer_json, body_of, headers_of
+
+log = logging.getLogger("holdfast.dashboard")
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "trusted-types 'none'"
+)
+
+KINDS = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "webmanifest": "application/manifest+json",
+}
+
+BODY_BYTES_MAX = 1 << 20
+SAME_SITE = ("same-origin", "none", "")
+
+Question = Callable[[Mapping[str, str]], Any]
+"""From the members of a request to the answer."""
+
+Questions = Callable[[], Mapping[str, Question]]
+"""What answers, by path below /api/; opened by the first question."""
+
+Life = Callable[[], AbstractAsyncContextManager[None]]
+
+
+class Pages:
+    """`/`, `/assets/…` and `/api/…` as an ASGI application."""
+
+    def __init__(
+        self,
+        questions: Questions,
+        life: Life | None = None,
+        visited: Callable[[], object] = lambda: None,
+        space: str = SPACE,
+    ) -> None:
+        """`visited` is called, in a thread, when somebody opens the page; `space` is where the
+        live documents are."""
+        self._questions, self.life, self._visited = questions, life, visited
+        self._files = _assets(space)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        assert scope["type"] == "http", "the dashboard speaks HTTP; what is live comes by /sync"
+        headers = headers_of(scope)
+        if scope["path"].startswith("/api/"):
+            await self._ask(scope, headers, receive, send)
+        elif scope["method"] not in ("GET", "HEAD"):
+            await answer_json(send, 405, {"error": "a page is only read"})
+        else:
+            await self._page(scope, headers, send)
+
+    # files
+
+    async def _page(self, scope: Scope, headers: Mapping[str, str], send: Send) -> None:
+        name = "index.html" if scope["path"] == "/" else scope["path"].removeprefix("/assets/")
+        found = self._files.get(name)
+        if found is None:
+            await answer_json(send, 404, {"error": "there is no such page"})
+            return
+        if name == "index.html":
+            asyncio.get_running_loop().run_in_executor(None, self._visited)
+        kind, body, tag = found
+        extra = [
+            (b"etag", tag.encode()),
+            (b"cache-control", b"no-cache"),
+            (b"content-type", kind.encode()),
+            (b"content-security-policy", POLICY.encode()),
+        ]
+        if headers.get("if-none-match") == tag:
+            await answer(send, 304, b"", extra)
+            return
+        await answer(send, 200, body, extra, head=scope["method"] == "HEAD")
+
+    # questions
+
+    async def _ask(
+        self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send
+    ) -> None:
+        if headers.get("sec-fetch-site", "") not in SAME_SITE:
+            await answer_json(send, 403, {"error": "a page of another site may not ask"})
+            return
+        members = await _members(scope, receive)
+        if isinstance(members, str):
+            await answer_json(send, 400, {"error": members})
+            return
+        name = scope["path"].removeprefix("/api/")
+        status, body = await asyncio.to_thread(_asked, self._questions, name, members)
+        await answer(send, status, body, [(b"content-type", b"application/json")])
+
+
+def _asked(questions: Questions, name: str, members: Mapping[str, str]) -> tuple[int, bytes]:
+    status, body = 200, None  # type: tuple[int, Any]
+    try:
+        question = questions().get(name)
+        if question is None:
+            status, body = 404, {"error": "there is no such question"}
+        else:
+            body = question(members)
+    except HoldfastError as error:
+        status, body = 400, {"error": str(error), "hint": error.hint or None}
+    except OSError as error:
+        status, body = 500, {"error": error.strerror or str(error)}
+    except Exception:
+        log.exception("a question could not be answered")
+        status, body = 500, {"error": "this went wrong here; the server's log says how"}
+    # Names of files may hold what is no text; such a character is shown as a question mark.
+    return status, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+
+
+async def _members(scope: Scope, receive: Receive) -> dict[str, str] | str:
+    """What was asked, from the address or from a JSON body; or what is wrong with it."""
+    if scope["method"] in ("GET", "HEAD"):
+        return dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+    if scope["method"] != "POST":
+        return "ask with GET, or with POST and a JSON object"
+    body = await body_of(receive, BODY_BYTES_MAX)
+    if body is None:
+        return f"a question has at most {BODY_BYTES_MAX} bytes"
+    try:
+        made = json.loads(body)
+    except (ValueError, RecursionError):
+        return "the body is not JSON"
+    if not isinstance(made, dict):
+        return "the body is not an object"
+    return {str(name): str(value) for name, value in made.items()}
+
+
+def _assets(space: str) -> dict[str, tuple[str, bytes, str]]:
+    """Every file of the page: its kind, its bytes, its tag."""
+    named = f'data-space="{html.escape(space)}"'.encode()
+    found = {}
+    for file in (resources.files(__package__) / "assets").iterdir():
+        suffix = file.name.rpartition(".")[2]
+        if suffix in KINDS:
+            body = file.read_bytes().replace(b'data-space="holdfast"', named)
+            tag = hashlib.sha256(body).hexdigest()[:20]
+            found[file.name] = (KINDS[suffix], body, f'"{tag}"')
+    return found

@@ -1,0 +1,373 @@
+"""What can be asked of the dashboard, each answered by what a command calls.
+
+Only trees that are tracked, spaces that exist and files that a session holds can be asked about:
+a page is no way to read the rest of the disk.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from holdfast.app import App
+from holdfast.errors import UsageError
+from holdfast.index.code_index import CodeIndex
+from holdfast.observed import Observed, Sessions
+from holdfast.reading import scope as scopes
+from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
+from holdfast.reading.scope import Lines
+from holdfast.reading.tree import NOBODY, Doubt
+
+if TYPE_CHECKING:
+    from holdfast.dashboard.pages import Question
+    from holdfast.reading.reader import Reader
+    from holdfast.reading.tree import Tree
+    from holdfast.store.store import Store
+
+Members = Mapping[str, str]
+
+DOCUMENTS_MAX = 1_000
+CLONES_MAX = 60
+LINES_MAX = 4_000
+ENTRIES_MAX = 500
+"""Of a long session the newest entries are shown."""
+
+
+class Questions:
+    """Everything the page asks; each method takes the members of a request."""
+
+    def __init__(
+        self,
+        app: App,
+        index: CodeIndex,
+        reader: Reader,
+        sessions: Sessions,
+        space: Callable[[str], Store],
+    ) -> None:
+        """`space` opens a space that exists, or raises."""
+        self._app, self._index, self._reader = app, index, reader
+        self._sessions, self._space = sessions, space
+        self._turn = threading.Lock()
+
+    def table(self) -> dict[str, Question]:
+        """Path below /api/ -> what answers there."""
+        return {
+            "search": self.search,
+            "outline": self.outline,
+            "calls": self.calls,
+            "file": self.file,
+            "locate": self.locate,
+            "clones": self.clones,
+            "session": self.session,
+            "context": self.context,
+            "context/lines": self.context_lines,
+            "memory/documents": self.documents,
+            "memory/log": self.log,
+            "memory/drift": self.drift,
+            "doctor": self.doctor,
+        }
+
+    # code
+
+    def search(self, asked: Members) -> Any:
+        from holdfast.index.tools.search import search_code
+
+        scope: Any = asked.get("scope") or "runtime"
+        group_by: Any = "file" if asked.get("by") == "file" else "symbol"
+        root = self._root(asked)
+        answer: Any = search_code(
+            self._index,
+            root,
+            _need(asked, "query"),
+            scope=scope,
+            group_by=group_by,
+            limit=_number(asked, "limit", 10),
+        )
+        if asked.get("name"):
+            self._mark_held(answer["results"], root, asked)
+        return answer
+
+    def _mark_held(self, results: list[Any], root: str, asked: Members) -> None:
+        """Say of each result whether the session provably holds its lines as they are now."""
+        with self._turn:
+            host = self._followed(asked).host
+            for result in results:
+                span = result["span"]
+                lines = Lines(span["startLine"], span["endLine"])
+                path = os.path.join(root, result["file"])
+                result["in_context"] = self._reader.holds(path, lines, host)
+
+    def outline(self, asked: Members) -> Any:
+        from holdfast.index.tools.outline import file_outline
+
+        return file_outline(self._index, self._root(asked), _need(asked, "file"))
+
+    def calls(self, asked: Members) -> Any:
+        from holdfast.index.tools.calls import call_graph
+
+        symbol = _need(asked, "symbol")
+        key = "symbolId" if symbol.startswith("sym_") else "symbolLabel"
+        reference: Any = {"file": _need(asked, "file"), key: symbol}
+        direction: Any = asked.get("direction") or "both"
+        return call_graph(
+            self._index,
+            self._root(asked),
+            reference,
+            direction=direction,
+            depth=_number(asked, "depth", 1),
+            limit=_number(asked, "limit", 24),
+        )
+
+    def file(self, asked: Members) -> Any:
+        """Lines of a file of a tracked tree; names on the sensitive list are not shown."""
+        from holdfast.index.tools.outline import file_key
+        from holdfast.index.tools.read import read_file
+
+        root = self._root(asked)
+        key = file_key(root, root, _need(asked, "file"))
+        whole = os.path.realpath(os.path.join(root, key))
+        sensitive = self._reader.settings.sensitive
+        if sensitive.covers(whole) or sensitive.covers(key):
+            raise UsageError(f"{key} is on the list of sensitive names", "read it in an editor")
+        if not whole.startswith(root.rstrip("/") + "/"):
+            raise UsageError(f"{key} leads out of its tree")
+        first = max(1, _number(asked, "start", 1))
+        last = _number(asked, "end", first + 400)
+        return read_file(
+            self._index, os.path.join(root, key), start_line=first, end_line=max(first, last)
+        )
+
+    def locate(self, asked: Members) -> Any:
+        from holdfast.sequence import locate
+        from holdfast.sequence.tokens.lexer import Reading, lex
+        from holdfast.trees import silent, snippet_family
+
+        source = _need(asked, "snippet").encode("utf-8", "surrogatepass")
+        reading = Reading()
+        tree = self._app.open_tree(self._root(asked), reading, silent)
+        family = snippet_family(None, None, list(tree.files))
+        report = locate.locate(tree.shelf.corpus, source, lex(source, family, reading))
+        return {**locate.as_data(report), "text": locate.as_text(report)}
+
+    def clones(self, asked: Members) -> Any:
+        from holdfast.sequence import clones, report
+        from holdfast.sequence.tokens.lexer import Reading
+        from holdfast.trees import silent
+
+        minimum = max(2, _number(asked, "minimum", clones.MINIMUM))
+        tree = self._app.open_tree(self._root(asked), Reading(), silent)
+        segment = tree.shelf.compact(silent)
+        if segment is None:
+            return report.as_data([], 0, 0, 0)
+        searched = clones.renamed(segment) if asked.get("renamed") == "1" else segment
+        groups = clones.find_groups(searched, minimum=minimum)
+        groups = clones.telling(clones.relocated(groups, segment), len(segment.tokens))
+        shown = groups[: _number(asked, "limit", CLONES_MAX)]
+        return report.as_data(shown, len(segment), len(segment.documents), len(groups))
+
+    def _root(self, asked: Members) -> str:
+        """The tracked tree that was named; the only one if there is only one."""
+        roots = list(self._index.registry.records())
+        named = asked.get("root")
+        if named is None and len(roots) == 1:
+            return roots[0]
+        if named not in roots:
+            raise UsageError(
+                f"{named or 'nothing'} is not a tracked tree", "holdfast index create tracks one"
+            )
+        return named
+
+    # sessions
+
+    def session(self, asked: Members) -> Any:
+        """The tree of a session: every entry, where it hangs, and what it did."""
+        with self._turn:
+            limit = _number(asked, "limit", ENTRIES_MAX)
+            return self._session_tree(self._followed(asked), min(limit, ENTRIES_MAX))
+
+    def _session_tree(self, observed: Observed, limit: int) -> Any:
+        evidence = observed.host.evidence()
+        tree, log = observed.tree, observed.log
+        leaf = NOBODY if isinstance(evidence, Doubt) else tree.number(evidence.leaf)
+        active = set(tree.path(leaf))
+        rows = [
+            {
+                **row,
+                "at": log.at.get(row["id"]),
+                "said": (log.said.get(row["id"]) or "")[:400] or None,
+                "active": number in active,
+                "leaf": number == leaf,
+            }
+            for number, row in _entries(tree)[-limit:]
+        ]
+        doubt = evidence.why if isinstance(evidence, Doubt) else None
+        return {"entries": rows, "total": len(tree), "doubt": doubt}
+
+    def context(self, asked: Members) -> Any:
+        """What the agent holds, and what the latest compaction took away."""
+        from holdfast.reading.context import as_data
+
+        with self._turn:
+            return as_data(self._reader.context(self._followed(asked).host))
+
+    def context_lines(self, asked: Members) -> Any:
+        """A file that the session holds or held, line by line, and what changed since."""
+        from holdfast.dashboard.lines import line_rows
+
+        path = _need(asked, "path")
+        with self._turn:
+            found = self._reader.context(self._followed(asked).host)
+        named = [file for file in (*found.held, *found.lost) if file.path == path]
+        if not named:
+            raise UsageError(f"the session holds nothing of {path}")
+        return line_rows(named[0], self._reader.objects.load, LINES_MAX)
+
+    def _followed(self, asked: Members) -> Observed:
+        name = _need(asked, "name")
+        if name not in self._sessions.all_names():
+            raise UsageError(
+                f"there is no session {name}", "holdfast read --session NAME makes one"
+            )
+        return self._sessions.follow(name)
+
+    # memory
+
+    def documents(self, asked: Members) -> Any:
+        """The documents of a branch, now or as of a seq."""
+        store, branch = self._space(asked.get("space") or "local"), asked.get("branch", "")
+        at = _number(asked, "at", 0) or None
+        found = [s for s in store.documents(branch, at) if s.id.startswith(asked.get("prefix", ""))]
+        return {
+            "total": len(found),
+            "documents": [
+                {"id": s.id, "seq": s.seq, "branch": s.branch, "title": _title(s.document)}
+                for s in found[:DOCUMENTS_MAX]
+            ],
+        }
+
+    def log(self, asked: Members) -> Any:
+        store = self._space(asked.get("space") or "local")
+        limit = min(500, _number(asked, "limit", 200))
+        entries = store.log(asked.get("id") or None, asked.get("branch"), None, limit)
+        return {"entries": [entry.to_wire() for entry in entries]}
+
+    def drift(self, asked: Members) -> Any:
+        """Every link to code in the documents of a branch, and whether the code is as it was."""
+        from holdfast import links
+
+        store = self._space(asked.get("space") or "local")
+        roots = list(self._index.registry.records())
+        readers = {root: links.reader_below(root) for root in roots}
+
+        def read(path: str, root: str | None) -> bytes | None:
+            for name in (root,) if root in readers else () if root else roots:
+                source = readers[name](path, root)
+                if source is not None:
+                    return source
+            return None
+
+        found = []
+        for state in store.documents(asked.get("branch", "")):
+            for path, link in links.links_in(state.document):
+                judged = links.judge(link, read)
+                found.append(
+                    {
+                        "id": state.id,
+                        "at": "/" + "/".join(path),
+                        "state": judged.state,
+                        "why": judged.why,
+                        "lines": judged.lines,
+                        "now": judged.sha256,
+                        **link.to_wire()["code"],
+                    }
+                )
+        return {"links": found}
+
+    # health
+
+    def doctor(self, asked: Members) -> Any:
+        """Everything a user could have wrong, and the fix."""
+        from argparse import Namespace
+
+        from holdfast.agents.doctor import examine
+        from holdfast.cli.install import place_of
+
+        place = place_of(Namespace(scope="user", start=None))
+        found = [
+            {"about": one.about, "state": one.state, "said": one.said, "fix": one.fix or None}
+            for one in examine(self._app, place)
+        ]
+        wrong = any(one["state"] == "wrong" for one in found)
+        return {"status": "wrong" if wrong else "ok", "findings": found}
+
+
+def _entries(tree: Tree) -> list[tuple[int, dict[str, Any]]]:
+    """Every entry in reading order: a branch is followed to its end, deeper where paths part."""
+    children: dict[int, list[int]] = {}
+    for number, parent in enumerate(tree.parents):
+        children.setdefault(parent, []).append(number)
+    rows: list[tuple[int, dict[str, Any]]] = []
+    pending = [(number, 0) for number in reversed(children.get(NOBODY, []))]
+    while pending:
+        number, depth = pending.pop()
+        ledger, served = tree.ledger(number), tree.served.get(number)
+        row = {
+            "id": tree.ids[number],
+            "parent": tree.ids[tree.parents[number]] if tree.parents[number] >= 0 else None,
+            "kind": tree.kinds[number],
+            "depth": depth,
+            "holds": sum(len(ledger.scopes(path)) for path in ledger.paths()),
+            "sentTokens": None if served is None else -(-served.served_bytes // 4),
+            "plainTokens": None if served is None else -(-served.size_bytes // 4),
+            **_event(tree, number),
+        }
+        rows.append((number, row))
+        below = children.get(number, [])
+        deeper = depth + (1 if len(below) > 1 else 0)
+        pending.extend((child, deeper) for child in reversed(below))
+    return rows
+
+
+def _event(tree: Tree, number: int) -> dict[str, Any]:
+    event = tree.event(number)
+    match event:
+        case Anchored(path, scope, _):
+            return {"path": path, "scope": scopes.key(scope), "mode": "full"}
+        case Derived(mode, path, scope, _, _):
+            return {"path": path, "scope": scopes.key(scope), "mode": mode}
+        case Refreshed(path, scope):
+            return {"path": path, "scope": scopes.key(scope), "mode": "refresh"}
+        case Barrier():
+            return {"barrier": True}
+        case Hidden(targets):
+            return {"hides": sorted(targets)}
+        case None:
+            return {}
+
+
+def _title(document: Any) -> str:
+    value = (document or {}).get("value")
+    if isinstance(value, Mapping):
+        for name in ("title", "name", "summary", "text"):
+            if isinstance(value.get(name), str):
+                return str(value[name])[:160]
+        return ", ".join(str(name) for name in value)[:160]
+    return str(value)[:160]
+
+
+def _need(asked: Members, name: str) -> str:
+    value = asked.get(name, "")
+    if not value.strip():
+        raise UsageError(f"{name} is missing")
+    return value
+
+
+def _number(asked: Members, name: str, otherwise: int) -> int:
+    text = asked.get(name, "")
+    if not text:
+        return otherwise
+    if not text.isascii() or not text.isdigit() or len(text) > 15:
+        raise UsageError(f"{name} is not a number: {text!r}")
+    return int(text)

@@ -1,0 +1,352 @@
+"""Everything behind the dashboard, opened and closed together: the live space, and the questions.
+
+One thread looks: when the registry, a session, a space or a tracked tree changes, and now and then
+without a reason. What it finds is committed to the live space, and the server is told which spaces
+have a commit that it did not make itself, so that their watchers hear of it too.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast import __version__, live, sessions
+from holdfast.app import DEFAULT_SPACE, App
+from holdfast.dashboard.pages import Question
+from holdfast.dashboard.questions import Questions
+from holdfast.dashboard.waking import live_space_of
+from holdfast.errors import HoldfastError, UsageError
+from holdfast.files.watcher import Watcher
+from holdfast.ids import SpaceId
+from holdfast.observed import Codebases, Sessions, Values, space_values
+from holdfast.reading import config
+from holdfast.reading.objects import Objects
+from holdfast.reading.paths import Place
+from holdfast.reading.reader import Reader
+from holdfast.store import roots
+from holdfast.store.store import Store, open_store
+
+if TYPE_CHECKING:
+    from holdfast.sync.serve import SyncService
+
+log = logging.getLogger("holdfast.live")
+
+WATCHED_ROOTS_MAX = 32
+LOW_DISK_BYTES = 1 << 30
+
+
+def _nobody(space: str) -> None:
+    """Whoever serves the spaces may want to know of a commit."""
+
+
+class DashboardService:
+    """The live space, kept current, and what the pages ask."""
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        store: str | None = None,
+        open_space: Callable[[str], Store] | None = None,
+        heard: Callable[[str], None] = _nobody,
+        opened: Callable[[], Iterable[str]] = tuple,
+        watch_trees: bool = True,
+    ) -> None:
+        """`store` is where the spaces are, if not in the app's own place; `open_space` opens one
+        there and keeps it; `heard` may be called from any thread with the name of a space that has
+        a commit; `opened` names spaces that others have open, where no directory lists them."""
+        self._app, self._heard, self._opened = app, heard, opened
+        self._store_url: str | Path = app.store_url if store is None else store
+        self._given = open_space
+        self.live_space = live_space_of(app, str(self._store_url))
+        self._watch_trees = watch_trees
+        self._spaces: dict[str, Store] = {}
+        self._opening = threading.Lock()
+        self._seqs: dict[str, int] = {}
+        self._watchers: dict[str, Watcher] = {}
+        self._index = app.open_index()
+        self._codebases = Codebases(self._index)
+        self._sessions: Sessions | None = None
+        self._logs: Store | None = None
+        self._reader = Reader(
+            Place(str(app.home), str(app.home)),
+            Objects(app.home),
+            now_ms=_now_ms,
+            monotonic=time.monotonic,
+            settings=config.load(app.home / "reading.toml"),
+        )
+        self._publisher: live.Publisher | None = None
+        self._questions: Mapping[str, Question] | None = None
+        self._notices = live.Notices(self._directories, self._wanted, self._look)
+        self._looking = threading.Lock()
+
+    @classmethod
+    def beside(cls, app: App, service: SyncService) -> DashboardService:
+        """The dashboard of a server: its spaces, and its ear for their commits."""
+        options = service.options
+        in_memory = options.store.startswith("memory:")
+        return cls(
+            app,
+            store=options.store,
+            # In memory there is no second way to a space.
+            open_space=_spaces_of(service) if in_memory else None,
+            # PostgreSQL tells every server of every commit itself.
+            heard=_nobody if options.on_postgres else service.endpoint.heard,
+            opened=lambda: list(service.server.spaces),
+        )
+
+    # life
+
+    def start(self) -> None:
+        self._notices.start()
+
+    def stop(self) -> None:
+        self._notices.stop()
+        for watcher in self._watchers.values():
+            watcher.stop()
+        self._watchers.clear()
+        with self._opening:
+            if self._logs is not None:
+                self._logs.close()
+            if self._given is None:
+                for store in self._spaces.values():
+                    store.close()
+            self._spaces.clear()
+        self._index.close()
+
+    def questions(self) -> Mapping[str, Question]:
+        """What can be asked, by path below /api/."""
+        if self._questions is None:
+            # A book of their own: they are asked in other threads than the one that looks.
+            book = Sessions(self._session_logs(), _now_ms, self._app.home)
+            made = Questions(self._app, self._index, self._reader, book, self._existing)
+            self._questions = made.table()
+        return self._questions
+
+    # looking
+
+    def look(self) -> int | None:
+        """Look at everything and commit what changed; its seq, or None when nothing did."""
+        with self._looking:
+            if self._publisher is None:
+                store = self._open(self.live_space)
+                self._publisher = live.Publisher(store, self._app.session("live"))
+            seq = self._publisher.publish(self._documents())
+            if seq is not None:
+                self._heard(self.live_space)
+            self._watch_roots()
+            return seq
+
+    def _look(self, changed: frozenset[str]) -> None:
+        for root in self._watchers:
+            if root in changed:
+                self._codebases.stale(root)
+        if not changed:
+            for root in self._codebases.roots():
+                self._codebases.stale(root)
+        self.look()
+
+    def _documents(self) -> live.Documents:
+        problems: list[Values] = []
+        try:
+            codebases = self._codebases.observe()
+        except HoldfastError as error:
+            codebases = {}
+            problems.append(live.problem("Registry of trees", error))
+        observed: dict[str, Values] = {}
+        hours: list[Values] = []
+        try:
+            observed, hours = self._session_book().observe()
+        except (HoldfastError, OSError) as error:
+            problems.append(live.problem("Sessions", error))
+        spaces: dict[str, Values] = {}
+        for name in self._names():
+            try:
+                spaces[name] = space_values(name, self._open(name))
+            except (HoldfastError, OSError) as error:
+                problems.append(live.problem(f"Space {name}", error))
+        for name, seen in spaces.items():
+            if self._seqs.get(name) != seen["seq"]:
+                self._seqs[name] = seen["seq"]
+                self._heard(name)
+        health = self._health(problems, codebases, observed, spaces)
+        return live.documents_of(
+            codebases=codebases, sessions=observed, spaces=spaces, hours=hours, health=health
+        )
+
+    def _health(
+        self,
+        problems: list[Values],
+        codebases: Mapping[str, Values],
+        observed: Mapping[str, Values],
+        spaces: Mapping[str, Values],
+    ) -> Values:
+        unreadable = any(problem["name"] == "Registry of trees" for problem in problems)
+        checks: list[Values] = [
+            *problems,
+            *([] if unreadable else [_registry_check(codebases)]),
+            _sessions_check(observed),
+            _check("Memory", "ok", f"{_counted(len(spaces), 'space')} can be read"),
+            self._disk_check(),
+            self._embedding_check(),
+        ]
+        order = ("ok", "info", "warn", "bad")
+        worst = max((order.index(check["state"]) for check in checks), default=0)
+        return {
+            "state": "ok" if worst <= 1 else order[worst],
+            "version": __version__,
+            "python": platform.python_version(),
+            "home": str(self._app.home),
+            "store": "PostgreSQL" if self._on_postgres else "SQLite",
+            "checks": checks,
+        }
+
+    def _disk_check(self) -> Values:
+        try:
+            free = shutil.disk_usage(self._app.home).free
+        except OSError as error:
+            return live.problem("Disk", error)
+        if free < LOW_DISK_BYTES:
+            text = f"less than {free // (1 << 20) + 1} MiB are free"
+            return _check("Disk", "warn", text, "make room; commits fail when there is none")
+        # Rounded, so that the document changes when it matters.
+        return _check("Disk", "ok", f"more than {free // (10 << 30) * 10 or 1} GiB are free")
+
+    def _embedding_check(self) -> Values:
+        provider = self._index.provider
+        if provider.name == "hashed":
+            return _check(
+                "Embedding",
+                "info",
+                "the built-in stand-in: finds words and parts of words, not meaning",
+                "HOLDFAST_EMBEDDING chooses a model",
+            )
+        return _check("Embedding", "ok", f"{provider.name} {provider.model}")
+
+    # spaces
+
+    @property
+    def _on_postgres(self) -> bool:
+        return str(self._store_url).startswith(("postgresql://", "postgres://"))
+
+    def _names(self) -> list[str]:
+        """The spaces that a person may look into; ours and the session logs are not among them."""
+        root = roots.resolve_root(self._store_url)
+        found = {DEFAULT_SPACE, *self._spaces, *self._opened()}
+        if root is not None and root.is_dir():
+            found |= {path.stem for path in root.glob("*.sqlite")}
+        found -= {self.live_space, sessions.SPACE}
+        return sorted(n for n in found if not (self._on_postgres and live.is_live(n)))
+
+    def _open(self, name: str) -> Store:
+        with self._opening:
+            store = self._spaces.get(name)
+            if store is None:
+                if not self._on_postgres:
+                    self._app.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+                given = self._given
+                store = open_store(self._store_url, name) if given is None else given(name)
+                self._spaces[name] = store
+            return store
+
+    def _existing(self, name: str) -> Store:
+        if name not in self._names():
+            raise UsageError(f"there is no space {name}", "holdfast memory set --space makes one")
+        return self._open(name)
+
+    def _session_logs(self) -> Store:
+        """Where reads are logged: with the app, wherever the spaces are that are served."""
+        if str(self._store_url) == str(self._app.store_url):
+            return self._open(sessions.SPACE)
+        with self._opening:
+            if self._logs is None:
+                self._logs = self._app.open_space(sessions.SPACE)
+            return self._logs
+
+    def _session_book(self) -> Sessions:
+        if self._sessions is None:
+            self._sessions = Sessions(self._session_logs(), _now_ms, self._app.home)
+        return self._sessions
+
+    # noticing
+
+    def _directories(self) -> list[Path]:
+        found = [self._app.home / "index", self._app.home / "run"]
+        root = roots.resolve_root(self._store_url)
+        if root is not None:
+            found.append(root)
+        for directory in found:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return found
+
+    def _wanted(self, path: Path) -> bool:
+        """Whether a changed file can change what is shown; our own writing must not."""
+        if path.name == "registry.json" or path.parent.name == "bindings":
+            return True
+        if path.parent.parent.name == "hosts" and path.suffix == ".jsonl":
+            return True  # what we answered in another program's session
+        return (
+            ".sqlite" in path.name
+            and path.parent.name.endswith(roots.ENGINE_ROOT)
+            and (path.name.partition(".sqlite")[0] != self.live_space)
+        )
+
+    def _watch_roots(self) -> None:
+        """Follow the trees that are tracked now."""
+        if not self._watch_trees:
+            return
+        wanted = self._codebases.roots()[:WATCHED_ROOTS_MAX]
+        for root in set(self._watchers) - set(wanted):
+            self._watchers.pop(root).stop()
+        for root in wanted:
+            if root not in self._watchers and os.path.isdir(root):
+                watcher = Watcher(root, lambda _, root=root: self._notices.touched(root))  # type: ignore[misc]
+                self._watchers[root] = watcher
+                watcher.start()
+
+
+def _spaces_of(service: SyncService) -> Callable[[str], Store]:
+    return lambda name: service.server.space(SpaceId(name)).store
+
+
+def _registry_check(codebases: Mapping[str, Values]) -> Values:
+    wrong = [c["name"] for c in codebases.values() if c["state"] not in ("ready", "indexing")]
+    if wrong:
+        return _check(
+            "Trees",
+            "warn",
+            f"{_counted(len(wrong), 'tree')} cannot be searched: {', '.join(sorted(wrong)[:5])}",
+            "the page Codebases says why, and what helps",
+        )
+    return _check("Trees", "ok", f"{_counted(len(codebases), 'tree')} tracked")
+
+
+def _sessions_check(observed: Mapping[str, Values]) -> Values:
+    doubted = [name for name, seen in observed.items() if seen["doubt"]]
+    if doubted:
+        return _check(
+            "Sessions",
+            "warn",
+            f"{_counted(len(doubted), 'session')} prove nothing now: {', '.join(doubted[:5])}",
+            "reads there are answered in full",
+        )
+    return _check("Sessions", "ok", f"{_counted(len(observed), 'session')}")
+
+
+def _check(name: str, state: str, text: str, hint: str | None = None) -> Values:
+    return {"name": name, "state": state, "text": text, "hint": hint}
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

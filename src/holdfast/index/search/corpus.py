@@ -1,0 +1,301 @@
+"""All that a question is ranked over: segments, and which of their files count now.
+
+A corpus is a view of one generation, or of one generation with the files that changed since in
+their place. Both are made the same way, so a file ranks the same before it is synced and after.
+
+Every figure that a rank depends on is a sum of whole numbers or belongs to one row alone, so it
+does not depend on how rows are spread over segments, and two backends agree to the last bit.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from holdfast.index.search.fields import FIELDS
+from holdfast.index.search.segment import Segment, in_words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+EXACT_ROWS_MAX = 50_000
+"""Up to here every vector is compared; beyond, only those whose signs agree best."""
+BY_SIGNS = 4_000
+BLOCK_ROWS = 1_024
+"""So many rows are turned into floats at a time; they fit in the processor's own memory."""
+
+QUERY_LEVELS = 511
+"""A question's vector is whole numbers up to this: 127 * 511 * 256 is below 2**24, so sums of
+products are exact in 32-bit floats, in whatever order they are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that counts. `number` is what the backend calls it; below 0 it is only in memory."""
+
+    number: int
+    path: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A segment, and the file of each of its slots; None for one that counts no more."""
+
+    segment: Segment
+    files: Sequence[File | None]
+
+
+class Corpus:
+    """Rows of all parts, one after the other."""
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        import numpy as np
+
+        self.parts = [part for part in parts if part.segment.rows]
+        self.firsts: list[int] = []
+        self.files: list[File] = []
+        of_rows, keys = [], []
+        at = 0
+        for part in self.parts:
+            self.firsts.append(at)
+            at += part.segment.rows
+            numbers = np.full(len(part.files), -1, dtype=np.int64)
+            for slot, file in enumerate(part.files):
+                if file is not None:
+                    numbers[slot] = len(self.files)
+                    self.files.append(file)
+            of_rows.append(numbers[part.segment.slots])
+            keys.append(part.segment.ordinals)
+        self.rows = at
+        self.file_of: NDArray[np.int64] = _joined(of_rows, np.int64)
+        self.alive: NDArray[np.bool_] = self.file_of >= 0
+        self.chunks = int(self.alive.sum())
+        ranks = np.empty(len(self.files) + 1, dtype=np.int64)
+        by_path = sorted(range(len(self.files)), key=lambda i: self.files[i].path)
+        ranks[by_path] = np.arange(len(self.files))
+        ranks[-1] = len(self.files)
+        ordinals = _joined(keys, np.int64)
+        self.ordinals = ordinals
+        self.ties: NDArray[np.int64] = (ranks[self.file_of] << 32) + ordinals
+        """What decides between equal scores: path, then place in the file."""
+        self._norms: dict[object, NDArray[np.float32]] = {}
+        self._lock = threading.Lock()
+
+    @cached_property
+    def lines(self) -> NDArray[np.int64]:
+        import numpy as np
+
+        return _joined([part.segment.lines for part in self.parts], np.int64).reshape(-1, 2)
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint8]:
+        import numpy as np
+
+        return _joined([part.segment.kinds for part in self.parts], np.uint8)
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many terms each field of each row has."""
+        import numpy as np
+
+        joined = _joined([part.segment.lengths for part in self.parts], np.int64)
+        return joined.reshape(-1, FIELDS)
+
+    @cached_property
+    def average_lengths(self) -> Floats:
+        import numpy as np
+
+        totals = self.lengths[self.alive].sum(axis=0)
+        return np.asarray(totals / max(1, self.chunks), dtype=np.float64)
+
+    def changed(self, fresh: Iterable[Part], replaced: Iterable[str]) -> Corpus:
+        """The corpus with other parts in place of some files."""
+        gone = frozenset(replaced)
+        if not gone:
+            return Corpus([*self.parts, *fresh])
+        parts = [
+            Part(
+                part.segment,
+                [None if file is None or file.path in gone else file for file in part.files],
+            )
+            for part in self.parts
+        ]
+        return Corpus([*parts, *fresh])
+
+    # The lexical lane.
+
+    def field_worths(
+        self, weights: Sequence[float], slopes: Sequence[float]
+    ) -> NDArray[np.float32]:
+        """What one occurrence is worth in each field of each row, longer fields giving less.
+
+        Flat: row * FIELDS + field. Rows that do not count are worth nothing.
+        """
+        import numpy as np
+
+        key = (tuple(weights), tuple(slopes))
+        with self._lock:
+            known = self._norms.get(key)
+        if known is None:
+            average = np.where(self.average_lengths > 0, self.average_lengths, 1.0)
+            slope = np.asarray(slopes, dtype=np.float64)
+            norm = 1.0 - slope + slope * (self.lengths / average)
+            worth = np.asarray(weights, dtype=np.float64) / np.maximum(norm, 1e-3)
+            worth[~self.alive] = 0.0
+            known = worth.astype(np.float32).reshape(-1)
+            with self._lock:
+                if len(self._norms) > 4:
+                    self._norms.clear()
+                self._norms[key] = known
+        return known
+
+    def entries(
+        self, term: str, *, prefix: bool = False
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Rows that count, and fields with counts, where a term stands (or any that begins so)."""
+        import numpy as np
+
+        rows, counts = [], []
+        for first, part in zip(self.firsts, self.parts, strict=True):
+            segment = part.segment
+            low, high = segment.entries_of_prefix(term) if prefix else segment.entries(term)
+            if low < high:
+                at = segment.entry_rows[low:high].astype(np.int64) + first
+                packed = segment.entry_counts[low:high]
+                if self.chunks < self.rows:
+                    living = self.alive[at]
+                    at, packed = at[living], packed[living]
+                rows.append(at)
+                counts.append(packed)
+        if len(rows) == 1:
+            return rows[0], counts[0]
+        return _joined(rows, np.int64), _joined(counts, np.uint8)
+
+    @cached_property
+    def central(self) -> NDArray[np.float32]:
+        """How much each row is called, by name."""
+        from holdfast.index.search.signals import centrality
+
+        return centrality(self)
+
+    # The dense lane.
+
+    @cached_property
+    def dimension(self) -> int:
+        """How many numbers a vector has; 0 when there are none."""
+        return max((part.segment.vectors.shape[1] for part in self.parts), default=0)
+
+    def nearness(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The inner product of every row with a question's vector, at stored precision.
+
+        In a large corpus rows whose signs agree little with the vector's have 0.
+        """
+        import numpy as np
+
+        near = np.zeros(self.rows, dtype=np.float32)
+        if self.rows > EXACT_ROWS_MAX:
+            rows = self._by_signs(vector)
+            near[rows] = self.nearness_of(vector, rows)
+            return near
+        asked, scale = _levels(vector)
+        for first, part in zip(self.firsts, self.parts, strict=True):
+            segment = part.segment
+            if segment.vectors.shape[1] == len(asked):
+                out = near[first : first + segment.rows]
+                for at in range(0, segment.rows, BLOCK_ROWS):
+                    block = segment.vectors[at : at + BLOCK_ROWS].astype(np.float32)
+                    # Not by a matrix library: its threads wait for each other on a busy machine.
+                    np.einsum("ij,j->i", block, asked, out=out[at : at + BLOCK_ROWS])
+                out *= segment.scales
+        near *= scale
+        return near
+
+    def nearness_of(
+        self, vector: NDArray[np.float32], rows: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """The same of some rows, whatever their signs."""
+        import numpy as np
+
+        asked, scale = _levels(vector)
+        near = np.zeros(len(rows), dtype=np.float32)
+        for first, part in zip(self.firsts, self.parts, strict=True):
+            segment = part.segment
+            inside = np.flatnonzero((rows >= first) & (rows < first + segment.rows))
+            if segment.vectors.shape[1] == len(asked) and len(inside):
+                at = rows[inside] - first
+                block = segment.vectors[at].astype(np.float32)
+                near[inside] = np.einsum("ij,j->i", block, asked) * segment.scales[at]
+        return near * scale
+
+    def _by_signs(self, vector: NDArray[np.float32]) -> NDArray[np.int64]:
+        """The living rows whose numbers have most often the sign of the vector's."""
+        import numpy as np
+
+        asked = in_words(np.packbits(vector > 0)[None, :])[0]
+        apart = np.full(self.rows, len(vector) + 1, dtype=np.int16)
+        for first, part in zip(self.firsts, self.parts, strict=True):
+            signs = part.segment.signs
+            if signs.shape[1] == len(asked):
+                differ = np.bitwise_count(signs ^ asked)
+                out = apart[first : first + part.segment.rows]
+                out[:] = differ[:, 0]
+                for column in range(1, differ.shape[1]):
+                    out += differ[:, column]
+        apart[~self.alive] = len(vector) + 1
+        place = min(BY_SIGNS, len(apart)) - 1
+        # All that tie with the last one stay in, so that the cut does not depend on layout.
+        last = int(np.partition(apart, place)[place])
+        return np.flatnonzero(apart <= min(last, len(vector)))
+
+    def alike(self, rows: NDArray[np.int64], nearness: float) -> NDArray[np.bool_]:
+        """Which of a few rows say the same: the same words, or nearly the same vector.
+
+        None is like itself.
+        """
+        import numpy as np
+
+        dimension = self.dimension
+        whole = np.zeros((len(rows), dimension), dtype=np.float32)
+        digests = np.zeros(len(rows), dtype=np.uint32)
+        for i, row in enumerate(rows.tolist()):
+            at = bisect_right(self.firsts, row) - 1
+            segment, inside = self.parts[at].segment, row - self.firsts[at]
+            digests[i] = segment.digests[inside]
+            if segment.vectors.shape[1] == dimension:
+                whole[i] = segment.vectors[inside]
+        # Whole numbers below 2**24, so these products are exact too.
+        products = np.einsum("ij,kj->ik", whole, whole).astype(np.float64)
+        squares = np.diagonal(products)
+        lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
+        near: NDArray[np.bool_] = products > nearness * lengths[:, None] * lengths[None, :]
+        near |= digests[:, None] == digests[None, :]
+        np.fill_diagonal(near, False)
+        return near
+
+
+def _levels(vector: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:
+    """A question's vector in whole numbers, and what one of them is worth."""
+    import numpy as np
+
+    peak = float(np.abs(vector).max(initial=0.0))
+    if peak == 0.0:
+        return np.zeros(len(vector), np.float32), np.float32(0.0)
+    return np.rint(vector * (QUERY_LEVELS / peak)).astype(np.float32), np.float32(
+        peak / QUERY_LEVELS
+    )
+
+
+def _joined(arrays: Sequence[NDArray[Any]], kind: type[Any]) -> NDArray[Any]:
+    import numpy as np
+
+    if not arrays:
+        return np.empty(0, dtype=kind)
+    return np.concatenate(arrays).astype(kind, copy=False)

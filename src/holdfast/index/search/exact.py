@@ -1,0 +1,363 @@
+"""The exact lane: chunks and symbols that hold what `re:`, `must:`, `exclude:` and `sym:` ask for.
+
+Trigrams say which chunks can hold it, the text says which do. Where chunks do not cover a file, the
+file itself is read. The lane gives everything there is, or says that it was cut and where: time and
+number are bounded, so that no pattern hangs and no common string drowns the rest.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from holdfast.files import disk
+from holdfast.index.freshness import Overlay
+from holdfast.index.generation import ChunkId, PreparedFile, Reader, StoredChunk
+from holdfast.index.search.operators import Query
+from holdfast.index.search.regex import (
+    AllOf,
+    LineMatch,
+    Literal,
+    Matcher,
+    TooSlow,
+    lines_of,
+    matcher,
+)
+from holdfast.index.search.trigrams import (
+    Name,
+    Trigrams,
+    covered,
+    folded,
+    names_of,
+    possible,
+    table_of,
+)
+
+BATCH = 256
+NOWHERE: ChunkId = (0, 0)
+"""The id of a text that is stored under none: lines of no chunk, a symbol within one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much the lane may do: seconds in all and for one text, and hits."""
+
+    seconds: float = 3.0
+    text_seconds: float = 0.5
+    hits: int = 5_000
+    unjudged: int = 3
+    clock: Callable[[], float] = time.monotonic
+
+
+@dataclass(frozen=True, slots=True)
+class ExactHit:
+    """A chunk or a symbol that holds what was asked for, and the lines that do, by number."""
+
+    chunk: StoredChunk
+    lines: tuple[LineMatch, ...]
+
+
+@dataclass(slots=True)
+class ExactFound:
+    """Everything that holds what was asked for, by path and line; unless `cut` says why not."""
+
+    hits: list[ExactHit] = field(default_factory=list)
+    chunks: int = 0
+    """How many chunks the generation has."""
+    looked: int = 0
+    """How many texts were looked at."""
+    cut: str | None = None
+    unjudged: list[str] = field(default_factory=list)
+    """Texts that took the pattern too long."""
+    unread: list[str] = field(default_factory=list)
+    """Files whose text had to be read and could not."""
+
+    @property
+    def complete(self) -> bool:
+        return self.cut is None and not self.unjudged and not self.unread
+
+
+def find_exact(
+    query: Query,
+    root: str,
+    reader: Reader,
+    overlay: Overlay,
+    keep: Callable[[str], bool],
+    bounds: Bounds | None = None,
+) -> ExactFound:
+    """What holds everything the query's exact operators ask for, in files that `keep` keeps."""
+    lane = _Lane(query, root, reader, overlay, keep, bounds or Bounds())
+    lane.run()
+    lane.found.hits.sort(key=lambda hit: (hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line))
+    return lane.found
+
+
+class _Lane:
+    def __init__(
+        self,
+        query: Query,
+        root: str,
+        reader: Reader,
+        overlay: Overlay,
+        keep: Callable[[str], bool],
+        bounds: Bounds,
+    ) -> None:
+        self._query, self._root, self._reader = query, root, reader
+        self._overlay, self._keep, self._bounds = overlay, keep, bounds
+        self._matchers: list[Matcher] = [matcher(pattern) for pattern in query.patterns]
+        self._needs = AllOf(tuple(each.needs for each in self._matchers))
+        self._table: Trigrams = table_of(reader)
+        self._deadline = bounds.clock() + bounds.seconds
+        self.found = ExactFound(chunks=len(self._table))
+
+    def run(self) -> None:
+        for path, file in sorted(self._overlay.changed.items()):
+            if file.problem is None and self._keep(path):
+                self._judge_all(self._units_of_changed(path, file))
+        files = self._table.files
+        waiting: list[ChunkId] = []
+        for place, ids in self._candidates():
+            path = files[place].path
+            if not self._keep(path) or self._overlay.replaces(path):
+                continue
+            if ids is None:
+                self._judge_all(self._units_of_file(place))
+            else:
+                waiting.extend(ids)
+            if len(waiting) >= BATCH:
+                self._judge_stored(waiting)
+                waiting.clear()
+            if self.found.cut is not None:
+                return
+        self._judge_stored(waiting)
+
+    # What to look at.
+
+    def _candidates(self) -> Iterator[tuple[int, Sequence[ChunkId] | None]]:
+        """Places of files with the chunks to look at; None for all of the file."""
+        if self._query.symbols:
+            for place in range(len(self._table.files)):
+                if place in self._table.unknown or self._names_may_match(place):
+                    yield place, None
+            return
+        import numpy as np
+
+        table = self._table
+        mask = table.maybe(self._needs)
+        for text in self._query.must:
+            maybe = table.maybe(Literal(text))
+            named = np.fromiter((text in file.path for file in table.files), dtype=np.bool_)
+            if named.any():
+                maybe |= np.repeat(named, np.diff(table.starts))
+            mask &= maybe
+        chosen: dict[int, Sequence[ChunkId] | None] = dict(table.ids(mask))
+        for place in table.open:
+            chosen[place] = None
+        yield from sorted(chosen.items())
+
+    def _names_may_match(self, place: int) -> bool:
+        kept = self._table.files[place].names or b""
+        return all(
+            max(re.split(r"[*?\[\].:#]+", symbol), key=len).lower().encode() in kept.lower()
+            for symbol in self._query.symbols
+        )
+
+    def _units_of_changed(self, path: str, file: PreparedFile) -> Iterator[StoredChunk]:
+        chunks = [
+            StoredChunk(
+                NOWHERE, path, file.language, c.start_line, c.end_line, c.text, c.symbol_id,
+                c.label, c.kind,
+            )
+            for c in file.chunks
+        ]  # fmt: skip
+        yield from self._units(
+            path, file.language, lambda: chunks, covered(file), lambda: names_of(file.facts)
+        )
+
+    def _units_of_file(self, place: int) -> Iterator[StoredChunk]:
+        file = self._table.files[place]
+
+        def names() -> list[Name]:
+            kept = self._table.names(place)
+            if kept is not None:
+                return kept
+            return names_of(self._reader.facts([file.path]).get(file.path, b""))
+
+        whole = place not in self._table.open_places
+        yield from self._units(
+            file.path, file.language, lambda: self._reader.chunks_of(file.path), whole, names
+        )
+
+    def _units(
+        self,
+        path: str,
+        language: str,
+        chunks: Callable[[], list[StoredChunk]],
+        whole: bool,
+        names: Callable[[], list[Name]],
+    ) -> Iterator[StoredChunk]:
+        """What to look at of one file: its chunks, or its symbols when one is asked for."""
+        if self._query.symbols:
+            asked = [
+                name
+                for name in names()
+                if all(names_symbol(s, name.qualified) for s in self._query.symbols)
+            ]
+            if asked:
+                text = "".join(c.text for c in chunks()) if whole else self._read(path, chunks)
+                lines = lines_of(text)
+                for name in asked:
+                    own = _joined(lines[name.first_line - 1 : name.last_line])
+                    yield StoredChunk(
+                        NOWHERE, path, language, name.first_line, name.last_line, own, name.id,
+                        name.qualified, name.kind,
+                    )  # fmt: skip
+        elif whole:
+            yield from chunks()
+        else:
+            text = self._read(path, chunks)
+            if possible(self._needs, folded(text)):
+                yield from regions(path, language, text, chunks())
+
+    def _read(self, path: str, chunks: Callable[[], list[StoredChunk]]) -> str:
+        """The text of a file that its chunks do not cover."""
+        try:
+            source, _ = disk.read_file(self._root, path)
+        except OSError:
+            self.found.unread.append(path)
+            lines: list[str] = []
+            for chunk in chunks():
+                own = lines_of(chunk.text)
+                lines.extend([""] * (chunk.start_line - 1 - len(lines)))
+                lines[chunk.start_line - 1 :] = own
+            return "\n".join(lines)
+        return source.decode("utf-8", "replace")
+
+    # Judging.
+
+    def _judge_stored(self, ids: Sequence[ChunkId]) -> None:
+        """Look at stored chunks: at their texts first, because most have nothing else to say."""
+        if self._matchers and ids:
+            texts = self._reader.texts(ids)
+            kept = self._narrowed([text for _, text in texts])
+            ids = [texts[place][0] for place in kept]
+        else:
+            self.found.looked += len(ids)
+        found = self._reader.chunks(ids)
+        for identity in sorted(found):
+            self._judge(found[identity])
+
+    def _judge_all(self, units: Iterable[StoredChunk]) -> None:
+        units = list(units)
+        for place in self._narrowed([unit.text for unit in units]):
+            self._judge(units[place])
+
+    def _narrowed(self, texts: Sequence[str]) -> Sequence[int]:
+        """Places of the texts that can match every pattern."""
+        self.found.looked += len(texts)
+        kept: Sequence[int] = [
+            place
+            for place, text in enumerate(texts)
+            if possible(self._needs, folded(text))  # Literals too short for a trigram count here.
+        ]
+        clock = self._bounds.clock
+        for each in self._matchers:
+            until = min(self._deadline, clock() + self._bounds.text_seconds)
+            try:
+                narrowed = each.narrow([texts[place] for place in kept], until, clock)
+            except TooSlow:
+                continue  # Then each text is judged by itself, and the slow ones are named.
+            kept = [kept[place] for place in narrowed]
+        return kept
+
+    def _judge(self, unit: StoredChunk) -> None:
+        found, bounds = self.found, self._bounds
+        now = bounds.clock()
+        if found.cut is not None:
+            return
+        if now >= self._deadline:
+            found.cut = f"it took longer than {bounds.seconds:g} s"
+            return
+        try:
+            lines = self._lines(unit, min(self._deadline, now + bounds.text_seconds))
+        except TooSlow:
+            found.unjudged.append(f"{unit.path}:{unit.start_line}-{unit.end_line}")
+            if len(found.unjudged) >= bounds.unjudged:
+                found.cut = "the pattern takes too long on too many texts"
+            return
+        if lines is None:
+            return
+        if len(found.hits) >= bounds.hits:
+            found.cut = f"there are more than {bounds.hits:,} hits"
+            return
+        found.hits.append(ExactHit(unit, tuple(lines)))
+
+    def _lines(self, unit: StoredChunk, deadline: float) -> list[LineMatch] | None:
+        """The lines that hold what was asked for; None when the unit does not."""
+        if not passes(self._query, unit):
+            return None
+        lines: dict[int, LineMatch] = {}
+        for each in self._matchers:
+            matched = each.lines(unit.text, deadline, self._bounds.clock)
+            if not matched:
+                return None
+            for line in matched:
+                lines.setdefault(line.line, line)
+        if self._query.must:
+            for number, text in enumerate(lines_of(unit.text)):
+                for wanted in self._query.must:
+                    at = text.find(wanted)
+                    if at >= 0:
+                        lines.setdefault(number, LineMatch(number, at, at + len(wanted)))
+        first = unit.start_line
+        return [replace(lines[n], line=first + n) for n in sorted(lines)]
+
+
+def passes(query: Query, chunk: StoredChunk) -> bool:
+    """Whether a chunk has every `must` and no `exclude`, in its name, its path or its text."""
+    places = (chunk.text, chunk.label or "", chunk.path)
+    return all(any(wanted in place for place in places) for wanted in query.must) and not any(
+        unwanted in place for unwanted in query.exclude for place in places
+    )
+
+
+def names_symbol(asked: str, qualified: str) -> bool:
+    """Whether `asked` is a symbol's name, or the end of it; `*` and `?` stand for letters."""
+    name, wanted = (re.sub(r"::|#|/", ".", text) for text in (qualified, asked))
+    ends = [name]
+    while "." in ends[-1]:
+        ends.append(ends[-1].split(".", 1)[1])
+    if any(letter in wanted for letter in "*?"):
+        return any(fnmatch.fnmatchcase(end, wanted.replace("[", "[[]")) for end in ends)
+    return wanted in ends
+
+
+def regions(
+    path: str, language: str, text: str, chunks: Sequence[StoredChunk]
+) -> Iterator[StoredChunk]:
+    """A file as it is now, cut where its chunks begin and end; lines of none are units too."""
+    lines = lines_of(text)
+    at = 1
+    for chunk in chunks:
+        first, last = max(at, chunk.start_line), min(chunk.end_line, len(lines))
+        if first > last:
+            continue
+        if at < first:
+            yield _gap(path, language, lines, at, first - 1)
+        own = _joined(lines[first - 1 : last])
+        yield replace(chunk, start_line=first, end_line=last, text=own)
+        at = last + 1
+    if at <= len(lines):
+        yield _gap(path, language, lines, at, len(lines))
+
+
+def _gap(path: str, language: str, lines: Sequence[str], first: int, last: int) -> StoredChunk:
+    text = _joined(lines[first - 1 : last])
+    return StoredChunk(NOWHERE, path, language, first, last, text, None, None, "module")
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,238 @@
+r"""What a query says besides its words.
+
+    parse config lang:python path:src/ -path:*_test.py must:"yaml.load" re:load_\w+ sym:Loader
+
+An operator is a name, a colon and a value, with no space between. A value with spaces is put in
+double quotes, where `\"` is a quote (and `\\` a backslash, except in `re:`, whose backslashes are
+the pattern's own). A backslash in front makes plain text of what would be an operator. Operators
+are looked for until a blank line, or until 200 characters of plain text have passed: a pasted
+error message or snippet is not taken apart.
+
+Whatever is no operator is plain text, and nothing is thrown away: an operator that is wrong is
+plain text too, with a warning that says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from holdfast.files.policy import LANGUAGES, NAMES, STEMS
+
+BLOCK_CHARACTERS = 200
+NAMES_OF_OPERATORS = ("lang", "path", "-path", "must", "exclude", "re", "sym")
+
+_OPERATOR = re.compile(r"(-?)(lang|path|must|exclude|re|sym):")
+_ESCAPED = re.compile(r"\\+(?=-?(?:lang|path|must|exclude|re|sym):)")
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+_LIKE_A_PATTERN = re.compile(
+    r"\\[wdsbWDSB.(\[]|[\])\w.][*+]|\.[*+?]|\[[^\]]+\]|\(\?|\^\S|\S\$(?:\s|$)"
+)
+_SPACE = re.compile(r"\s+")
+_TOKEN = re.compile(r"\S+")
+
+KNOWN_LANGUAGES = frozenset((*LANGUAGES.values(), *NAMES.values(), *STEMS.values()))
+_ALIASES = {
+    "py": "python", "js": "javascript", "jsx": "javascript", "node": "javascript",
+    "ts": "typescript", "rb": "ruby", "rs": "rust", "golang": "go", "c++": "cpp", "cxx": "cpp",
+    "cc": "cpp", "h": "c", "cs": "csharp", "c#": "csharp", "kt": "kotlin", "sh": "bash",
+    "zsh": "bash", "md": "markdown", "yml": "yaml", "htm": "html", "ipynb": "notebook",
+    "objective-c": "objc", "objectivec": "objc", "f#": "fsharp", "hs": "haskell", "ml": "ocaml",
+    "ex": "elixir", "docker": "dockerfile", "terraform": "hcl", "make": "build", "txt": "text",
+    "rst": "text", "vue": "html", "svelte": "html",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query taken apart. Values repeat: languages and paths widen, the others narrow.
+
+    `text` is what to rank by. A file must be of one of `langs`, match one of `paths` and none of
+    `not_paths`; a chunk must hold every `must`, no `exclude`, match every pattern, and lie in a
+    symbol that each of `symbols` names.
+    """
+
+    text: str = ""
+    langs: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    not_paths: tuple[str, ...] = ()
+    must: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        """Whether some operator names what is to be found, so that words are not needed."""
+        return bool(self.must or self.patterns or self.symbols)
+
+    @property
+    def filtered(self) -> bool:
+        return self != Query(self.text)
+
+    def values(self) -> list[tuple[str, str]]:
+        """Every operator with its value, in the order they are rendered."""
+        found = zip(
+            NAMES_OF_OPERATORS,
+            (self.langs, self.paths, self.not_paths, self.must, self.exclude, self.patterns,
+             self.symbols),
+            strict=True,
+        )  # fmt: skip
+        return [(name, value) for name, values in found for value in values]
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A query, and what was wrong with what looked like an operator."""
+
+    query: Query
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Draft:
+    values: dict[str, list[str]] = field(
+        default_factory=lambda: {n: [] for n in NAMES_OF_OPERATORS}
+    )
+    words: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    bare_pattern: str = ""
+    """The last pattern that was not in quotes."""
+
+
+def parse(query: str, wrong_pattern: Callable[[str], str | None] | None = None) -> Parsed:
+    """Take a query apart. `wrong_pattern` says what is wrong with the pattern of a `re:`."""
+    draft = _Draft()
+    blank = _BLANK_LINE.search(query)
+    end = blank.start() if blank else len(query)
+    at = passed = 0
+    while (token := _TOKEN.search(query, at, end)) and passed <= BLOCK_CHARACTERS:
+        at = token.start()
+        operator = _OPERATOR.match(query, at, end)
+        word = token[0]
+        if operator is not None:
+            name = operator[1] + operator[2]
+            taken = _value(query, operator.end(), end, raw=name == "re")
+            if isinstance(taken, str):
+                problem: str | None = taken
+                at = token.end()
+            else:
+                value, at = taken
+                word = query[token.start() : at]
+                value, problem = _checked(name, value, wrong_pattern)
+                if problem is None:
+                    draft.values[name].append(value)
+                    if name == "re":
+                        draft.bare_pattern = "" if query[operator.end()] == '"' else value
+                    continue
+            draft.warnings.append(f"{_shown(word)} is taken as plain text: {problem}")
+        else:
+            at = token.end()
+            if _ESCAPED.match(word):
+                word = word[1:]
+        draft.words.append(word)
+        passed += len(word) + 1
+    # What follows the block is kept as it is written.
+    rest = query[at:].strip()
+    text = " ".join(draft.words)
+    if rest:
+        apart = "\n\n" if at <= end < len(query) and blank else " "
+        text = f"{text}{apart}{rest}" if text else rest
+    if draft.bare_pattern and _LIKE_A_PATTERN.search(text):
+        whole = f're:"{draft.bare_pattern} {text}"'
+        draft.warnings.append(
+            f"re:{_shown(draft.bare_pattern)} ends at the space; for a pattern with spaces write "
+            f"it in quotes, as in {_shown(whole)}"
+        )
+    values = {name: tuple(dict.fromkeys(found)) for name, found in draft.values.items()}
+    return Parsed(
+        Query(
+            text, values["lang"], values["path"], values["-path"], values["must"],
+            values["exclude"], values["re"], values["sym"],
+        ),
+        tuple(draft.warnings),
+    )  # fmt: skip
+
+
+def _value(query: str, at: int, end: int, *, raw: bool) -> tuple[str, int] | str:
+    """The value that starts at `at` and where it ends; or what is wrong with it."""
+    if at >= end or query[at].isspace():
+        return "it has no value"
+    if query[at] != '"':
+        token = _TOKEN.match(query, at, end)
+        assert token is not None
+        return token[0], token.end()
+    letters: list[str] = []
+    place = at + 1
+    while place < end:
+        letter = query[place]
+        if letter == '"':
+            after = place + 1
+            if after < end and not query[after].isspace():
+                return "something follows its closing quote"
+            return ("".join(letters), after) if letters else "it has no value"
+        if letter == "\\" and place + 1 < end:
+            pair = query[place : place + 2]
+            place += 2
+            letters.append(pair[1] if pair == '\\"' or (pair == "\\\\" and not raw) else pair)
+            continue
+        letters.append(letter)
+        place += 1
+    return "its quote is not closed"
+
+
+def _checked(
+    name: str, value: str, wrong_pattern: Callable[[str], str | None] | None
+) -> tuple[str, str | None]:
+    """The value as it is compared, and what is wrong with it."""
+    if name.startswith("-") and name != "-path":
+        return value, f"there is no operator {name}:"
+    match name:
+        case "lang":
+            language = value.lower()
+            language = _ALIASES.get(language, language)
+            if language in KNOWN_LANGUAGES:
+                return language, None
+            near = difflib.get_close_matches(language, [*KNOWN_LANGUAGES, *_ALIASES], 1)
+            meant = f"; did you mean lang:{near[0]}?" if near else ""
+            return value, f"no language is called {value!r}{meant}"
+        case "re":
+            pattern = _unquoted(value)
+            return pattern, wrong_pattern(pattern) if wrong_pattern else None
+        case "path" | "-path" if not value.strip("/") or value.startswith(("!", "#")):
+            return value, "it names no path"
+        case "sym" if not value.strip(".:#*"):
+            return value, "it names no symbol"
+    return value, None
+
+
+def _unquoted(pattern: str) -> str:
+    r"""A pattern in which a quote is a quote: `\"` means the same and cannot be put in quotes."""
+    return re.sub(
+        r"\\(.)", lambda pair: '"' if pair[1] == '"' else pair[0], pattern, flags=re.DOTALL
+    )
+
+
+def _shown(word: str) -> str:
+    return word if len(word) <= 60 else word[:59] + "…"
+
+
+def render(query: Query) -> str:
+    """A query as one would type it; `parse` takes it apart into the same one."""
+    words = [f"{name}:{_written(name, value)}" for name, value in query.values()]
+    plain = [
+        "\\" + word if _OPERATOR.match(word) or _ESCAPED.match(word) else word
+        for word in query.text.split()
+    ]
+    return " ".join((*words, *plain))
+
+
+def _written(name: str, value: str) -> str:
+    if value and not value.startswith('"') and not _SPACE.search(value):
+        return value
+    if name != "re":
+        value = value.replace("\\", "\\\\")
+        return '"' + value.replace('"', '\\"') + '"'
+    return '"' + re.sub(r'(\\.)|"', lambda m: m[1] or '\\"', value, flags=re.DOTALL) + '"'

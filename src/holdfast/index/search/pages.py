@@ -1,0 +1,94 @@
+"""Pages of one ranking, and a word that says where the next one starts.
+
+A page is honest only if it goes on where the last one stopped, in the same ranking. So a cursor
+names the question and the state of every root it was asked of: the generation, and the files that
+had changed since. It holds no results. The next page ranks the same question over the same state,
+which gives the same order; if the state is another one, there is no next page, and that is said.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from holdfast.errors import UsageError
+from holdfast.index.freshness import Overlay
+from holdfast.index.generation import Identity
+
+CURSOR_VERSION = 1
+"""The form of a cursor.
+
+1: version, offset, depth, digest of the question, digest of the state, check digits.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where a page starts: `offset` results into the ranking of `depth` chunks."""
+
+    offset: int
+    depth: int
+    question: str
+    state: str
+
+
+def digest(value: object) -> str:
+    """A short name for a value that JSON can hold."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def state_of(roots: Iterable[tuple[str, Identity, Overlay]]) -> str:
+    """Names what was searched: generations, and how each changed file was."""
+    return digest(
+        [
+            [
+                root,
+                list(identity),
+                sorted((path, file.entry.digest) for path, file in overlay.changed.items()),
+                sorted(overlay.gone),
+                overlay.beyond,
+            ]
+            for root, identity, overlay in sorted(roots, key=lambda each: each[0])
+        ]
+    )
+
+
+def encode(cursor: Cursor) -> str:
+    body = f"{CURSOR_VERSION}.{cursor.offset}.{cursor.depth}.{cursor.question}.{cursor.state}"
+    return base64.urlsafe_b64encode(f"{body}.{_check(body)}".encode()).decode().rstrip("=")
+
+
+def decode(text: str) -> Cursor:
+    """The inverse of `encode`. Raises UsageError for anything else."""
+    try:
+        raw = base64.b64decode(
+            (text + "=" * (-len(text) % 4)).encode("ascii"), b"-_", validate=True
+        ).decode("ascii")
+        body, check = raw.rsplit(".", 1)
+        version, offset, depth, question, state = body.split(".")
+    except (ValueError, binascii.Error, UnicodeError):
+        raise _no_cursor() from None
+    if check != _check(body):
+        raise _no_cursor()
+    if version != str(CURSOR_VERSION):
+        raise UsageError(
+            f"the cursor is of version {version}, this is version {CURSOR_VERSION}",
+            hint="ask again without a cursor",
+        )
+    return Cursor(int(offset), int(depth), question, state)
+
+
+def _no_cursor() -> UsageError:
+    return UsageError(
+        "that is no cursor of a search",
+        hint="pass `continuation.cursor` of the page before as it is",
+    )
+
+
+def _check(body: str) -> str:
+    return hashlib.sha256(body.encode()).hexdigest()[:8]

@@ -1,0 +1,161 @@
+"""The lines of a hit that show why it is one.
+
+A chunk may be sixty lines long and hold the asked words in two. A preview is the line that says
+what the chunk is, then the lines with the asked words, best first, in their order in the file; a
+mark stands where lines were left out. With nothing asked for in it, as when only its meaning is
+near, it is the beginning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from holdfast.index.search.regex import LineMatch, lines_of
+from holdfast.index.search.terms import WORD, terms
+from holdfast.index.search.understand import Question
+
+LINES_DEFAULT = 10
+LINE_CHARACTERS_MAX = 240
+CHARACTERS_MAX = 4_000
+GAP = "⋮"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What to look for in a line: terms with what each is worth, and lines already known."""
+
+    worth: dict[str, float]
+    known: tuple[LineMatch, ...] = ()
+
+    @classmethod
+    def by(cls, question: Question | None, known: Iterable[LineMatch] = ()) -> Asked:
+        worth: dict[str, float] = {}
+        for word in question.words if question is not None else ():
+            for other in word.others:
+                worth.setdefault(other, 0.5)
+            worth[word.term] = 1.0
+        for join in question.joins if question is not None else ():
+            worth.setdefault(join, 1.0)
+        return cls(worth, tuple(known))
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Lines of a text by number, the first of which is shown first."""
+
+    lines: tuple[tuple[int, str], ...]
+    matched: tuple[int, ...]
+    """Numbers of lines, shown or not, with something that was asked for."""
+    whole: bool
+    """Whether nothing was left out but blank lines at the end."""
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """Runs of lines that are shown."""
+        found: list[tuple[int, int]] = []
+        for number, _ in self.lines:
+            if found and found[-1][1] == number - 1:
+                found[-1] = (found[-1][0], number)
+            else:
+                found.append((number, number))
+        return found
+
+    @property
+    def text(self) -> str:
+        shown: list[str] = []
+        before: int | None = None
+        for number, line in self.lines:
+            if before is not None and number != before + 1:
+                shown.append(GAP)
+            shown.append(line)
+            before = number
+        return "\n".join(shown)
+
+
+def preview(text: str, first_line: int, asked: Asked, lines_max: int = LINES_DEFAULT) -> Preview:
+    """At most `lines_max` lines of a text that starts at `first_line`."""
+    lines = [line.removesuffix("\r") for line in lines_of(text)]
+    scores = _scores(lines, first_line, asked)
+    matched = tuple(first_line + i for i, score in enumerate(scores) if score > 0)
+    while len(lines) > 1 and not lines[-1].strip() and scores[len(lines) - 1] == 0:
+        lines.pop()
+    chosen = _chosen(lines, scores, lines_max)
+    spans = {match.line - first_line: match for match in asked.known}
+    shown, room, cut = [], CHARACTERS_MAX, False
+    for i in chosen:
+        line = _cut(lines[i], spans.get(i))
+        cut |= line != lines[i]
+        if len(line) > room:
+            cut = True
+            break
+        room -= len(line) + 1
+        shown.append((first_line + i, line))
+    return Preview(tuple(shown), matched, len(shown) == len(lines) and not cut)
+
+
+def _scores(lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:
+    """What each line is worth. A term counts in the line where it is met first, then half."""
+    known = {match.line - first_line for match in asked.known}
+    scores = [2.0 if i in known else 0.0 for i in range(len(lines))]
+    if not asked.worth:
+        return scores
+    met: set[str] = set()
+    known_words: dict[str, tuple[str, ...]] = {}
+    # Stemming changes the end of a word: most lines can be passed over by its beginning.
+    begins = re.compile("|".join(sorted({re.escape(term[:2]) for term in asked.worth})))
+    for i, line in enumerate(lines):
+        if not begins.search(line.lower().replace("_", "")):
+            continue
+        here: set[str] = set()
+        for word in WORD.findall(line):
+            asked_for = known_words.get(word)
+            if asked_for is None:
+                asked_for = tuple(term for term in terms(word) if term in asked.worth)
+                known_words[word] = asked_for
+            if asked_for:
+                here.update(asked_for)
+        for term in here:
+            scores[i] += asked.worth[term] * (0.5 if term in met else 1.0)
+        met |= here
+    return scores
+
+
+def _chosen(lines: Sequence[str], scores: Sequence[float], lines_max: int) -> list[int]:
+    """Places of the lines to show, in order."""
+    if len(lines) <= lines_max:
+        return list(range(len(lines)))
+    head = next((i for i, line in enumerate(lines) if WORD.search(line)), 0)
+    chosen = {head}
+    for i in sorted(range(len(lines)), key=lambda i: (-scores[i], i)):
+        if len(chosen) >= lines_max or scores[i] <= 0:
+            break
+        chosen.add(i)
+    return sorted(_widened(chosen, lines, lines_max))
+
+
+def _widened(chosen: Collection[int], lines: Sequence[str], lines_max: int) -> set[int]:
+    """With room left, lines between and after the chosen ones: what they lead to."""
+    wide = set(chosen)
+    reach = 1
+    while len(wide) < lines_max and reach < len(lines):
+        for i in sorted(chosen):
+            near = i + reach
+            if len(wide) < lines_max and near < len(lines):
+                wide.add(near)
+        reach += 1
+    while len(wide) > 1 and max(wide) not in chosen and not lines[max(wide)].strip():
+        wide.remove(max(wide))
+    return wide
+
+
+def _cut(line: str, match: LineMatch | None) -> str:
+    """A line that is not too long, with its match in it."""
+    if len(line) <= LINE_CHARACTERS_MAX:
+        return line
+    start = 0
+    if match is not None and match.end > LINE_CHARACTERS_MAX - 2:
+        start = max(0, match.start - LINE_CHARACTERS_MAX // 4)
+    end = start + LINE_CHARACTERS_MAX - 2
+    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")

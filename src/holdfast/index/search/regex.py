@@ -1,0 +1,319 @@
+r"""Patterns of the `re:` operator: Python's syntax, one line at a time, and never without end.
+
+A pattern is matched against single lines, as grep does it: `^` and `$` are the ends of a line, and
+nothing in a match is a line break. A carriage return before the break does not belong to the line.
+
+Two things are made of a pattern. `needs` says which literals every match must contain, so that the
+trigrams of a chunk can tell that it has none; it may keep a chunk that does not match, and never
+drops one that does. The matcher then judges on the text. It runs with a time limit, because a
+pattern such as `(a|aa)+$` takes longer than anybody lives; what could not be judged in time is
+reported and never counted as a miss.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any
+
+PATTERN_CHARACTERS_MAX = 1_000
+REPEATS_MAX = 10_000
+"""How often the counted repeats of a pattern, multiplied where they nest, may repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """The text of a match contains these characters, in this order and together."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """Every one of these holds; with none, nothing is needed."""
+
+    needs: tuple[Need, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """At least one of these holds."""
+
+    needs: tuple[Need, ...]
+
+
+Need = Literal | AllOf | AnyOf
+ANYTHING = AllOf()
+
+
+def wrong_pattern(pattern: str) -> str | None:
+    """What is wrong with a pattern; None when it can be searched for."""
+    if len(pattern) > PATTERN_CHARACTERS_MAX:
+        return f"the pattern is longer than {PATTERN_CHARACTERS_MAX} characters"
+    try:
+        tree = _tree(pattern)
+        if _repeats(tree) > REPEATS_MAX:
+            return f"its counted repeats come to more than {REPEATS_MAX:,}"
+        _compiled(pattern)
+    except re.error as error:
+        at = f" at character {error.pos + 1}" if error.pos is not None else ""
+        return f"the pattern is not one ({error.msg}{at})"
+    except (RecursionError, OverflowError):
+        return "the pattern is nested too deeply"
+    except Warning as warning:
+        return f"the pattern can be read in two ways ({warning}); escape the bracket"
+    return None
+
+
+def _tree(pattern: str) -> Any:
+    """The parsed pattern, by the standard library, whose syntax ours is."""
+    from re import _parser  # type: ignore[attr-defined]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return _parser.parse(pattern, re.MULTILINE)
+
+
+def _repeats(tree: Any) -> int:
+    """How many times the innermost part may be repeated by counts alone."""
+    most = 1
+    for op, value in tree:
+        name = str(op)
+        if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            low, high, sub = value
+            count = max(low, high if high < 1 << 20 else 1, 1)
+            most = max(most, count * _repeats(sub))
+        else:
+            for sub in _parts(name, value):
+                most = max(most, _repeats(sub))
+    return most
+
+
+def _parts(name: str, value: Any) -> Iterator[Any]:
+    match name:
+        case "SUBPATTERN":
+            yield value[3]
+        case "ATOMIC_GROUP":
+            yield value
+        case "BRANCH":
+            yield from value[1]
+        case "ASSERT" | "ASSERT_NOT":
+            yield value[1]
+        case "GROUPREF_EXISTS":
+            yield from (part for part in value[1:] if part is not None)
+        case _:
+            pass
+
+
+@lru_cache(maxsize=128)
+def _compiled(pattern: str) -> Any:
+    """The pattern for the engine that can be stopped, which lets other threads run meanwhile."""
+    import regex
+
+    try:
+        return regex.compile(_portable(pattern), regex.MULTILINE | regex.VERSION0)
+    except regex.error as error:
+        raise re.error(str(error), pattern) from error
+
+
+_PIECE = re.compile(r"\\N\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{|[^\\\[{]+|.", re.DOTALL)
+_COUNT = re.compile(r"\{(?:\d+(?:,\d*)?|,\d+)\}")
+
+
+def _portable(pattern: str) -> str:
+    """The pattern with every brace that is no count escaped: elsewhere it would mean 'about'."""
+    made, at = [], 0
+    while at < len(pattern):
+        piece = _PIECE.match(pattern, at)
+        assert piece is not None
+        text = piece[0]
+        if text == "{":
+            count = _COUNT.match(pattern, at)
+            text = count[0] if count else "\\{"
+            at += len(count[0]) if count else 1
+        else:
+            at = piece.end()
+        made.append(text)
+    return "".join(made)
+
+
+def needs(pattern: str) -> Need:
+    """What the text of every match contains."""
+    tree = _tree(pattern)
+    return _needs(tree, bool(tree.state.flags & re.IGNORECASE))
+
+
+def _needs(tree: Any, ignore_case: bool) -> Need:
+    found: list[Need] = []
+    run: list[str] = []
+
+    def end_run() -> None:
+        if run:
+            found.append(Literal("".join(run)))
+            run.clear()
+
+    def walk(tree: Any, ignore_case: bool) -> None:
+        for op, value in tree:
+            name = str(op)
+            letter = _letter(name, value, ignore_case)
+            if letter is not None:
+                run.append(letter)
+                continue
+            match name:
+                case "AT":
+                    continue  # Takes no room, so what is around it stays together.
+                case "SUBPATTERN":
+                    _, add, drop, sub = value
+                    walk(
+                        sub, (ignore_case or bool(add & re.IGNORECASE)) and not drop & re.IGNORECASE
+                    )
+                    continue
+                case "ATOMIC_GROUP":
+                    walk(value, ignore_case)
+                    continue
+                case _:
+                    pass
+            end_run()
+            match name:
+                case "BRANCH":
+                    found.append(AnyOf(tuple(_needs(part, ignore_case) for part in value[1])))
+                case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT" if value[0] > 0:
+                    found.append(_needs(value[2], ignore_case))
+                case _:
+                    pass  # May be there or not, or be anything.
+
+    walk(tree, ignore_case)
+    end_run()
+    return found[0] if len(found) == 1 else AllOf(tuple(found))
+
+
+def _letter(name: str, value: Any, ignore_case: bool) -> str | None:
+    """The one character a node stands for, whatever its case; None if there may be another."""
+    if name == "LITERAL":
+        letter = chr(value)
+        return None if ignore_case and not letter.isascii() else letter
+    if name == "IN" and all(str(op) == "LITERAL" for op, _ in value):
+        letters = {chr(code) for _, code in value}
+        folded = {letter.lower() if letter.isascii() else letter for letter in letters}
+        if len(folded) == 1:
+            return _letter("LITERAL", ord(folded.pop()), ignore_case)
+    return None
+
+
+_WITHIN_LINES = frozenset(
+    {"LITERAL", "NOT_LITERAL", "ANY", "IN", "BRANCH", "MAX_REPEAT", "MIN_REPEAT", "SUBPATTERN",
+     "AT", "GROUPREF"}
+)  # fmt: skip
+
+
+def _sees_only_its_line(tree: Any) -> bool:
+    """Whether a match in a line, alone, is also a match in the whole text.
+
+    Not so for what looks ahead or behind, for the ends of the text, and for repeats that do not
+    give back: they may behave differently where the line is not alone.
+    """
+    for op, value in tree:
+        name = str(op)
+        if name not in _WITHIN_LINES:
+            return False
+        if name == "AT" and str(value) in ("AT_BEGINNING_STRING", "AT_END_STRING"):
+            return False
+        subs = [value[2]] if name.endswith("REPEAT") else list(_parts(name, value))
+        if not all(_sees_only_its_line(sub) for sub in subs):
+            return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class LineMatch:
+    """Where a line matched: its number within the text from 0, and the columns `[start, end)`."""
+
+    line: int
+    start: int
+    end: int
+
+
+class TooSlow(Exception):
+    """Raised when a text could not be judged in the time it was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """One pattern, ready to run."""
+
+    pattern: str
+    needs: Need
+    _search: Callable[..., Any]
+    _whole_first: bool
+
+    def lines(self, text: str, deadline: float, clock: Callable[[], float]) -> list[LineMatch]:
+        """The lines of a text that match, with the first match of each.
+
+        Raises TooSlow when that is not known by the deadline.
+        """
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").removesuffix("\r")
+        lines = lines_of(text)
+        found = []
+        for number in self.narrow(lines, deadline, clock):
+            span = self._find(lines[number], deadline, clock)
+            if span is not None:
+                found.append(LineMatch(number, *span))
+        return found
+
+    def narrow(
+        self, texts: Sequence[str], deadline: float, clock: Callable[[], float]
+    ) -> list[int]:
+        """Places of the texts that can match; a search over all at once is many times faster.
+
+        Raises TooSlow when that is not known by the deadline.
+        """
+        if not self._whole_first:
+            return list(range(len(texts)))
+        lengths = [len(text) + 1 for text in texts]
+        joined = "\n".join(texts)
+        if "\r" in joined:
+            lengths = [len(text) + 1 - text.count("\r\n") for text in texts]
+            joined = "\n".join(text.replace("\r\n", "\n") for text in texts)
+        starts = [0, *accumulate(lengths)]
+        found: list[int] = []
+        at = 0
+        while at < len(texts):
+            span = self._find(joined, deadline, clock, starts[at])
+            if span is None:
+                break
+            at = min(bisect_right(starts, span[0]), len(texts))
+            found.append(at - 1)
+        return found
+
+    def _find(
+        self, text: str, deadline: float, clock: Callable[[], float], at: int = 0
+    ) -> tuple[int, int] | None:
+        left = deadline - clock()
+        if left <= 0:
+            raise TooSlow(self.pattern)
+        try:
+            match = self._search(text, at, timeout=left, concurrent=True)
+        except TimeoutError as error:
+            raise TooSlow(self.pattern) from error
+        return None if match is None else match.span()
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text; one that ends with a break has no empty line after it."""
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return lines
+
+
+@lru_cache(maxsize=128)
+def matcher(pattern: str) -> Matcher:
+    """A pattern that `wrong_pattern` has found nothing wrong with, ready to run."""
+    tree = _tree(pattern)
+    return Matcher(pattern, needs(pattern), _compiled(pattern).search, _sees_only_its_line(tree))

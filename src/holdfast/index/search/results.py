@@ -1,0 +1,241 @@
+"""Results as an agent gets them: hits grouped by owner, folded, and cut to a budget.
+
+    findings, best first -> groups -> alike ones folded -> a page of items within a budget
+
+An item says what it is, where exactly, why it is here, and, where something was left out, the call
+that brings it. What the reader provably holds already is pointed at and not sent again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from holdfast.index.answers import Wire, read_call
+from holdfast.index.generation import StoredChunk
+from holdfast.index.search.folding import folded
+from holdfast.index.search.preview import LINES_DEFAULT, Asked, Preview, preview
+from holdfast.index.search.regex import LineMatch
+from holdfast.index.search.understand import Question
+
+Holds = Callable[[str, int, int], bool]
+"""Whether the reader provably holds lines `first` to `last` of a file, given by absolute path."""
+
+GroupBy = Literal["symbol", "file"]
+MATCHES_MAX = 20
+ALIKE_SHOWN = 5
+PREVIEW_LINES = (LINES_DEFAULT, 4, 1)
+"""How long a preview is; shorter where the budget is short."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One chunk or symbol in its place, with what put it there."""
+
+    root: str
+    chunk: StoredChunk
+    score: float
+    signals: Mapping[str, float] = field(default_factory=dict)
+    lines: tuple[LineMatch, ...] = ()
+
+
+@dataclass(slots=True)
+class Group:
+    """Findings of one owner, best first, and the groups that say the same."""
+
+    members: list[Finding]
+    alike: list[Group] = field(default_factory=list)
+
+    @property
+    def best(self) -> Finding:
+        return self.members[0]
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The lines of all members; blank lines after the last belong to nobody."""
+        first = min(member.chunk.start_line for member in self.members)
+        last = max((member.chunk for member in self.members), key=lambda chunk: chunk.end_line)
+        text = last.text.removesuffix("\n")
+        blank = text.count("\n", len(text.rstrip()))
+        return first, max(last.start_line, last.end_line - blank)
+
+
+def tokens(size_bytes: int) -> int:
+    """Four bytes to a token, rounded up."""
+    return -(-size_bytes // 4)
+
+
+def grouped(findings: Sequence[Finding], by: GroupBy | None) -> list[Group]:
+    """Groups in the order of their best members; None leaves every chunk by itself."""
+    groups: dict[tuple[str, str, str], Group] = {}
+    for finding in findings:
+        chunk = finding.chunk
+        owner = "" if by == "file" else chunk.symbol_id or f"#{chunk.start_line}"
+        if by is None:
+            owner = f"#{chunk.start_line}-{chunk.end_line}-{chunk.id}"
+        key = (finding.root, chunk.path, owner)
+        if key in groups:
+            groups[key].members.append(finding)
+        else:
+            groups[key] = Group([finding])
+    return list(groups.values())
+
+
+def fold(groups: Sequence[Group]) -> list[Group]:
+    """Groups of which none is like another; those that are hang on the first of their kind."""
+    places = folded([group.best.chunk.text for group in groups])
+    for i, place in enumerate(places):
+        if place != i:
+            groups[place].alike.append(groups[i])
+    return [group for i, group in enumerate(groups) if places[i] == i]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some items, where the next ones start, and what they came to in tokens."""
+
+    items: list[Wire]
+    end: int
+    tokens: int
+    shortened: int
+    """How many items were made shorter to fit."""
+
+
+class Items:
+    """Makes items of groups."""
+
+    def __init__(
+        self,
+        question: Question | None,
+        freshness: Callable[[str, str], Wire],
+        *,
+        raw: bool = False,
+        holds: Holds | None = None,
+        several_roots: bool = False,
+        debug: bool = False,
+    ) -> None:
+        self._question, self._freshness, self._raw = question, freshness, raw
+        self._holds, self._several, self._debug = holds, several_roots, debug
+
+    def page(self, groups: Sequence[Group], start: int, limit: int, budget: int) -> Page:
+        """Items from `start` on, as many as fit; at least one, if only as a pointer."""
+        items: list[Wire] = []
+        used = shortened = 0
+        for group in groups[start : start + limit]:
+            levels = range(len(PREVIEW_LINES) + 1)
+            for level in levels:
+                item = self.item(group, level)
+                cost = tokens(len(msgspec.json.encode(item)))
+                if used + cost <= budget or (not items and level == levels[-1]):
+                    items.append(item)
+                    used += cost
+                    shortened += level > 0 and "in_context" not in item
+                    break
+            else:
+                break
+        return Page(items, start + len(items), used, shortened)
+
+    def item(self, group: Group, level: int = 0) -> Wire:
+        """One item; the higher the level the shorter, the last is only a pointer."""
+        best = group.best
+        chunk = best.chunk
+        first, last = group.span if not self._raw else (chunk.start_line, chunk.end_line)
+        path = os.path.join(best.root, chunk.path)
+        item = self._head(group, first, last)
+        if self._holds is not None and self._holds(path, chunk.start_line, chunk.end_line):
+            item["in_context"] = True
+        elif level >= len(PREVIEW_LINES):
+            item["next"] = read_call(path, first, last)
+        else:
+            self._show(item, group, level, path)
+        if best.lines:
+            item["matchCount"] = sum(len(member.lines) for member in group.members)
+            shown = [line for member in group.members for line in member.lines][:MATCHES_MAX]
+            item["matches"] = [
+                {"line": m.line, "startColumn": m.start + 1, "endColumn": m.end + 1} for m in shown
+            ]
+        if group.alike:
+            item["alikeCount"] = len(group.alike)
+            item["alike"] = [self._place(other) for other in group.alike[:ALIKE_SHOWN]]
+        if self._debug:
+            item["debug"] = self._explained(group)
+        return item
+
+    def _head(self, group: Group, first: int, last: int) -> Wire:
+        best = group.best
+        chunk = best.chunk
+        item: Wire = {
+            "kind": "chunk" if self._raw else "group",
+            **({} if self._raw else {"groupId": chunk.symbol_id or _group_id(chunk, first, last)}),
+            "file": chunk.path,
+            "span": {"startLine": first, "endLine": last},
+            "language": chunk.language,
+            "symbolId": chunk.symbol_id,
+            "symbolLabel": chunk.label,
+            "score": round(best.score, 6),
+            **self._freshness(best.root, chunk.path),
+        }
+        if self._several:
+            item["codebasePath"] = best.root
+        if self._raw:
+            return item
+        item["symbolKind"] = chunk.kind
+        item["collapsedChunkCount"] = len(group.members)
+        hint: Wire = {"supported": False, "reason": "missing_symbol"}
+        if chunk.symbol_id is not None:
+            ref = {"file": chunk.path, "symbolId": chunk.symbol_id, "symbolLabel": chunk.label}
+            hint = {"supported": True, "symbolRef": ref}
+        item["callGraphHint"] = hint
+        return item
+
+    def _show(self, item: Wire, group: Group, level: int, path: str) -> None:
+        chunk = group.best.chunk
+        if self._raw and level == 0:
+            item["content"] = chunk.text
+            return
+        shown = self._preview(group, level)
+        item["content" if self._raw else "preview"] = shown.text
+        item["previewSpans"] = [{"startLine": a, "endLine": b} for a, b in shown.spans]
+        item["matchedLines"] = list(shown.matched[:MATCHES_MAX])
+        if not shown.whole or len(group.members) > 1:
+            item["next"] = read_call(path, *group.span)
+
+    def _preview(self, group: Group, level: int) -> Preview:
+        best = group.best
+        asked = Asked.by(self._question, best.lines)
+        return preview(best.chunk.text, best.chunk.start_line, asked, PREVIEW_LINES[level])
+
+    def _place(self, group: Group) -> Wire:
+        first, last = group.span
+        place: Wire = {
+            "file": group.best.chunk.path,
+            "span": {"startLine": first, "endLine": last},
+            "symbolLabel": group.best.chunk.label,
+        }
+        if self._several:
+            place["codebasePath"] = group.best.root
+        return place
+
+    def _explained(self, group: Group) -> Wire:
+        return {
+            "signals": {name: round(value, 4) for name, value in group.best.signals.items()},
+            "lane": "exact" if group.best.lines else "ranked",
+            "chunks": [
+                {
+                    "span": {"startLine": m.chunk.start_line, "endLine": m.chunk.end_line},
+                    "score": round(m.score, 6),
+                }
+                for m in group.members
+            ],
+            "folded": len(group.alike),
+        }
+
+
+def _group_id(chunk: StoredChunk, start: int, end: int) -> str:
+    text = f"{chunk.path}:{start}-{end}".encode("utf-8", "surrogatepass")
+    return "grp_" + hashlib.sha256(text).hexdigest()[:16]

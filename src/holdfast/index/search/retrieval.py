@@ -1,0 +1,177 @@
+"""One root, asked: its findings in their order, from the lanes the query calls for.
+
+Words are ranked by `find`. Operators that name what is to be found (`re:`, `must:`, `sym:`) are
+answered by the exact lane, which gives everything there is; words beside them only set the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from holdfast.index.embedding.provider import EmbeddingProvider
+from holdfast.index.freshness import Overlay
+from holdfast.index.generation import Reader, StoredChunk
+from holdfast.index.search.candidates import Found, Hit, find
+from holdfast.index.search.exact import ExactFound, ExactHit, find_exact, passes
+from holdfast.index.search.filters import language_fits
+from holdfast.index.search.operators import Query
+from holdfast.index.search.results import Finding
+from holdfast.index.search.roles import Role, role_of
+from holdfast.index.search.similar import Sample, find_similar
+
+if TYPE_CHECKING:
+    from holdfast.index.search.understand import Question
+
+RANKED_FOR_EXACT = 200
+GROWTHS = 2
+"""How often more is asked for when filters leave too little."""
+
+_ROLES: dict[Role, int] = {"source": 0, "barrel": 1, "declaration": 1, "build": 2, "legacy": 2}
+_NOISE = 3
+
+
+@dataclass(slots=True)
+class Retrieved:
+    """What one root has to say."""
+
+    findings: list[Finding]
+    question: Question | None = None
+    failures: list[str] = field(default_factory=list)
+    candidates: int = 0
+    exact: ExactFound | None = None
+    removed: dict[str, int] = field(default_factory=dict)
+    """How many chunks each filter took away after ranking."""
+    more: bool = False
+    """Whether there is more than was ranked."""
+
+    @property
+    def paths(self) -> set[str]:
+        return {finding.chunk.path for finding in self.findings}
+
+
+def retrieve(
+    query: Query,
+    root: str,
+    reader: Reader,
+    overlay: Overlay,
+    provider: EmbeddingProvider,
+    keep: Callable[[str], bool],
+    depth: int,
+    sample: Sample | None = None,
+) -> Retrieved:
+    """The findings of a root: by a query's text, its exact operators, or likeness to a sample."""
+    if sample is not None:
+        return _similar(query, sample, root, reader, overlay, provider, keep, depth)
+    if query.exact:
+        return _exact(query, root, reader, overlay, provider, keep)
+    wanted = depth
+    found = find(query.text, reader, overlay, provider, wanted, keep)
+    kept, removed = _filtered(query, found)
+    for _ in range(GROWTHS):
+        if len(kept) >= depth or len(found.hits) < wanted:
+            break
+        wanted *= 3
+        found = find(query.text, reader, overlay, provider, wanted, keep)
+        kept, removed = _filtered(query, found)
+    findings = [Finding(root, hit.chunk, hit.score, hit.signals) for hit in kept[:depth]]
+    return Retrieved(
+        findings,
+        found.question,
+        found.failures,
+        found.candidates,
+        removed=removed,
+        more=len(found.hits) >= wanted,
+    )
+
+
+def _filtered(query: Query, found: Found) -> tuple[list[Hit], dict[str, int]]:
+    spoken = [hit for hit in found.hits if language_fits(query.langs, hit.chunk.language)]
+    kept = [hit for hit in spoken if passes(query, hit.chunk)] if query.exclude else spoken
+    removed = {"language": len(found.hits) - len(spoken), "exclude": len(spoken) - len(kept)}
+    return kept, removed
+
+
+def _exact(
+    query: Query,
+    root: str,
+    reader: Reader,
+    overlay: Overlay,
+    provider: EmbeddingProvider,
+    keep: Callable[[str], bool],
+) -> Retrieved:
+    exact = find_exact(query, root, reader, overlay, keep)
+    hits = [hit for hit in exact.hits if language_fits(query.langs, hit.chunk.language)]
+    removed = {"language": len(exact.hits) - len(hits)}
+    if not query.text:
+        hits.sort(key=_plain_order)
+        findings = [Finding(root, hit.chunk, 1.0, {}, hit.lines) for hit in hits]
+        return Retrieved(findings, exact=exact, removed=removed)
+    found = find(query.text, reader, overlay, provider, RANKED_FOR_EXACT, keep)
+    places: dict[str, list[tuple[StoredChunk, int]]] = {}
+    for place, ranked in enumerate(found.hits):
+        places.setdefault(ranked.chunk.path, []).append((ranked.chunk, place))
+    first: list[tuple[int, Finding]] = []
+    rest: list[ExactHit] = []
+    for hit in hits:
+        place = min(
+            (p for chunk, p in places.get(hit.chunk.path, ()) if _meet(chunk, hit)), default=-1
+        )
+        if place < 0:
+            rest.append(hit)
+            continue
+        ranked = found.hits[place]
+        first.append((place, Finding(root, hit.chunk, ranked.score, ranked.signals, hit.lines)))
+    first.sort(key=lambda pair: (pair[0], pair[1].chunk.start_line))
+    rest.sort(key=_plain_order)
+    findings = [finding for _, finding in first]
+    findings += [Finding(root, hit.chunk, 0.0, {}, hit.lines) for hit in rest]
+    return Retrieved(
+        findings, found.question, found.failures, found.candidates, exact=exact, removed=removed
+    )
+
+
+def _similar(
+    query: Query,
+    sample: Sample,
+    root: str,
+    reader: Reader,
+    overlay: Overlay,
+    provider: EmbeddingProvider,
+    keep: Callable[[str], bool],
+    depth: int,
+) -> Retrieved:
+    """What is like the sample; operators narrow it."""
+    found, failures = find_similar(sample, root, reader, overlay, provider, keep, depth)
+    kept = [
+        finding
+        for finding in found
+        if language_fits(query.langs, finding.chunk.language) and passes(query, finding.chunk)
+    ]
+    if query.patterns or query.symbols:
+        exact = find_exact(query, root, reader, overlay, keep)
+        places: dict[str, list[ExactHit]] = {}
+        for hit in exact.hits:
+            places.setdefault(hit.chunk.path, []).append(hit)
+        kept = [f for f in kept if any(_meet(f.chunk, h) for h in places.get(f.chunk.path, ()))]
+        return Retrieved(kept, None, failures, len(found), exact, {"exact": len(found) - len(kept)})
+    return Retrieved(kept, None, failures, len(found), removed={"filters": len(found) - len(kept)})
+
+
+def _meet(chunk: StoredChunk, hit: ExactHit) -> bool:
+    return chunk.start_line <= hit.chunk.end_line and hit.chunk.start_line <= chunk.end_line
+
+
+def _plain_order(hit: ExactHit) -> tuple[int, bool, str, int]:
+    """Code that runs before what repeats it, where a name is made before where it is used."""
+    chunk = hit.chunk
+    name = (chunk.label or "").rsplit(".", 1)[-1]
+    lines = chunk.text.split("\n")
+    defines = bool(name) and any(
+        name in lines[at.line - chunk.start_line][at.start : at.end]
+        for at in hit.lines[:3]
+        if at.line - chunk.start_line < len(lines)
+    )
+    role = _ROLES.get(role_of(chunk.path), _NOISE)
+    return role, not defines, chunk.path, chunk.start_line

@@ -1,0 +1,168 @@
+"""What speaks for a candidate beside the lanes: for each row a number from 0 to 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.index.search.fields import FIELDS, Field
+from holdfast.index.search.segment import EXACT, KINDS
+from holdfast.index.search.terms import parts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from holdfast.index.search.corpus import Corpus
+    from holdfast.index.search.lexical import Lexical
+    from holdfast.index.search.understand import Question
+
+    Floats = NDArray[np.float64]
+    Rows = NDArray[np.int64]
+
+_LESS = frozenset({"module", "constant", "variable", "key", "property", "section", "namespace"})
+"""Kinds of chunks whose names are seldom what is asked for."""
+LESS_SHARE = 0.7
+OWNER_MISSING = 0.4
+"""What is left of a definition whose owner is not the one asked for."""
+
+
+def definitions(question: Question, corpus: Corpus) -> tuple[Rows, Floats]:
+    """Rows that define what is asked for by name, and how surely."""
+    import numpy as np
+
+    rows: list[Rows] = []
+    worths: list[Floats] = []
+
+    def add(term: str, share: float, owner: str = "") -> None:
+        at, packed = corpus.entries(EXACT + term)
+        if not len(at):
+            return
+        at = at[packed >> 5 == Field.NAME]
+        worth = np.full(len(at), share)
+        worth[np.isin(corpus.kinds[at], _LESS_NUMBERS)] *= LESS_SHARE
+        if owner:
+            named = np.zeros(corpus.rows, dtype=np.bool_)
+            for form in (EXACT + owner, owner, parts(owner)[0] if parts(owner) else owner):
+                found, fields = corpus.entries(form)
+                near = np.isin(fields >> 5, (Field.NAME, Field.OWNER, Field.STEM))
+                named[found[near]] = True
+            worth[~named[at]] *= OWNER_MISSING
+        rows.append(at)
+        worths.append(worth)
+
+    for name in question.names:
+        add(name.name, 1.0, name.owner)
+    for joined in question.joins:
+        add(joined, 0.8)
+    if question.kind in ("question", "mixed") and not question.names:
+        # One word may be the very name, though it seldom is.
+        for word in question.words:
+            add(word.text.lower(), 0.35)
+    if not any(map(len, rows)):
+        return np.empty(0, np.int64), np.empty(0)
+    at, worth = np.concatenate(rows), np.concatenate(worths)
+    order = np.lexsort((-worth, at))
+    at, worth = at[order], worth[order]
+    first = np.append(True, at[1:] != at[:-1])
+    return at[first], worth[first]
+
+
+_LESS_NUMBERS = [number for number, kind in enumerate(KINDS) if kind in _LESS]
+
+
+def stem_matches(question: Question, corpus: Corpus) -> tuple[Rows, Floats]:
+    """Rows of files whose name is asked for, as a path or as a name."""
+    import numpy as np
+
+    asked = dict.fromkeys(question.stems, 1.0)
+    for name in question.names:
+        asked.setdefault(name.name, 0.6)
+        if name.owner:
+            asked.setdefault(name.owner, 0.8)
+    for joined in question.joins:
+        asked.setdefault(joined, 0.8)
+    rows, worths = [], []
+    for term, share in asked.items():
+        at, packed = corpus.entries(EXACT + term)
+        at = at[packed >> 5 == Field.STEM]
+        rows.append(at)
+        worths.append(np.full(len(at), share))
+    if not rows:
+        return np.empty(0, np.int64), np.empty(0)
+    return np.concatenate(rows), np.concatenate(worths)
+
+
+def agreements(lexical: Lexical, corpus: Corpus, rows: Rows) -> dict[str, Floats]:
+    """How much of the question, by weight, each field of the rows has; and how much of the field.
+
+    `coverage` is the share found anywhere in the chunk, `file_coverage` anywhere in its file.
+    """
+    import numpy as np
+
+    place = np.full(corpus.rows, -1, dtype=np.int64)
+    place[rows] = np.arange(len(rows))
+    found = np.zeros((FIELDS, len(rows)))
+    matched = np.zeros((FIELDS, len(rows)))
+    anywhere = np.zeros(len(rows))
+    in_file = np.zeros(len(corpus.files) + 1)
+    total = 0.0
+    for word in lexical.occurrences:
+        total += word.weight
+        here = np.zeros((FIELDS, len(rows)))
+        at = place[word.rows]
+        near = (at >= 0) & (word.fields != Field.CALL)
+        # The best form last, so that it is the one that stays.
+        order = np.argsort(word.worths[near], kind="stable")
+        here[word.fields[near][order], at[near][order]] = word.worths[near][order]
+        found += word.weight * here
+        matched += here
+        anywhere += word.weight * here.max(axis=0)
+        flags = np.zeros(len(corpus.files) + 1)
+        searched = word.fields != Field.CALL
+        flags[corpus.file_of[word.rows[searched]]] = 1.0
+        in_file += word.weight * flags
+    total = total or 1.0
+    lengths = np.maximum(corpus.lengths[rows].T, 1)
+    share = found / total
+    whole = np.minimum(matched / lengths, 1.0)
+    return {
+        "coverage": anywhere / total,
+        "file_coverage": in_file[corpus.file_of[rows]] / total,
+        "name": share[Field.NAME] * (0.5 + 0.5 * whole[Field.NAME]),
+        "documentation": share[Field.DOC],
+        "stem": share[Field.STEM] * (0.5 + 0.5 * whole[Field.STEM]),
+        "directory": share[Field.DIRECTORY],
+    }
+
+
+def centrality(corpus: Corpus) -> NDArray[np.float32]:
+    """How much each row is called, by name: 0 for never, 1 for the most called of the corpus.
+
+    Calls are shared out among the definitions of a name, so that a name used everywhere for
+    different things makes none of them central.
+    """
+    import numpy as np
+
+    numbers: dict[str, int] = {}
+    runs = []
+    for first, part in zip(corpus.firsts, corpus.parts, strict=True):
+        names, starts, low, high = part.segment.exact_terms
+        of_terms = np.fromiter(
+            (numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(names)
+        )
+        rows = part.segment.entry_rows[low:high].astype(np.int64) + first
+        fields = part.segment.entry_counts[low:high] >> 5
+        living = corpus.alive[rows]
+        runs.append((np.repeat(of_terms, np.diff(starts))[living], rows[living], fields[living]))
+    calls = np.zeros(len(numbers))
+    defined = np.zeros(len(numbers))
+    for terms, _, fields in runs:
+        calls += np.bincount(terms[fields == Field.CALL], minlength=len(numbers))
+        defined += np.bincount(terms[fields == Field.NAME], minlength=len(numbers))
+    worth = np.log1p(calls / np.maximum(defined, 1)).astype(np.float32)
+    out = np.zeros(corpus.rows, dtype=np.float32)
+    for terms, rows, fields in runs:
+        named = fields == Field.NAME
+        np.maximum.at(out, rows[named], worth[terms[named]])
+    top = float(out.max(initial=0.0))
+    return out / np.float32(top) if top else out

@@ -1,0 +1,298 @@
+"""Which chunks can hold a string: a set of bits for each chunk, made of its trigrams.
+
+A trigram is three bytes in a row, in lower case. Each one sets one of 1,024 bits of its chunk, so
+a chunk costs 128 bytes whatever its length. A chunk that holds a string has the bits of all its
+trigrams; a chunk with these bits probably holds it, and is looked at. A bit says *maybe*, its
+absence *certainly not*: nothing is ever missed here, and nothing is believed.
+
+The signatures of a file say whether they cover it: chunks leave out text without words, and long
+lines are broken between them. A file that is not covered is always looked at, whole.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from holdfast.index.search.regex import AllOf, AnyOf, Literal, Need
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from holdfast.index.generation import ChunkId, Identity, PreparedFile
+
+TRIGRAMS_VERSION = 1
+"""The format of `Signatures`, its first byte.
+
+1: whether the file is covered, 1,024 bits for each chunk, the names of the symbols with lines.
+"""
+
+BITS = 1024
+WIDTH = BITS // 8
+_SHIFT = 32 - BITS.bit_length() + 1
+_MULTIPLIER = 0x9E3779B1
+
+_FOLDED = tuple((letter.encode(), plain) for letter, plain in (
+    ("\u017f", b"s"), ("\u212a", b"k"), ("\u0131", b"i"), ("\u0130", b"i"),
+))  # fmt: skip
+"""Letters that a pattern without regard to case takes for an ASCII one."""
+
+
+def folded(text: str) -> bytes:
+    """A text as its trigrams see it. Letter by letter, so a part of a text is a part of this."""
+    if text.isascii():
+        return text.lower().encode()
+    raw = text.encode("utf-8", "surrogatepass").lower()
+    for letter, plain in _FOLDED:
+        raw = raw.replace(letter, plain)
+    return raw
+
+
+class Name(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A symbol of a file, and its lines."""
+
+    qualified: str
+    kind: str
+    first_line: int
+    last_line: int
+    id: str
+
+
+def signatures(texts: Sequence[str]) -> bytes:
+    """One row of bits for each text."""
+    import numpy as np
+
+    if not texts:
+        return b""
+    raws = [folded(text) for text in texts]
+    places = _places(b"\n".join(raws) + b"\n\n")
+    # Trigrams over the seam of two texts count for the first: a bit too many does no harm.
+    lengths = np.fromiter((len(raw) + 1 for raw in raws), dtype=np.int64, count=len(raws))
+    firsts = np.arange(len(raws), dtype=np.uint32) * np.uint32(BITS)
+    places += np.repeat(firsts, lengths)[: len(places)]
+    bits = np.zeros(len(raws) * BITS, dtype=np.bool_)
+    bits[places] = True
+    return np.packbits(bits).tobytes()
+
+
+def _places(raw: bytes) -> NDArray[np.uint32]:
+    """For each trigram of some bytes, the number of its bit."""
+    import numpy as np
+
+    letters = np.frombuffer(raw, dtype=np.uint8).astype(np.uint32)
+    places: NDArray[np.uint32] = letters[:-2] << np.uint32(16)
+    places |= letters[1:-1] << np.uint32(8)
+    places |= letters[2:]
+    places *= np.uint32(_MULTIPLIER)
+    places >>= np.uint32(_SHIFT)
+    return places
+
+
+def of_file(file: PreparedFile) -> tuple[bytes, bytes]:
+    """What is kept of a file beside its chunks: signatures, and the names of its symbols."""
+    # A name counts as text of its chunk, because `must:` looks at both.
+    texts = [f"{chunk.text}\n{chunk.label or ''}" for chunk in file.chunks]
+    return head(covered(file)) + signatures(texts), msgspec.msgpack.encode(names_of(file.facts))
+
+
+def head(covers: bool) -> bytes:
+    """What stands before the rows of a file: the version, and whether they cover it."""
+    return bytes((TRIGRAMS_VERSION, covers))
+
+
+def covered(file: PreparedFile) -> bool:
+    """Whether every line of the file lies in one chunk, and in the chunk as it is in the file."""
+    size = last = 0
+    for chunk in file.chunks:
+        if chunk.start_line <= last or "\0" in chunk.text:
+            return False
+        last = chunk.end_line
+        size += len(chunk.text.encode("utf-8", "surrogatepass"))
+    return size == file.entry.stat.size_bytes
+
+
+def names_of(facts: bytes) -> list[Name]:
+    """The symbols of a file by its facts; none if they cannot be read."""
+    from holdfast.index.facts import decode
+
+    try:
+        symbols = decode(facts).symbols
+    except (msgspec.DecodeError, msgspec.ValidationError):
+        return []
+    return [Name(s.qualified, s.kind, s.span.first_line, s.span.last_line, s.id) for s in symbols]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """A file of a generation with what was kept of it; None where nothing was."""
+
+    number: int
+    path: str
+    language: str
+    problem: str | None
+    chunks: int
+    signatures: bytes | None
+    names: bytes | None
+
+
+class TrigramReader(Protocol):
+    """What is asked of a generation here."""
+
+    identity: Identity
+
+    def kept_files(self) -> Iterable[KeptFile]: ...
+
+
+class Trigrams:
+    """The signatures of a generation in one table: row i belongs to chunk ids[i]."""
+
+    def __init__(self, files: Iterable[KeptFile]) -> None:
+        import numpy as np
+
+        self.files = [file for file in files if file.problem is None]
+        """Every file that was read as text, in the order of the rows."""
+        starts, blobs, unknown = [0], [], []
+        self.open: list[int] = []
+        """Places of files whose signatures do not say everything."""
+        for place, file in enumerate(self.files):
+            kept = file.signatures
+            count = file.chunks
+            good = (
+                kept is not None
+                and kept[:1] == bytes((TRIGRAMS_VERSION,))
+                and len(kept) == 2 + count * WIDTH
+            )
+            if good and kept is not None:
+                blobs.append(kept[2:])
+                if not kept[1]:
+                    self.open.append(place)
+            else:
+                blobs.append(b"\xff" * (count * WIDTH))
+                unknown.append(place)
+            starts.append(starts[-1] + count)
+        self.unknown = frozenset(unknown)
+        """Places of files without signatures, which were indexed before there were any."""
+        self.open.extend(unknown)
+        self.open.sort()
+        self.open_places = frozenset(self.open)
+        self.starts: NDArray[np.int64] = np.array(starts, dtype=np.int64)
+        self.rows = np.frombuffer(b"".join(blobs), dtype=np.uint8).reshape(-1, WIDTH)
+        self._names: dict[int, list[Name]] = {}
+        self._counts: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def maybe(self, need: Need) -> NDArray[np.bool_]:
+        """For each row, whether its chunk can hold what is needed."""
+        import numpy as np
+
+        match need:
+            case Literal(text):
+                mask = np.ones(len(self.rows), dtype=np.bool_)
+                for byte, bit in _bits(text):
+                    mask &= (self.rows[:, byte] & bit) != 0
+                return mask
+            case AllOf(needs):
+                mask = np.ones(len(self.rows), dtype=np.bool_)
+                for part in needs:
+                    mask &= self.maybe(part)
+                return mask
+            case AnyOf(needs):
+                mask = np.zeros(len(self.rows), dtype=np.bool_)
+                for part in needs:
+                    mask |= self.maybe(part)
+                return mask
+
+    def ids(self, mask: NDArray[np.bool_]) -> list[tuple[int, list[ChunkId]]]:
+        """The chunks of a mask, by the places of their files."""
+        import numpy as np
+
+        rows = np.flatnonzero(mask)
+        if not len(rows):
+            return []
+        places = np.searchsorted(self.starts, rows, side="right") - 1
+        found: dict[int, list[ChunkId]] = {}
+        for row, place in zip(rows.tolist(), places.tolist(), strict=True):
+            ordinal = row - int(self.starts[place])
+            found.setdefault(place, []).append((self.files[place].number, ordinal))
+        return list(found.items())
+
+    def shares(self, text: str) -> NDArray[np.float64]:
+        """For each row, the share of bits in common with a text's, of those either has."""
+        import numpy as np
+
+        row = np.frombuffer(signatures([text]), dtype=np.uint8)
+        if self._counts is None:
+            self._counts = bits_set(self.rows)
+        both = bits_set(self.rows & row)
+        either = self._counts + bits_set(row[None, :]) - both
+        shares: NDArray[np.float64] = both / np.maximum(either, 1)
+        return shares
+
+    def names(self, place: int) -> list[Name] | None:
+        """The symbols of a file; None when they were not kept."""
+        if place not in self._names:
+            kept = self.files[place].names
+            if kept is None or place in self.unknown:
+                return None
+            self._names[place] = msgspec.msgpack.decode(kept, type=list[Name])
+        return self._names[place]
+
+
+def bits_set(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """How many bits of each row are set."""
+    import numpy as np
+
+    if hasattr(np, "bitwise_count"):
+        counts = np.bitwise_count(np.ascontiguousarray(rows).view(np.uint64))
+    else:
+        counts = np.array([i.bit_count() for i in range(256)], dtype=np.uint8)[rows]
+    total: NDArray[np.int64] = counts.sum(axis=1, dtype=np.int64)
+    return total
+
+
+def possible(need: Need, raw: bytes) -> bool:
+    """Whether a folded text can hold what is needed."""
+    match need:
+        case Literal(text):
+            return folded(text) in raw
+        case AllOf(needs):
+            return all(possible(part, raw) for part in needs)
+        case AnyOf(needs):
+            return any(possible(part, raw) for part in needs)
+
+
+def _bits(text: str) -> list[tuple[int, int]]:
+    """The bytes of a row, and the bits in them, that a chunk with this text has set."""
+    raw = folded(text)
+    if len(raw) < 3 or b"\n" in raw:
+        return []
+    places = set(_places(raw).tolist())
+    return sorted((place // 8, 0x80 >> (place % 8)) for place in places)
+
+
+TABLES_MAX = 4
+_tables: OrderedDict[Identity, Trigrams] = OrderedDict()
+_lock = threading.Lock()
+
+
+def table_of(reader: TrigramReader) -> Trigrams:
+    """The table of a generation, made once; generations never change and are never named alike."""
+    with _lock:
+        known = _tables.get(reader.identity)
+        if known is not None:
+            _tables.move_to_end(reader.identity)
+            return known
+    made = Trigrams(reader.kept_files())
+    with _lock:
+        _tables[reader.identity] = made
+        while len(_tables) > TABLES_MAX:
+            _tables.popitem(last=False)
+    return made

@@ -1,0 +1,130 @@
+"""Which segments a generation is made of: how files come into one, and when several become one.
+
+A sync adds a segment of the files it put. Many small ones would each cost something at every
+question, and files that went leave dead rows behind; so a writer merges before it publishes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.index.search import segment as segments
+from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.segment import Segment
+
+if TYPE_CHECKING:
+    from holdfast.index.generation import PreparedFile
+
+ROWS_MAX = 60_000
+"""A segment that has so many chunks is full; a row's number fits in two bytes."""
+SMALL_ROWS = 4_096
+SMALL_SEGMENTS_MAX = 8
+LIVING_SHARE_MIN = 0.6
+
+
+def prepared_segment(file: PreparedFile, dimension: int) -> Segment:
+    """The postings of a prepared file, with its vectors if it has any."""
+    if not file.chunks:
+        return segments.empty(dimension)
+    segment = segments.unpack(file.postings)
+    if not file.vectors or not segment.rows:
+        return segment
+    return segments.with_vectors(segment, file.vectors, dimension)
+
+
+class Gathering:
+    """Files on their way into one segment, by slot."""
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self._given: list[Segment] = []
+        self.rows = 0
+
+    def add(self, file: PreparedFile) -> int:
+        """The slot that the file has in the segment."""
+        segment = prepared_segment(file, self._dimension)
+        self._given.append(segment)
+        self.rows += segment.rows
+        return len(self._given) - 1
+
+    def take(self) -> Segment:
+        """The segment of all files added since the last time."""
+        given, self._given, self.rows = self._given, [], 0
+        return segments.merge(
+            [(segment, [slot]) for slot, segment in enumerate(given)], self._dimension
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a stored segment stands: its rows, and how many of them belong to files that count."""
+
+    number: int
+    rows: int
+    living: int
+
+
+def to_merge(standings: Iterable[Standing]) -> list[list[int]]:
+    """Groups of segments to make one of, each of them of a bearable size."""
+    chosen: list[Standing] = []
+    small = []
+    for one in standings:
+        if one.living < LIVING_SHARE_MIN * one.rows:
+            chosen.append(one)
+        elif one.rows <= SMALL_ROWS:
+            small.append(one)
+    if len(small) > SMALL_SEGMENTS_MAX:
+        chosen += small
+    groups: list[list[int]] = []
+    room = 0
+    for one in sorted(chosen, key=lambda s: s.number):
+        if not groups or one.living > room:
+            groups.append([])
+            room = ROWS_MAX
+        groups[-1].append(one.number)
+        room -= one.living
+    return groups
+
+
+def digest(data: bytes, vectors: bytes) -> str:
+    """What a stored segment is known by, in every process that has it open."""
+    found = hashlib.blake2b(data, digest_size=16)
+    found.update(vectors)
+    return found.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A corpus with the segments it is made of, kept for the next generation."""
+
+    corpus: Corpus
+    segments: Mapping[str, Segment]
+
+
+def opened(
+    digests: Mapping[int, str],
+    files: Iterable[tuple[int, str, str, int, int]],
+    known: Mapping[str, Segment],
+    load: Callable[[int], Segment],
+) -> Opened:
+    """The corpus of a generation from its segments and files (number, path, language, segment,
+    slot); segments that are known already are not loaded again.
+    """
+    by_segment: dict[int, list[tuple[int, File]]] = {number: [] for number in digests}
+    for number, path, language, holder, slot in files:
+        by_segment[holder].append((slot, File(number, path, language)))
+    parts: list[Part] = []
+    kept: dict[str, Segment] = {}
+    for holder, members in sorted(by_segment.items()):
+        name = digests[holder]
+        segment = known.get(name) or load(holder)
+        kept[name] = segment
+        slots = int(segment.slots.max(initial=0)) + 1
+        of_slots: list[File | None] = [None] * slots
+        for slot, file in members:
+            of_slots[slot] = file
+        parts.append(Part(segment, of_slots))
+    return Opened(Corpus(parts), kept)

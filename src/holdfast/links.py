@@ -1,0 +1,145 @@
+"""Links from memory to code, and whether the code is still what it was: where store and index meet.
+
+A note that speaks of code says which code it saw. Anywhere in a document, an object with the one
+member `code` is such a link:
+
+    {"code": {"path": "src/cart.py", "symbol": "Cart.total", "sha256": "…", "root": "/home/ada/x"}}
+
+`sha256` is of the symbol's lines, or of the whole file where no symbol is named; `root` may be left
+out, then the tree is the one that is asked about. A link is *drifted* when the bytes are others
+now, *missing* when there is no such file or symbol, and *unverified* when it carries no digest: a
+link is never said to be current without one. Format 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+LINK_FORMAT = 1
+"""1: path, symbol, sha256, root."""
+
+State = Literal["current", "drifted", "missing", "unverified"]
+
+DEPTH_MAX = 100
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLink:
+    """Some code, and the digest it had when somebody wrote about it."""
+
+    path: str
+    symbol: str | None = None
+    sha256: str | None = None
+    root: str | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        wire = {"path": self.path, "symbol": self.symbol, "sha256": self.sha256, "root": self.root}
+        return {"code": {name: value for name, value in wire.items() if value is not None}}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A link and what became of its code. `lines` is where the code is now, if it is there."""
+
+    link: CodeLink
+    state: State
+    why: str
+    lines: tuple[int, int] | None = None
+    sha256: str | None = None
+    """The digest of the code as it is now."""
+
+
+def links_in(value: Any, depth: int = 0) -> Iterator[tuple[tuple[str, ...], CodeLink]]:
+    """Every link in a document, with the path to it."""
+    if depth > DEPTH_MAX:
+        return
+    if isinstance(value, Mapping):
+        link = _link(value)
+        if link is not None:
+            yield (), link
+            return
+        members: Any = value.items()
+    elif isinstance(value, list | tuple):
+        members = ((str(at), item) for at, item in enumerate(value))
+    else:
+        return
+    for name, member in members:
+        for path, link in links_in(member, depth + 1):
+            yield (name, *path), link
+
+
+def _link(value: Mapping[str, Any]) -> CodeLink | None:
+    code = value.get("code")
+    if len(value) != 1 or not isinstance(code, Mapping) or not isinstance(code.get("path"), str):
+        return None
+    rest = {name: code.get(name) for name in ("symbol", "sha256", "root")}
+    if any(part is not None and not isinstance(part, str) for part in rest.values()):
+        return None
+    return CodeLink(code["path"], **rest)
+
+
+def judge(link: CodeLink, read: Callable[[str, str | None], bytes | None]) -> Judged:
+    """What became of the code. `read` gives the bytes of a path below a root, None if it cannot."""
+    source = read(link.path, link.root)
+    if source is None:
+        return Judged(link, "missing", "there is no such file")
+    found = _part(link, source)
+    if found is None:
+        return Judged(link, "missing", f"the file has no {link.symbol}")
+    text, lines = found
+    now = hashlib.sha256(text).hexdigest()
+    if link.sha256 is None:
+        return Judged(link, "unverified", "the link carries no digest", lines, now)
+    if now == link.sha256.lower():
+        return Judged(link, "current", "the code is as it was", lines, now)
+    return Judged(link, "drifted", "the code has changed since", lines, now)
+
+
+def _part(link: CodeLink, source: bytes) -> tuple[bytes, tuple[int, int]] | None:
+    rows = source.split(b"\n")
+    if link.symbol is None:
+        return source, (1, len(rows))
+    # Only now: parsers are not for those who link whole files.
+    from holdfast.index.prepare import extract_facts
+
+    facts = extract_facts(link.path, source)
+    named = [s for s in facts.symbols if s.qualified == link.symbol] or [
+        s for s in facts.symbols if s.name == link.symbol
+    ]
+    if len(named) != 1:
+        return None  # of two namesakes neither is known to be the one that was meant
+    span = named[0].span
+    return b"\n".join(rows[span.first_line - 1 : span.last_line]), (span.first_line, span.last_line)
+
+
+def link_to(
+    path: str, source: bytes, symbol: str | None = None, root: str | None = None
+) -> CodeLink:
+    """A link to code as it is now; raises KeyError when there is no such symbol."""
+    found = _part(CodeLink(path, symbol), source)
+    if found is None:
+        raise KeyError(symbol)
+    return CodeLink(path, symbol, hashlib.sha256(found[0]).hexdigest(), root)
+
+
+def reader_below(root: str) -> Callable[[str, str | None], bytes | None]:
+    """Reads files below a root, and below nothing else; a link's own root must be this one."""
+    base = os.path.realpath(root)
+
+    def read(path: str, named: str | None) -> bytes | None:
+        if named is not None and os.path.realpath(named) != base:
+            return None
+        whole = os.path.realpath(os.path.join(base, path))
+        if not whole.startswith(base.rstrip("/") + "/"):
+            return None
+        try:
+            with open(whole, "rb") as file:
+                return file.read()
+        except OSError:
+            return None
+
+    return read

@@ -1,0 +1,220 @@
+"""What is going on, as documents that anyone may watch.
+
+It is tempting to give a dashboard an event stream of its own. But there is a protocol already that
+sends every change once, survives a lost connection and never promises more than it sent. So what
+is going on is written down like any other document, in a space of its own, and whoever wants to
+see it live watches that space: the dashboard, `holdfast memory watch`, a program.
+
+    space   holdfast                 (see `space_of` for databases that several machines share)
+    live:board             links to all below
+    live:codebase/<key>    a tracked tree: state, proof, progress, freshness, and why
+    live:session/<name>    a session: entries, compactions, what it holds and has saved
+    live:savings           tokens sent and saved, by the hour
+    live:space/<name>      a space: newest seq, branches
+    live:health            what is wrong, and what to do about it
+
+All of it is derived and can be deleted; the next look writes it again. Only what changed is
+committed, and nothing that merely says when somebody looked is in a document. Format 1.
+
+May be late, or show a state that a moment ago was true. Never shows one that was not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.store.store import Store
+
+SPACE = "holdfast"
+BOARD = "live:board"
+FORMAT = 1
+"""The documents' version, in the board.
+
+1: board, codebase, session, savings, space, health.
+"""
+
+LOOK_EVERY_S = 30.0
+"""Notices of changed files can be lost; so often we look without one."""
+
+SETTLE_MS = 80
+
+log = logging.getLogger("holdfast.live")
+
+Documents = dict[str, dict[str, Any]]
+
+
+def space_of(home: Path, database_url: str | None, namespace: str) -> str:
+    """The live space of a home.
+
+    What is going on is a matter of one home: its trees, its sessions. A database that several
+    machines share has a live space for each, else they would delete each other's documents.
+    """
+    if database_url is None:
+        return SPACE
+    digest = hashlib.sha256(f"{namespace}\n{home}".encode("utf-8", "surrogatepass")).hexdigest()
+    named = "".join(c if c.isalnum() or c in "._" else "-" for c in namespace)[:60]
+    return f"{SPACE}-{named}-{digest[:8]}"
+
+
+def is_live(space: str) -> bool:
+    """Whether a space holds live documents, of this home or of another."""
+    return space == SPACE or space.startswith(f"{SPACE}-")
+
+
+def link(id: str) -> dict[str, Any]:
+    """A link to a document of the space, as the protocol writes it."""
+    return {"/": {"link@1": {"id": id}}}
+
+
+def documents_of(
+    *,
+    codebases: Mapping[str, Any],
+    sessions: Mapping[str, Any],
+    spaces: Mapping[str, Any],
+    hours: Iterable[Any],
+    health: Any,
+) -> Documents:
+    """What was observed, as documents by id; the board leads to every one of them."""
+    found: Documents = {}
+    board: dict[str, Any] = {"format": FORMAT}
+    for kind, members in (("codebase", codebases), ("session", sessions), ("space", spaces)):
+        ids = {name: f"live:{kind}/{name}" for name in sorted(members)}
+        board[f"{kind}s"] = {name: link(id) for name, id in ids.items()}
+        found |= {id: {"value": members[name]} for name, id in ids.items()}
+    found["live:savings"] = {"value": {"hours": list(hours)}}
+    found["live:health"] = {"value": health}
+    board["savings"], board["health"] = link("live:savings"), link("live:health")
+    found[BOARD] = {"value": board}
+    return found
+
+
+def operations(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The writes that lead from one set of documents to another; none for what is the same."""
+    written: list[dict[str, Any]] = [
+        {"op": "set", "id": id, "value": document}
+        for id, document in sorted(after.items())
+        if before.get(id) != document
+    ]
+    return written + [{"op": "delete", "id": id} for id in sorted(before) if id not in after]
+
+
+def storable(value: Any) -> Any:
+    """The same value, where names of files hold what is no text with a mark in its place."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {storable(name): storable(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable(member) for member in value]
+    return value
+
+
+class Publisher:
+    """Writes what it is shown into the space, and only what changed."""
+
+    def __init__(self, store: Store, session: str) -> None:
+        self._store, self._session = store, session
+        self._local_seq = int(store.next_local_seq(session))
+
+    def published(self) -> Documents:
+        """What the space says now."""
+        return {s.id: dict(s.document or {}) for s in self._store.scan("live:", "live;")}
+
+    def publish(self, documents: Documents) -> int | None:
+        """Commit what differs, as one commit; its seq, or None when nothing does."""
+        changed = operations(self.published(), storable(documents))
+        if not changed:
+            return None
+        commit = {"localSeq": self._local_seq, "operations": changed}
+        self._local_seq += 1
+        return int(self._store.transact(self._session, commit).seq)
+
+
+class Notices:
+    """Looks again when files below some directories change, and now and then without a reason.
+
+    `look` is called from one thread, never twice at once; `touched` may be called from any.
+    """
+
+    def __init__(
+        self,
+        directories: Callable[[], Iterable[Path]],
+        wanted: Callable[[Path], bool],
+        look: Callable[[frozenset[str]], None],
+        every_s: float = LOOK_EVERY_S,
+    ) -> None:
+        self._directories, self._wanted, self._look = directories, wanted, look
+        self._every_s = every_s
+        self._stop, self._wake = threading.Event(), threading.Event()
+        self._changed: set[str] = set()
+        self._lock = threading.Lock()
+        self.ready = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._watch, name="holdfast-notices", daemon=True),
+            threading.Thread(target=self._run, name="holdfast-live", daemon=True),
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._wake.set()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(timeout=5)
+
+    def touched(self, *paths: str) -> None:
+        """Something changed that no file of ours tells."""
+        with self._lock:
+            self._changed.update(paths)
+        self._wake.set()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            with self._lock:
+                changed, self._changed = frozenset(self._changed), set()
+            self._wake.clear()
+            try:
+                self._look(changed)
+            except Exception:
+                # What cannot be shown now may be shown the next time; the server goes on.
+                log.exception("a look at what is going on failed")
+            self._wake.wait(self._every_s)
+
+    def _watch(self) -> None:
+        from watchfiles import watch
+
+        try:
+            for batch in watch(
+                *self._directories(),
+                watch_filter=lambda _, path: self._wanted(Path(path)),
+                debounce=SETTLE_MS * 4,
+                step=SETTLE_MS,
+                stop_event=self._stop,
+                rust_timeout=200,
+                yield_on_timeout=True,
+                recursive=True,
+            ):
+                self.ready.set()
+                if batch:
+                    self.touched(*(path for _, path in batch))
+        except (OSError, RuntimeError) as error:
+            log.warning("changes are noticed late: %s", error)
+        finally:
+            self.ready.set()
+
+
+def problem(title: str, error: BaseException) -> dict[str, Any]:
+    """A check that failed, as the health document says it."""
+    hint = error.hint if isinstance(error, HoldfastError) else ""
+    return {"name": title, "state": "bad", "text": str(error), "hint": hint or None}

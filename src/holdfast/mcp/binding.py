@@ -1,0 +1,337 @@
+"""Which conversation is this? Found out with proof, or every read is the baseline.
+
+There are three ways to a candidate: it was named (`--session`), a hook left a binding for the
+agent that started us, or the agent's own surroundings point at a log. Only the first is enough by
+itself. For the others something in the call must be found in the log:
+
+    Claude Code   names its pending call in `_meta`; a call's id is unique, so the transcript that
+                  holds that call, unanswered, is this conversation
+    Codex         names its thread in `_meta`; the rollout's own name ends with it. Without that,
+                  an ancestor called codex that holds exactly one rollout open
+
+An agent may write its log a moment after it calls, so a call that is not there yet is waited for,
+briefly. What stays unproven is `Unbound`, with the reason; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import json
+import os
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from holdfast.mcp import bindings
+from holdfast.mcp.caller import Caller
+from holdfast.mcp.rendezvous import process
+
+if TYPE_CHECKING:
+    from holdfast.mcp.pi import AtLeaf
+    from holdfast.reading.hosts.detect import AnyHost
+    from holdfast.reading.result import Answer
+    from holdfast.store.store import Store
+
+TOOL_USE_ID = "claudecode/toolUseId"
+THREAD_ID = "threadId"
+LEAF = "holdfast/leaf"
+"""Where our extension for pi says the conversation stands."""
+WAIT_S, LOOK_EVERY_S = 0.25, 0.02
+CANDIDATES_MAX = 8
+ADAPTERS_MAX = 128
+TAIL_BYTES = 1 << 20
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The conversation, and how we know."""
+
+    host: AnyHost | AtLeaf
+    kind: str
+    session: str
+    how: str
+    call: str | None = None
+
+    def note(self, answer: Answer, after_sent: Callable[[Callable[[], None]], None]) -> None:
+        """Keep what an answer claims, where that is ours to keep.
+
+        Of another agent's log we keep a record that counts only once the log shows the answer. In
+        a log of our own the entry counts at once, so it is written after the answer was sent.
+        """
+        from holdfast.reading.hosts.native import NativeSession
+
+        host = self.host
+        if isinstance(host, NativeSession):
+            after_sent(lambda: _append(host, answer))
+            return
+        sidecar = getattr(host, "sidecar", None)  # pi keeps our metadata in its own log
+        if sidecar is not None and self.call is not None:
+            sidecar.record(self.call, answer)
+
+
+def _append(host: Any, answer: Answer) -> None:
+    host.append_read(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Unbound:
+    """Why it is not certain which conversation this is."""
+
+    why: str
+
+
+class Sessions:
+    """The logs of every conversation that calls came from."""
+
+    def __init__(
+        self,
+        home: Path,
+        open_space: Callable[[str], Store],
+        *,
+        now_ms: Callable[[], int],
+        new_id: Callable[[], str],
+        wait_s: float = WAIT_S,
+    ) -> None:
+        self._home, self._open_space = home, open_space
+        self._now_ms, self._new_id, self._wait_s = now_ms, new_id, wait_s
+        self._adapters: OrderedDict[tuple[str, str], tuple[AnyHost, threading.RLock]] = (
+            OrderedDict()
+        )
+        self._turn = threading.Lock()
+
+    @contextlib.contextmanager
+    def of(
+        self, caller: Caller, meta: Mapping[str, Any], tool: str, arguments: Mapping[str, Any]
+    ) -> Iterator[Bound | Unbound]:
+        """The conversation a call belongs to, for the time of one answer.
+
+        An adapter stands at one call at a time, so calls of one conversation take turns.
+        """
+        from holdfast.errors import HoldfastError
+
+        try:
+            found = self._find(caller, meta, tool, arguments)
+        except (HoldfastError, OSError) as error:
+            found = Unbound(str(error))
+        if isinstance(found, Unbound):
+            yield found
+            return
+        bound, lock = found
+        with lock:
+            from holdfast.reading.hosts.claude_code import ClaudeCodeLog
+            from holdfast.reading.hosts.pi import PiLog
+
+            if isinstance(bound.host, ClaudeCodeLog):
+                bound.host.call = bound.call
+            leaf = _text(meta.get(LEAF))
+            if isinstance(bound.host, PiLog) and leaf is not None:
+                from holdfast.mcp.pi import AtLeaf
+
+                bound = replace(bound, host=AtLeaf(bound.host, leaf))
+            yield bound
+
+    def _find(
+        self, caller: Caller, meta: Mapping[str, Any], tool: str, arguments: Mapping[str, Any]
+    ) -> tuple[Bound, threading.RLock] | Unbound:
+        call = _text(meta.get(TOOL_USE_ID))
+        if caller.session is not None:
+            return self._named(caller.session, caller.host, call)
+        if call is not None:
+            return self._holding_call(caller, call)
+        thread = _text(meta.get(THREAD_ID))
+        if thread is not None:
+            return self._thread(caller, thread, tool, arguments)
+        rollout = _open_rollout(caller)
+        if rollout is not None:
+            found = self._adapter("codex", rollout)
+            pending = pending_call(rollout, tool, arguments)
+            how = "the codex process above us holds this rollout open"
+            return Bound(found[0], "codex", _stem(rollout), how, pending), found[1]
+        if any(one.is_called("claude") for one in caller.ancestors):
+            return Unbound("Claude Code did not name the pending call, so the leaf is a guess")
+        return Unbound("nothing says which conversation this is; start with --session to name it")
+
+    def _named(
+        self, session: str, kind: str | None, call: str | None
+    ) -> tuple[Bound, threading.RLock]:
+        from holdfast.reading.hosts import detect
+
+        if os.sep in session or session.endswith(".jsonl"):
+            kind = kind or detect.detect(session)
+            host, lock = self._adapter(kind, session)
+            return Bound(host, kind, _stem(session), "named by --session", call), lock
+        name = detect.checked_name(session)
+        host, lock = self._adapter("native", name)
+        return Bound(host, "native", name, "named by --session", call), lock
+
+    def _holding_call(self, caller: Caller, call: str) -> tuple[Bound, threading.RLock] | Unbound:
+        """The transcript in which this call is pending."""
+        deadline = time.monotonic() + self._wait_s
+        while True:
+            candidates = list(dict.fromkeys(self._transcripts(caller)))[:CANDIDATES_MAX]
+            for path, how in candidates:
+                if _mentions(path, call):
+                    host, lock = self._adapter("claude-code", path)
+                    return Bound(host, "claude-code", _stem(path), how, call), lock
+            if not candidates:
+                return Unbound("no transcript of Claude Code is known for this process")
+            if time.monotonic() > deadline:
+                return Unbound("the pending call is in no transcript that is known")
+            time.sleep(LOOK_EVERY_S)
+
+    def _transcripts(self, caller: Caller) -> Iterator[tuple[str, str]]:
+        above = {(one.pid, one.start) for one in caller.ancestors}
+        kept = [b for b in bindings.read_all(self._home) if b.host == "claude-code"]
+        for binding in kept:
+            # Over HTTP there is no process to compare: the call alone decides.
+            if binding.agent in above or not above:
+                yield binding.transcript, "a hook of this agent named it, and it holds the call"
+        projects = os.path.join(
+            caller.environment.get("CLAUDE_CONFIG_DIR") or os.path.join(caller.home, ".claude"),
+            "projects",
+        )
+        session = caller.environment.get("CLAUDE_CODE_SESSION_ID", "")
+        if _ID.match(session):
+            for path in glob.glob(f"{glob.escape(projects)}/*/{session}.jsonl"):
+                yield path, "the agent's environment named it, and it holds the call"
+        where = caller.environment.get("CLAUDE_PROJECT_DIR") or caller.cwd
+        if where is not None:
+            folder = os.path.join(projects, re.sub(r"[^A-Za-z0-9]", "-", where))
+            for path in _newest(folder):
+                yield path, "it is a transcript of this project and holds the call"
+
+    def _thread(
+        self, caller: Caller, thread: str, tool: str, arguments: Mapping[str, Any]
+    ) -> tuple[Bound, threading.RLock] | Unbound:
+        if not _ID.match(thread):
+            return Unbound("the thread that Codex names is no name of a rollout")
+        sessions = os.path.join(_codex_home(caller), "sessions")
+        found = glob.glob(f"{glob.escape(sessions)}/**/rollout-*-{thread}.jsonl", recursive=True)
+        if len(found) != 1:
+            how_many = "no rollout" if not found else f"{len(found)} rollouts"
+            return Unbound(f"there is {how_many} of the thread that Codex names")
+        host, lock = self._adapter("codex", found[0])
+        pending = pending_call(found[0], tool, arguments)
+        how = "Codex named its thread, and the rollout is of that thread"
+        return Bound(host, "codex", thread, how, pending), lock
+
+    def _adapter(self, kind: str, name: str) -> tuple[AnyHost, threading.RLock]:
+        """The adapter of a log, kept: it has read what was there before."""
+        with self._turn:
+            found = self._adapters.get((kind, name))
+            if found is None:
+                found = self._adapters[kind, name] = (self._opened(kind, name), threading.RLock())
+                while len(self._adapters) > ADAPTERS_MAX:
+                    self._adapters.popitem(last=False)
+            self._adapters.move_to_end((kind, name))
+            return found
+
+    def _opened(self, kind: str, name: str) -> AnyHost:
+        from holdfast.reading.hosts import detect
+        from holdfast.reading.hosts.native import NativeSession
+        from holdfast.sessions import open_log
+
+        if kind == "native" and os.sep not in name and not name.endswith(".jsonl"):
+            log = open_log(self._open_space, name, self._new_id)
+            return NativeSession(log, now_ms=self._now_ms, new_id=self._new_id)
+        return detect.open_host(
+            name, self._home, now_ms=self._now_ms, new_id=self._new_id, kind=kind
+        )
+
+
+def pending_call(rollout: str, tool: str, arguments: Mapping[str, Any]) -> str | None:
+    """The one unanswered call of our tool with these arguments; None if there is none or several.
+
+    Codex does not name the pending call, but it wrote it down before it called.
+    """
+    calls: dict[str, None] = {}
+    for line in _tail(rollout):
+        try:
+            raw = json.loads(line)
+        except ValueError:
+            continue
+        payload = raw.get("payload") if isinstance(raw, dict) else None
+        if not isinstance(payload, dict) or not isinstance(payload.get("call_id"), str):
+            continue
+        kind, call = str(payload.get("type")), str(payload["call_id"])
+        if kind.endswith("_output"):
+            calls.pop(call, None)
+        elif kind == "function_call" and _is_ours(payload, tool, arguments):
+            calls[call] = None
+    return next(iter(calls)) if len(calls) == 1 else None
+
+
+def _is_ours(payload: Mapping[str, Any], tool: str, arguments: Mapping[str, Any]) -> bool:
+    name = str(payload.get("name"))
+    if name != tool and not name.endswith(f"__{tool}"):
+        return False
+    try:
+        return bool(json.loads(str(payload.get("arguments"))) == dict(arguments))
+    except ValueError:
+        return False
+
+
+def _tail(path: str) -> list[bytes]:
+    try:
+        with open(path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - TAIL_BYTES))
+            lines = file.read().split(b"\n")
+    except OSError:
+        return []
+    return lines if size <= TAIL_BYTES else lines[1:]
+
+
+def _mentions(path: str, call: str) -> bool:
+    """Whether the end of a log holds this call's id; the adapter then looks properly."""
+    wanted = call.encode()
+    return any(wanted in line for line in _tail(path))
+
+
+def _newest(folder: str) -> list[str]:
+    try:
+        found = [e for e in os.scandir(folder) if e.name.endswith(".jsonl")]
+        found.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
+    except OSError:
+        return []
+    return [entry.path for entry in found[:CANDIDATES_MAX]]
+
+
+def _open_rollout(caller: Caller) -> str | None:
+    """The one rollout that an ancestor called codex holds open; None unless it is exactly one."""
+    for one in caller.ancestors:
+        now = process(one.pid) if one.is_called("codex") else None
+        if now is None or now["start"] != one.start:
+            continue  # another program, or another process that got its number
+        held = set()
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(f"/proc/{one.pid}/fd"):
+                with contextlib.suppress(OSError):
+                    held.add(os.readlink(entry.path))
+        rollouts = [
+            path
+            for path in held
+            if os.path.basename(path).startswith("rollout-") and path.endswith(".jsonl")
+        ]
+        return rollouts[0] if len(rollouts) == 1 else None
+    return None
+
+
+def _codex_home(caller: Caller) -> str:
+    return caller.environment.get("CODEX_HOME") or os.path.join(caller.home, ".codex")
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and _ID.match(value) else None
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]

@@ -1,0 +1,64 @@
+"""`holdfast mcp --status` and `--stop`: whether a host runs, and how to end it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.mcp.rendezvous import Rendezvous, rendezvous_of
+
+STOP_S = 20.0
+
+
+def running(place: Rendezvous) -> dict[str, Any] | None:
+    """Who the host is that holds the lock; None if nobody does."""
+    try:
+        with open(place.lock) as held:
+            try:
+                fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                facts = json.load(held)
+                return facts if isinstance(facts, dict) else None
+    except (FileNotFoundError, ValueError):
+        pass
+    return None
+
+
+def status(environment: Mapping[str, str], *, as_json: bool) -> int:
+    place = rendezvous_of(environment)
+    found = running(place)
+    if as_json:
+        print(json.dumps({"running": found is not None, **(found or {}), "log": place.log}))
+    elif found is None:
+        print("no host runs; the next agent starts one")
+    else:
+        print(f"a host runs: process {found['pid']}, version {found['version']}")
+        print(f"its log: {place.log}")
+    return 0
+
+
+def stop(environment: Mapping[str, str], *, as_json: bool) -> int:
+    """End the host and wait until it has ended; agents start a new one with their next call."""
+    place = rendezvous_of(environment)
+    found = running(place)
+    ended = found is None
+    if found is not None:
+        pid = int(found["pid"])
+        os.kill(pid, signal.SIGTERM)
+        deadline = time.monotonic() + STOP_S
+        while not ended and time.monotonic() < deadline:
+            time.sleep(0.02)
+            now = running(place)
+            ended = now is None or now.get("pid") != pid
+    if as_json:
+        print(json.dumps({"stopped": found is not None and ended}))
+    elif found is None:
+        print("no host runs")
+    else:
+        print("the host has ended" if ended else f"process {found['pid']} does not end")
+    return 0 if ended else 1

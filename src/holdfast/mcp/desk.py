@@ -1,0 +1,150 @@
+"""What all connections of a host share: the index, the open spaces, the readers.
+
+Everything is opened when it is first asked for, and kept: a host lives long. Tools run in threads,
+so each thing here is either safe to share or made under the desk's lock.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holdfast.app import App
+    from holdfast.index.code_index import CodeIndex
+    from holdfast.mcp.binding import Sessions
+    from holdfast.reading.reader import Reader
+    from holdfast.store.store import Store
+
+READERS_MAX = 64
+
+
+class Desk:
+    """Where the tools find what they need."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self._turn = threading.RLock()
+        self._index: CodeIndex | None = None
+        self._spaces: dict[str, Store] = {}
+        self._readers: OrderedDict[str, Reader] = OrderedDict()
+        self._sessions: Sessions | None = None
+        self._runs: dict[int, threading.Thread] = {}
+        self._starting = threading.local()
+
+    @property
+    def home(self) -> Path:
+        return self.app.home
+
+    def fresh_name(self) -> str:
+        return self.app.fresh_name()
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    # the index
+
+    @property
+    def index(self) -> CodeIndex:
+        """The code index; its builds run in threads of ours, and trees it built are watched."""
+        with self._turn:
+            if self._index is None:
+                self._index = self.app.open_index()
+                self._index.start = self._start
+                self._index.watches = True
+            return self._index
+
+    def _start(self, job: Callable[[], None]) -> None:
+        def work() -> None:
+            try:
+                job()
+            finally:
+                with self._turn:
+                    self._runs.pop(threading.get_ident(), None)
+
+        run = threading.Thread(target=work, name="holdfast index", daemon=True)
+        with self._turn:
+            run.start()
+            assert run.ident is not None
+            self._runs[run.ident] = run
+        self._starting.run = run
+
+    def started_here(self) -> threading.Thread | None:
+        """The build that this thread's last lifecycle action began, if it began one."""
+        run: threading.Thread | None = getattr(self._starting, "run", None)
+        self._starting.run = None
+        return run
+
+    @property
+    def busy(self) -> bool:
+        """Whether a build runs."""
+        with self._turn:
+            return any(run.is_alive() for run in self._runs.values())
+
+    # memory
+
+    def space(self, name: str) -> Store:
+        """An open space; it stays open."""
+        with self._turn:
+            store = self._spaces.get(name)
+            if store is None:
+                store = self._spaces[name] = self.app.open_space(name)
+            return store
+
+    # reading
+
+    def reader(self, cwd: str, home: str) -> Reader:
+        """The reader of a working directory."""
+        with self._turn:
+            reader = self._readers.get(cwd)
+            if reader is None:
+                from holdfast.reading import config
+                from holdfast.reading.objects import Objects
+                from holdfast.reading.paths import Place
+                from holdfast.reading.reader import Reader
+
+                reader = self._readers[cwd] = Reader(
+                    Place(cwd, home),
+                    Objects(self.home),
+                    now_ms=self.now_ms,
+                    monotonic=time.monotonic,
+                    settings=config.load(self.home / "reading.toml"),
+                )
+                while len(self._readers) > READERS_MAX:
+                    self._readers.popitem(last=False)
+            self._readers.move_to_end(cwd)
+            return reader
+
+    @property
+    def sessions(self) -> Sessions:
+        """Which conversation a call belongs to."""
+        with self._turn:
+            if self._sessions is None:
+                from holdfast.mcp.binding import Sessions
+
+                self._sessions = Sessions(
+                    self.home,
+                    self.space,
+                    now_ms=self.now_ms,
+                    new_id=lambda: secrets.token_hex(4),
+                )
+            return self._sessions
+
+    def close(self) -> None:
+        with self._turn:
+            for store in self._spaces.values():
+                store.close()
+            self._spaces.clear()
+            if self._index is not None and not self.busy:
+                self._index.close()
+
+
+def inside(path: str, root: str) -> str:
+    """A path relative to a root it lies in, else as it is."""
+    return os.path.relpath(path, root) if path.startswith(root.rstrip("/") + "/") else path

@@ -1,0 +1,101 @@
+"""Resources: codebases and memory under addresses, for clients that attach rather than call.
+
+holdfast://codebase/<absolute path>      its state, as manage_index(action="status") tells it
+holdfast://space/<name>                  the documents of a space's default branch
+holdfast://space/<name>/<id>             one document
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote, unquote
+
+from holdfast.app import DEFAULT_SPACE
+from holdfast.errors import UsageError
+from holdfast.mcp.desk import Desk
+
+CODEBASE, SPACE = "holdfast://codebase/", "holdfast://space/"
+
+TEMPLATES: tuple[dict[str, Any], ...] = (
+    {
+        "name": "codebase",
+        "title": "A tracked tree",
+        "uri_template": CODEBASE + "{+path}",
+        "description": "the state of a tree's index; path is absolute",
+        "mime_type": "application/json",
+    },
+    {
+        "name": "space",
+        "title": "A space of memory",
+        "uri_template": SPACE + "{space}",
+        "description": "every document of the space's default branch",
+        "mime_type": "application/json",
+    },
+    {
+        "name": "document",
+        "title": "A document",
+        "uri_template": SPACE + "{space}/{+id}",
+        "description": "one document of a space",
+        "mime_type": "application/json",
+    },
+)
+
+
+def listed(desk: Desk) -> list[dict[str, Any]]:
+    """Every tracked tree and every space."""
+    from holdfast.index.tools.listing import list_codebases
+
+    found = [
+        {
+            "uri": CODEBASE + quote(str(one["path"]).lstrip("/")),
+            "name": str(one["path"]),
+            "description": ": ".join(str(part) for part in (one["section"], one["detail"]) if part),
+            "mime_type": "application/json",
+        }
+        for one in list_codebases(desk.index)["codebases"]
+    ]
+    return found + [
+        {
+            "uri": SPACE + quote(name, safe=""),
+            "name": name,
+            "description": "a space of memory",
+            "mime_type": "application/json",
+        }
+        for name in spaces(desk)
+    ]
+
+
+def spaces(desk: Desk) -> list[str]:
+    """The spaces on this disk, by name; of a database only the default one is known."""
+    if desk.app.database_url is not None:
+        return [DEFAULT_SPACE]
+    folder = desk.home / "spaces" / "engine-v3"
+    names = {path.stem for path in folder.glob("*.sqlite")} if folder.is_dir() else set()
+    return sorted(names | {DEFAULT_SPACE})
+
+
+def read(desk: Desk, uri: str) -> str:
+    """What is at an address, as JSON."""
+    if uri.startswith(CODEBASE):
+        from holdfast.index.tools.manage import manage_index
+
+        path = "/" + unquote(uri.removeprefix(CODEBASE)).lstrip("/")
+        return _json(manage_index(desk.index, "status", path))
+    if uri.startswith(SPACE):
+        name, _, id = uri.removeprefix(SPACE).partition("/")
+        name, id = unquote(name), unquote(id)
+        if name not in spaces(desk):
+            raise UsageError(f"there is no space {name}", "resources/list names those there are")
+        store = desk.space(name)
+        if not id:
+            return _json([state.to_wire() for state in store.documents()])
+        state = store.state(id)
+        if state is None or state.document is None:
+            raise UsageError(f"there is no {id} in {name}", "memory_query finds documents")
+        return _json(state.to_wire())
+    raise UsageError(f"there is nothing at {uri}", "resources/list names what there is")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)

@@ -1,0 +1,412 @@
+"""`holdfast mcp`: bytes from an agent to the host and back.
+
+The SDK takes most of a second to import, so it is imported once, by the background host. Here are
+a socket, two loops and a little bookkeeping. The shim looks into messages only to know which
+requests are unanswered, so that it can say so when the host is lost:
+
+    a call         is answered with an error: it may have been carried out or not
+    a question     (the handshake, lists) is put again to the next host
+
+The next message starts a new host. A connection that began with a handshake is opened again with
+the same one; its answer was given before and is not given twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from holdfast import __version__
+from holdfast.mcp.rendezvous import (
+    GREETING_BYTES_MAX,
+    Rendezvous,
+    greeting,
+    peer_user,
+    rendezvous_of,
+)
+
+ANSWER_S = 20.0
+"""How long a host may take to answer a greeting."""
+
+START_S = 60.0
+"""How long a host may take to start. Importing on a busy machine is slow."""
+
+LOST, REFUSED = -32000, -32001
+
+QUESTIONS = frozenset(
+    {
+        "initialize",
+        "ping",
+        "server/discover",
+        "tools/list",
+        "resources/list",
+        "resources/templates/list",
+        "resources/read",
+        "prompts/list",
+        "prompts/get",
+    }
+)
+"""Requests that change nothing, so that they may be put twice."""
+
+_ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[0-9]+)[,}]')
+_NO_ANSWER = b'{"jsonrpc":"2.0","method"'
+_REPLAY = "holdfast-again-"
+
+
+class HostRefused(Exception):
+    """Raised when there is no host to talk to; `hint` is the next step."""
+
+    def __init__(self, sentence: str, hint: str) -> None:
+        super().__init__(sentence)
+        self.hint = hint
+
+
+# reaching the host
+
+
+def reach(place: Rendezvous, hello: Mapping[str, object]) -> socket.socket:
+    """A connection to the host, which is started if there is none."""
+    os.chdir(place.run)  # the path of a socket may have some hundred bytes only; its name is short
+    for _attempt in range(5):
+        connection = _connect(place)
+        if connection is None:
+            _start(place, hello)
+            continue
+        answer = _greet(connection, hello)
+        if answer is None:
+            connection.close()  # it was about to end when we came
+            _wait_for_end(place)
+            continue
+        if answer.get("ok") is True:
+            connection.settimeout(None)
+            return connection
+        connection.close()
+        if answer.get("leaves") is True:
+            _wait_for_end(place)
+            continue
+        raise HostRefused(
+            str(answer.get("message", "the host refused")), str(answer.get("hint", ""))
+        )
+    raise HostRefused(
+        "the Holdfast host ends as soon as it is asked", f"its log says why: {place.log}"
+    )
+
+
+def _connect(place: Rendezvous) -> socket.socket | None:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(ANSWER_S)
+    try:
+        connection.connect(place.socket)
+    except (FileNotFoundError, ConnectionRefusedError):
+        connection.close()
+        return None
+    user = peer_user(connection)
+    if user is not None and user != os.getuid():
+        connection.close()
+        raise HostRefused(
+            f"the socket in {place.run} is held by user {user}", "only your own host is trusted"
+        )
+    return connection
+
+
+def _greet(connection: socket.socket, hello: Mapping[str, object]) -> dict[str, Any] | None:
+    """The host's answer; None if it went away."""
+    try:
+        connection.sendall(json.dumps(hello).encode() + b"\n")
+        line = b""
+        while not line.endswith(b"\n"):
+            # Byte by byte: what follows the line belongs to the protocol.
+            piece = connection.recv(1)
+            if not piece or len(line) > GREETING_BYTES_MAX:
+                return None
+            line += piece
+        answer = json.loads(line)
+    except TimeoutError:
+        raise HostRefused(
+            f"the Holdfast host does not answer within {ANSWER_S:.0f} s",
+            "end it with: holdfast mcp --stop",
+        ) from None
+    except (OSError, ValueError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _start(place: Rendezvous, hello: Mapping[str, object]) -> None:
+    """Start a host, unless somebody else does; returns when one listens."""
+    import fcntl
+
+    with open(place.start, "w") as starting:
+        fcntl.flock(starting, fcntl.LOCK_EX)
+        found = _connect(place)
+        if found is not None:
+            found.close()  # somebody else has started it meanwhile
+            return
+        _spawn(place)
+
+
+def _spawn(place: Rendezvous) -> None:
+    import select
+    import subprocess
+
+    ready, told = os.pipe()
+    log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    begun = os.fstat(log).st_size
+    try:
+        subprocess.Popen(  # noqa: S603
+            [sys.executable, "-m", "holdfast.mcp.host", "--ready", str(told)],
+            cwd=place.run,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(told,),
+            start_new_session=True,
+        )
+        os.close(told)
+        told = -1
+        listens = select.select([ready], [], [], START_S)[0] and os.read(ready, 1) == b"1"
+    finally:
+        os.close(ready)
+        os.close(log)
+        if told != -1:
+            os.close(told)
+    if not listens:
+        raise HostRefused(
+            f"the Holdfast host did not start: {_last_words(place.log, begun)}",
+            f"its log has more: {place.log}",
+        )
+
+
+def _last_words(log: str, begun: int) -> str:
+    try:
+        with open(log, "rb") as file:
+            file.seek(begun)
+            lines = file.read()[-4096:].decode("utf-8", "replace").strip().splitlines()
+    except OSError:
+        lines = []
+    return lines[-1] if lines else "it said nothing"
+
+
+def _wait_for_end(place: Rendezvous) -> None:
+    """Until a host that is ending has ended."""
+    import fcntl
+    import time
+
+    with open(place.lock, "a") as held:
+        for _moment in range(int(START_S / 0.02)):
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                time.sleep(0.02)
+                continue
+            return
+    raise HostRefused(
+        "a Holdfast host is ending and does not end", f"its log says why: {place.log}"
+    )
+
+
+# forwarding
+
+
+class Shim:
+    """One agent's connection, over as many hosts as it takes."""
+
+    def __init__(self, connect: Callable[[], socket.socket], read: int, write: int) -> None:
+        self._connect, self._in, self._out = connect, read, write
+        self._host: socket.socket | None = None
+        self._turn = threading.RLock()
+        self._sending = threading.Lock()
+        self._writing = threading.Lock()
+        self._unanswered: dict[str, tuple[str, bytes]] = {}
+        """The requests that have no answer yet: their method and their line, by id."""
+        self._resent: set[str] = set()
+        self._handshake: list[bytes] = []
+        self._replayed = 0
+        self._ended = False
+        self._reader: threading.Thread | None = None
+
+    def run(self) -> int:
+        """Forward until the agent closes its end."""
+        rest = b""
+        while True:
+            try:
+                data = os.read(self._in, 1 << 16)
+            except OSError:
+                data = b""
+            if not data:
+                break
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                if line.strip():
+                    self._from_agent(line + b"\n")
+        if rest.strip():
+            self._from_agent(rest + b"\n")
+        with self._turn:
+            self._ended = True
+            host, reader = self._host, self._reader
+        if host is not None:
+            with suppress(OSError):
+                host.shutdown(socket.SHUT_WR)
+            if reader is not None:
+                reader.join()
+        return 0
+
+    def _from_agent(self, line: bytes) -> None:
+        with self._turn:
+            self._note_request(line)
+            try:
+                host = self._host or self._open()
+            except HostRefused as refusal:
+                self._refuse(refusal)
+                return
+            except OSError:
+                self._lost(None)
+                return
+        try:
+            # Without the turn: the host may wait for us to read before it reads on.
+            with self._sending:
+                host.sendall(line)
+        except OSError:
+            return  # Lost while we wrote: the reader sees it too, and answers for what is left.
+
+    def _note_request(self, line: bytes) -> None:
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            return  # the host says what is wrong with it
+        if not isinstance(message, dict):
+            return
+        method, id = message.get("method"), message.get("id")
+        if isinstance(method, str) and isinstance(id, str | int):
+            self._unanswered[json.dumps(id)] = (method, line)
+        if method == "initialize":
+            again = {**message, "id": f"{_REPLAY}{self._replayed}"}
+            self._handshake = [json.dumps(again).encode() + b"\n"]
+        elif method == "notifications/initialized" and self._handshake:
+            self._handshake = [self._handshake[0], line]
+
+    def _open(self) -> socket.socket:
+        """Reach a host, and be to it what we were to the one before."""
+        host = self._connect()
+        initializing = any(method == "initialize" for method, _ in self._unanswered.values())
+        if self._handshake and not initializing:
+            for line in self._handshake:
+                host.sendall(line)
+        self._host = host
+        self._reader = threading.Thread(target=self._from_host, args=(host,), daemon=True)
+        self._reader.start()
+        return host
+
+    def _from_host(self, host: socket.socket) -> None:
+        rest: list[bytes] = []
+        while True:
+            try:
+                data = host.recv(1 << 18)
+            except OSError:
+                data = b""
+            if not data:
+                break
+            head, newline, tail = data.rpartition(b"\n")
+            if not newline:
+                rest.append(data)
+                continue
+            whole = b"".join([*rest, head, newline])
+            rest = [tail] if tail else []
+            self._to_agent(whole)
+        self._lost(host)
+
+    def _to_agent(self, lines: bytes) -> None:
+        """Pass whole lines on, but not the answer to a handshake that we made ourselves."""
+        kept = []
+        for line in lines.splitlines(keepends=True):
+            answered = _answered(line)
+            if answered is not None:
+                if answered.startswith(f'"{_REPLAY}'):
+                    continue
+                with self._turn:
+                    self._unanswered.pop(answered, None)
+            kept.append(line)
+        self._write(b"".join(kept))
+
+    def _write(self, data: bytes) -> None:
+        with self._writing:
+            view = memoryview(data)
+            try:
+                while view:
+                    view = view[os.write(self._out, view) :]
+            except OSError:
+                pass  # the agent has gone; it will close the other end too
+
+    def _lost(self, host: socket.socket | None) -> None:
+        with self._turn:
+            if host is not None:
+                host.close()
+            if self._host is not host:
+                return
+            self._host = None
+            if self._ended:
+                return
+            again = []
+            for id, (method, line) in list(self._unanswered.items()):
+                if method in QUESTIONS and id not in self._resent:
+                    self._resent.add(id)
+                    again.append(line)
+                    continue
+                del self._unanswered[id]
+                self._answer_error(
+                    id,
+                    LOST,
+                    "the Holdfast host ended before it answered; whether the call was carried out "
+                    "is not known. Ask again: the next call starts a new host.",
+                    {"reason": "host_lost", "method": method},
+                )
+            if again:
+                try:
+                    fresh = self._open()
+                    with self._sending:
+                        fresh.sendall(b"".join(again))
+                except OSError:
+                    return
+                except HostRefused as refusal:
+                    self._refuse(refusal)
+
+    def _refuse(self, refusal: HostRefused) -> None:
+        hint = f" ({refusal.hint})" if refusal.hint else ""
+        print(f"holdfast: {refusal}{hint}", file=sys.stderr, flush=True)
+        for id in list(self._unanswered):
+            del self._unanswered[id]
+            data = {"reason": "no_host", "hint": refusal.hint}
+            self._answer_error(id, REFUSED, f"{refusal}{hint}", data)
+
+    def _answer_error(self, id: str, code: int, message: str, data: Mapping[str, object]) -> None:
+        error = json.dumps({"code": code, "message": message, "data": data})
+        self._write(f'{{"jsonrpc":"2.0","id":{id},"error":{error}}}\n'.encode())
+
+
+def _answered(line: bytes) -> str | None:
+    """The id that a message answers, as JSON; None if it answers nothing."""
+    found = _ANSWER.match(line)
+    if found is not None:
+        return found[1].decode("utf-8", "replace")
+    if line.startswith(_NO_ANSWER):
+        return None
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or "method" in message or "id" not in message:
+        return None
+    return json.dumps(message["id"])
+
+
+def main(session: str | None = None, host: str | None = None) -> int:
+    """Be a stdio MCP server to whoever started us."""
+    hello = greeting(__version__, os.environ, session, host)
+    place = rendezvous_of(os.environ)
+    return Shim(lambda: reach(place, hello), sys.stdin.fileno(), sys.stdout.fileno()).run()

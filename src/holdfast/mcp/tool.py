@@ -1,0 +1,227 @@
+"""What a tool is: a name, two schemas, what it does to the world, and a function.
+
+Arguments are checked against the input schema here, with the few words of JSON Schema that our
+schemas use, so that a wrong call gets one sentence that names every fault. A refusal is a result
+like any other; `failed` marks an answer without what was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.mcp.caller import Caller
+    from holdfast.mcp.desk import Desk
+
+Schema = dict[str, Any]
+
+
+class BadArguments(HoldfastError):
+    """Raised when a call's arguments do not fit the tool's schema."""
+
+    def __init__(self, tool: str, faults: list[str]) -> None:
+        self.tool, self.faults = tool, faults
+        self.hint = f"tools/list has the schema of {tool}"
+
+    def __str__(self) -> str:
+        return f"{self.tool}: {'; '.join(self.faults)}"
+
+
+class CallCancelled(HoldfastError):
+    """Raised in a tool's own work when the caller no longer wants it."""
+
+    def __str__(self) -> str:
+        return "the caller cancelled it"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool answers: text to act on, and the same facts as data."""
+
+    text: str
+    facts: dict[str, Any]
+    failed: bool = False
+    images: tuple[tuple[str, str], ...] = ()
+    """Pictures as (base64, MIME type)."""
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of a tool, as its function sees it. Functions run in threads."""
+
+    desk: Desk
+    caller: Caller
+    arguments: dict[str, Any]
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    progress: Callable[[float, float, str], None] = lambda done, total, text: None
+    cancelled: Callable[[], bool] = lambda: False
+    after_sent: Callable[[Callable[[], None]], None] = lambda act: act()
+    """Has something done once the answer is on its way to the agent."""
+
+    def check_cancelled(self) -> None:
+        if self.cancelled():
+            raise CallCancelled
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool."""
+
+    name: str
+    title: str
+    description: str
+    input: Schema
+    output: Schema
+    run: Callable[[Call], Result]
+    read_only: bool = True
+    destructive: bool = False
+    idempotent: bool = True
+
+    def checked(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The arguments with defaults filled in; raises `BadArguments`."""
+        arguments = {name: value for name, value in (given or {}).items() if value is not None}
+        faults = list(faults_of(arguments, self.input, ""))
+        if faults:
+            raise BadArguments(self.name, faults)
+        defaults = {
+            name: schema["default"]
+            for name, schema in self.input["properties"].items()
+            if "default" in schema
+        }
+        return {**defaults, **arguments}
+
+
+# schemas
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "null": (type(None),),
+}
+
+
+def inputs(*required: str, **properties: Schema) -> Schema:
+    """The schema of arguments: these and no others."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def outputs(*required: str, **properties: Schema) -> Schema:
+    """The schema of an answer. What else it may carry in a later version is left open."""
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def string(description: str = "", **more: Any) -> Schema:
+    return _described("string", description, more)
+
+
+def integer(description: str = "", **more: Any) -> Schema:
+    return _described("integer", description, more)
+
+
+def number(description: str = "", **more: Any) -> Schema:
+    return _described("number", description, more)
+
+
+def boolean(description: str = "", **more: Any) -> Schema:
+    return _described("boolean", description, more)
+
+
+def array(items: Schema, description: str = "", **more: Any) -> Schema:
+    return {**_described("array", description, more), "items": items}
+
+
+def choice(values: tuple[str, ...], description: str = "", **more: Any) -> Schema:
+    return {**_described("string", description, more), "enum": list(values)}
+
+
+def anything(description: str = "", **more: Any) -> Schema:
+    """An object of any members."""
+    return _described("object", description, more)
+
+
+def maybe(schema: Schema) -> Schema:
+    """The same, or null."""
+    kind = schema["type"]
+    kinds = kind if isinstance(kind, list) else [kind]
+    out = {**schema, "type": [*kinds, "null"]}
+    if "enum" in out:
+        out["enum"] = [*out["enum"], None]
+    return out
+
+
+def _described(kind: str, description: str, more: Mapping[str, Any]) -> Schema:
+    named = {"description": description} if description else {}
+    return {"type": kind, **named, **more}
+
+
+def faults_of(value: object, schema: Schema, where: str) -> list[str]:
+    """Everything that is wrong with a value, each in a few words."""
+    name = where or "the arguments"
+    kinds = schema.get("type")
+    if kinds is not None:
+        names = kinds if isinstance(kinds, list) else [kinds]
+        if not any(_is(value, kind) for kind in names):
+            return [f"{name} must be {' or '.join(map(_a, names))}, not {_shown(value)}"]
+    if "enum" in schema and value not in schema["enum"]:
+        allowed = ", ".join(repr(one) for one in schema["enum"])
+        return [f"{name} must be one of {allowed}, not {_shown(value)}"]
+    faults: list[str] = []
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if "minimum" in schema and value < schema["minimum"]:
+            faults.append(f"{name} must be at least {schema['minimum']}, not {value}")
+        if "maximum" in schema and value > schema["maximum"]:
+            faults.append(f"{name} must be at most {schema['maximum']}, not {value}")
+    if isinstance(value, str) and len(value) < schema.get("minLength", 0):
+        faults.append(f"{name} must not be empty")
+    if isinstance(value, list):
+        if len(value) < schema.get("minItems", 0):
+            faults.append(f"{name} must not be empty")
+        for place, item in enumerate(value):
+            faults += faults_of(item, schema.get("items", {}), f"{where}[{place}]")
+    if isinstance(value, dict):
+        faults += _member_faults(value, schema, where)
+    return faults
+
+
+def _member_faults(value: dict[str, Any], schema: Schema, where: str) -> list[str]:
+    known = schema.get("properties", {})
+    of = f" of {where}" if where else ""
+    faults = [f"{name}{of} is missing" for name in schema.get("required", ()) if name not in value]
+    for name, member in value.items():
+        if name in known:
+            faults += faults_of(member, known[name], f"{where}.{name}" if where else name)
+        elif schema.get("additionalProperties") is False:
+            faults.append(f"there is no {name!r}{of}; known: {', '.join(known) or 'none'}")
+    return faults
+
+
+def _is(value: object, kind: str) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    if kind == "integer" and isinstance(value, float):
+        return value.is_integer()  # JSON has one kind of number
+    return isinstance(value, _TYPES[kind])
+
+
+def _a(kind: str) -> str:
+    if kind == "null":
+        return kind
+    return f"an {kind}" if kind[0] in "aeio" else f"a {kind}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

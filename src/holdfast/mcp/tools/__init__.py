@@ -1,0 +1,43 @@
+"""Every tool, one file for each or for a family. They import what they need when they run."""
+
+from __future__ import annotations
+
+from holdfast.mcp.tool import Tool
+from holdfast.mcp.tools.context import CONTEXT
+from holdfast.mcp.tools.graph import CALL_GRAPH
+from holdfast.mcp.tools.manage import LIST_CODEBASES, MANAGE_INDEX
+from holdfast.mcp.tools.memory import (
+    MEMORY_BRANCH,
+    MEMORY_COMMIT,
+    MEMORY_GET,
+    MEMORY_HISTORY,
+    MEMORY_QUERY,
+)
+from holdfast.mcp.tools.outline import FILE_OUTLINE
+from holdfast.mcp.tools.read import READ
+from holdfast.mcp.tools.readcache import READCACHE_REFRESH, READCACHE_STATUS
+from holdfast.mcp.tools.search import SEARCH_CODE
+from holdfast.mcp.tools.sequence import CLONES, LOCATE
+
+TOOLS: dict[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        READ,
+        READCACHE_REFRESH,
+        READCACHE_STATUS,
+        CONTEXT,
+        SEARCH_CODE,
+        FILE_OUTLINE,
+        CALL_GRAPH,
+        MANAGE_INDEX,
+        LIST_CODEBASES,
+        LOCATE,
+        CLONES,
+        MEMORY_GET,
+        MEMORY_COMMIT,
+        MEMORY_QUERY,
+        MEMORY_HISTORY,
+        MEMORY_BRANCH,
+    )
+}
+"""By name, in the order that `tools/list` shows."""

@@ -1,0 +1,60 @@
+"""context: which lines of which files the conversation holds, and what a compaction took."""
+
+from __future__ import annotations
+
+from holdfast.mcp.tool import Call, Result, Tool, array, boolean, inputs, maybe, string
+from holdfast.mcp.tools.common import answer_schema, continued
+
+
+def run(call: Call) -> Result:
+    from holdfast.mcp.binding import Bound
+    from holdfast.reading.context import ContextMap, as_data, as_text
+
+    caller = call.caller
+    reader = call.desk.reader(caller.cwd or "/", caller.home)
+    with call.desk.sessions.of(caller, call.meta, "context", call.arguments) as session:
+        if isinstance(session, Bound):
+            found = reader.context(session.host)
+        else:
+            found = ContextMap(doubt=session.why)
+    facts = {"status": "ok", "bound": isinstance(session, Bound), **as_data(found)}
+    lost = next((file for file in found.lost if file.state != "gone"), None)
+    if lost is not None:
+        facts["continue"] = continued("read", path=lost.path)
+    return Result(as_text(found, caller.cwd or ""), facts)
+
+
+_FILE = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string"},
+        "state": {"enum": ["current", "changed", "gone"]},
+        "lines": {"type": "integer"},
+        "staleLines": {"type": "integer"},
+        "linesNow": {"type": ["integer", "null"]},
+        "tokens": {"type": "integer"},
+        "texts": {"type": "array"},
+    },
+    "required": ["path", "state", "lines", "tokens"],
+}
+
+CONTEXT = Tool(
+    name="context",
+    title="What you hold of which files",
+    description=(
+        "The context map: which files and lines your context provably holds, what they cost, and "
+        "which of them changed on disk since. After a compaction it is the recovery list: what "
+        "was taken away, with the calls that bring it back."
+    ),
+    input=inputs(),
+    output=answer_schema(
+        bound=boolean("whether this conversation is known"),
+        session=maybe(string()),
+        boundary=string("since when: root, or the latest compaction"),
+        doubt=maybe(string("why nothing is proven")),
+        tokens={"type": "integer"},
+        held=array(_FILE, "what the context holds"),
+        lost=array(_FILE, "what the latest compaction took away"),
+    ),
+    run=run,
+)

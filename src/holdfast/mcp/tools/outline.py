@@ -1,0 +1,111 @@
+"""file_outline: the symbols of one file, or one of them exactly."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from holdfast.mcp.tool import (
+    Call,
+    Result,
+    Tool,
+    array,
+    boolean,
+    choice,
+    inputs,
+    integer,
+    maybe,
+    string,
+)
+from holdfast.mcp.tools.common import SPAN, answer_schema, call_text, continued
+
+
+def run(call: Call) -> Result:
+    from holdfast.index.tools.outline import file_outline
+
+    a = call.arguments
+    # Without a tree the file itself says where it is; with one it may be named from there.
+    file = a["file"] if "path" in a else call.caller.path(a["file"])
+    path = call.caller.path(a["path"]) if "path" in a else os.path.dirname(file)
+    exact = "symbolIdExact" in a or "symbolLabelExact" in a
+    found: Any = file_outline(
+        call.desk.index,
+        path,
+        file,
+        start_line=a.get("start_line"),
+        end_line=a.get("end_line"),
+        limit_symbols=a["limitSymbols"],
+        resolve_mode=a.get("resolveMode", "exact" if exact else "outline"),
+        symbol_id=a.get("symbolIdExact"),
+        symbol_label=a.get("symbolLabelExact"),
+    )
+    facts: dict[str, Any] = dict(found)
+    if facts["outline"] is None:
+        return Result(str(facts.get("message", facts["status"])), facts)
+    symbols = facts["outline"]["symbols"]
+    lines = [_line(symbol) for symbol in symbols]
+    if facts["status"] == "ambiguous":
+        lines.append("[several symbols are called that; pass symbolIdExact]")
+    if not symbols:
+        lines.append("No symbols.")
+    lines += [f"[{warning}]" for warning in facts.get("warnings", [])]
+    if facts["hasMore"]:
+        more = {**a, "path": path, "start_line": symbols[-1]["span"]["startLine"] + 1}
+        facts["continue"] = continued("file_outline", **more)
+        lines.append(f"[{len(symbols)} symbols shown; continue: {call_text('file_outline', more)}]")
+    return Result("\n".join(lines), facts)
+
+
+def _line(symbol: dict[str, Any]) -> str:
+    span = symbol["span"]
+    depth = symbol["symbolLabel"].count(".")
+    shown = (symbol.get("signature") or symbol["name"]).removeprefix(f"{symbol['kind']} ")
+    lines = f"{span['startLine']}-{span['endLine']}"
+    return f"{lines:>11}  {'  ' * depth}{symbol['kind']} {shown}"
+
+
+_SYMBOL = {
+    "type": "object",
+    "properties": {
+        "symbolId": {"type": "string"},
+        "symbolLabel": {"type": "string"},
+        "name": {"type": "string"},
+        "kind": {"type": "string"},
+        "span": SPAN,
+    },
+    "required": ["symbolId", "symbolLabel", "kind", "span"],
+}
+
+FILE_OUTLINE = Tool(
+    name="file_outline",
+    title="Symbols of a file",
+    description=(
+        "The symbols of a file of an indexed tree, with their lines and signatures, as the file "
+        "is now; or one symbol exactly. Cheaper than reading the file to find your way in it."
+    ),
+    input=inputs(
+        "file",
+        file=string("the file, absolute or from the working directory; from path if that is given"),
+        path=string("its tree, if not the tracked tree the file is in"),
+        start_line=integer("only symbols from this line on", minimum=1),
+        end_line=integer("only symbols up to this line", minimum=1),
+        limitSymbols=integer("at most so many", minimum=1, default=500),
+        resolveMode=choice(("outline", "exact"), "all symbols, or exactly one"),
+        symbolIdExact=string("the symbol with this id"),
+        symbolLabelExact=string("the symbol of this name or qualified name"),
+    ),
+    output=answer_schema(
+        path=string("the tree"),
+        file=string("the file, from the tree"),
+        reason=string(),
+        codebaseRoot=string(),
+        outline=maybe(
+            {"type": "object", "properties": {"symbols": array(_SYMBOL)}, "required": ["symbols"]}
+        ),
+        hasMore=boolean("whether symbols were left out"),
+        warnings=array({"type": "string"}),
+        hints={"type": "object"},
+        indexing={"type": "object"},
+    ),
+    run=run,
+)

@@ -1,0 +1,79 @@
+"""read: a file, or only what the conversation does not provably hold of it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from holdfast.mcp.tool import Call, Result, Tool, anything, boolean, inputs, maybe, number, string
+from holdfast.mcp.tools.common import answer_schema, continued
+
+_GOES_ON = re.compile(r"Use offset=([0-9]+) to continue\.\]\Z")
+"""How a text that was cut ends, whatever it was cut by."""
+
+
+def run(call: Call) -> Result:
+    from holdfast.mcp.binding import Bound
+    from holdfast.reading import paths
+    from holdfast.reading.paths import Request
+
+    request = Request.from_arguments(call.arguments)
+    caller = call.caller
+    if caller.cwd is None and not request.path.removeprefix("@").startswith(("/", "~")):
+        caller.path(request.path)  # says that it must be absolute
+    reader = call.desk.reader(caller.cwd or "/", caller.home)
+    target = paths.locate(request, reader.place)
+    given = {name: value for name, value in call.arguments.items() if name != "bypass_cache"}
+    with call.desk.sessions.of(caller, call.meta, "read", given) as session:
+        host = session.host if isinstance(session, Bound) else None
+        try:
+            answer = reader.read(request, host, call.cancelled)
+        finally:
+            if call.cancelled():
+                reader.forget()  # what was never seen must not count as seen
+        if isinstance(session, Bound):
+            session.note(answer, call.after_sent)
+    facts: dict[str, Any] = {
+        "status": "ok",
+        "path": target.path,
+        "mode": answer.mode,
+        "content": answer.text,
+    }
+    if isinstance(session, Bound) and session.kind == "pi" and answer.details is not None:
+        facts["details"] = answer.details  # pi keeps it beside the result, and so proves it later
+    more = _GOES_ON.search(answer.text[-200:])
+    if more is not None:
+        facts["continue"] = continued("read", path=target.path, offset=int(more[1]))
+    images = tuple(
+        (block["data"], block["mimeType"]) for block in answer.content if block["type"] == "image"
+    )
+    return Result(answer.text, facts, images=images)
+
+
+READ = Tool(
+    name="read",
+    title="Read a file",
+    description=(
+        "Read a file, or lines of it. Answers with the text, with a diff against what you read "
+        "before, or with one line saying it is unchanged: whatever your context provably holds "
+        "is not sent again. Treat the answer as authoritative for what you asked. Long files are "
+        "cut; the answer says how to go on. path may end in :N or :N-M for lines. After an edit "
+        "failed because its old text was not found, read the same lines with bypass_cache=true."
+    ),
+    input=inputs(
+        "path",
+        path=string("the file, absolute or from the working directory; :N-M names lines"),
+        offset=number("the first line, from 1"),
+        limit=number("how many lines"),
+        bypass_cache=boolean("send the plain text this time"),
+    ),
+    output=answer_schema(
+        path=string("the file that was read"),
+        mode=maybe(
+            string("full, unchanged, unchanged_range, diff or baseline_fallback; null if not kept")
+        ),
+        content=string("the same text as in the content block"),
+        details=anything(),
+    ),
+    run=run,
+)

@@ -1,0 +1,171 @@
+"""search_code: ranked code, without the text that the conversation holds already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.mcp.tool import (
+    Call,
+    Result,
+    Tool,
+    array,
+    boolean,
+    choice,
+    inputs,
+    integer,
+    maybe,
+    string,
+)
+from holdfast.mcp.tools.common import SPAN, answer_schema, call_text
+
+
+def run(call: Call) -> Result:
+    from holdfast.index.tools.search import search_code
+    from holdfast.mcp.binding import Bound
+    from holdfast.reading.scope import Lines
+
+    a, caller = call.arguments, call.caller
+    given = a["path"] if isinstance(a["path"], list) else [a["path"]]
+    with call.desk.sessions.of(caller, call.meta, "search_code", a) as session:
+
+        def holds(path: str, first: int, last: int) -> bool:
+            if not isinstance(session, Bound):
+                return False
+            reader = call.desk.reader(caller.cwd or "/", caller.home)
+            return reader.holds(path, Lines(first, last), session.host)
+
+        found: Any = search_code(
+            call.desk.index,
+            [caller.path(path) for path in given],
+            a["query"],
+            scope=a["scope"],
+            result_mode=a["resultMode"],
+            group_by=a["groupBy"],
+            limit=a["limit"],
+            budget=a["budget"],
+            cursor=a.get("cursor"),
+            debug=a["debug"],
+            holds=holds,
+        )
+    facts: dict[str, Any] = dict(found)
+    if facts["status"] != "ok":
+        return Result(str(facts.get("message", facts["status"])), facts)
+    if "continuation" in facts:
+        facts["continue"] = facts["continuation"]["call"]
+    return Result(_text(facts), facts)
+
+
+def _text(facts: dict[str, Any]) -> str:
+    lines = []
+    for one in facts["results"]:
+        lines += [*_result(one), ""]
+    if not facts["results"]:
+        lines.append("Nothing found.")
+    decision = facts.get("freshnessDecision") or {}
+    if "stats" in decision:
+        stats = decision["stats"]
+        lines.append(
+            f"[{stats['added']} new, {stats['modified']} changed, {stats['removed']} removed files "
+            "since the index was made were taken as they are now]"
+        )
+    lines += [f"[{warning}]" for warning in facts.get("warnings", [])]
+    if "continue" in facts:
+        counts = facts["counts"]
+        more = call_text("search_code", facts["continue"]["args"])
+        lines.append(
+            f"[results {counts['from']}-{counts['to']} of {counts['total']}; continue: {more}]"
+        )
+    return "\n".join(lines).rstrip()
+
+
+def _result(one: dict[str, Any]) -> list[str]:
+    span = one["span"]
+    label = f"  {one['symbolLabel']}" if one.get("symbolLabel") else ""
+    kind = f" ({one['symbolKind']})" if one.get("symbolKind") else ""
+    root = f"{one['codebasePath']}: " if "codebasePath" in one else ""
+    head = f"{root}{one['file']}:{span['startLine']}-{span['endLine']}{label}{kind}"
+    if one.get("in_context"):
+        return [f"{head}  [in your context already]"]
+    text = (one.get("preview") or one.get("content") or "").rstrip("\n")
+    lines = [head, *(f"    {line}" for line in text.split("\n") if text)]
+    if "next" in one:
+        lines.append(f"    [all of it: {call_text('read', one['next']['args'])}]")
+    if one.get("alikeCount"):
+        first = one["alike"][0]
+        place = f"{first['file']}:{first['span']['startLine']}"
+        lines.append(f"    [{one['alikeCount']} more alike, such as {place}]")
+    return lines
+
+
+_RESULT = {
+    "type": "object",
+    "properties": {
+        "kind": {"enum": ["group", "chunk"]},
+        "file": {"type": "string"},
+        "span": SPAN,
+        "language": {"type": ["string", "null"]},
+        "symbolId": {"type": ["string", "null"]},
+        "symbolLabel": {"type": ["string", "null"]},
+        "score": {"type": "number"},
+        "in_context": {"type": "boolean"},
+        "preview": {"type": "string"},
+        "content": {"type": "string"},
+    },
+    "required": ["kind", "file", "span", "score"],
+}
+
+SEARCH_CODE = Tool(
+    name="search_code",
+    title="Search code",
+    description=(
+        "Find code in an indexed tree by name, phrase or behaviour. Results are symbols with "
+        "their file, lines and text; a hit whose lines your context already holds comes as a "
+        "pointer without its text. Files changed since the index was made are taken as they are "
+        "now. If the tree is not indexed the answer says so and names the call that helps."
+    ),
+    input=inputs(
+        "query",
+        query=string(
+            "a name, a phrase or a behaviour; filters: lang:py path:src/ -path:tests/ must:word "
+            "exclude:word re:pattern sym:Name",
+            minLength=1,
+        ),
+        path={
+            "type": ["string", "array"],
+            "items": {"type": "string"},
+            "description": "the tree, or a directory in it; or several",
+            "default": ".",
+        },
+        scope=choice(
+            ("runtime", "mixed", "docs"),
+            "code, code and documents, or only documents",
+            default="runtime",
+        ),
+        limit=integer("at most so many results", minimum=1, maximum=50, default=10),
+        resultMode=choice(("grouped", "raw"), "symbols, or chunks of text", default="grouped"),
+        groupBy=choice(("symbol", "file"), "one result for each", default="symbol"),
+        budget=integer("at most so many tokens of results", minimum=100, default=8000),
+        cursor=string("of the page before: the answer's continue has it"),
+        debug=boolean("tell how results were found", default=False),
+    ),
+    output=answer_schema(
+        path=string("what was asked, made absolute"),
+        query=string(),
+        scope=string(),
+        limit={"type": "integer"},
+        reason=string("why there are no results: indexing, not_indexed, requires_reindex"),
+        codebasePath=string("the tree that governs the path"),
+        freshnessDecision=maybe({"type": "object"}),
+        warnings=array({"type": "string"}),
+        hints={"type": "object", "description": "calls that help"},
+        indexing={"type": "object"},
+        compatibility={"type": "object"},
+        paths=array({"type": "string"}),
+        roots=array({"type": "object"}),
+        counts={"type": "object", "description": "which results these are, of how many"},
+        continuation={"type": "object"},
+        recommendedNextAction={"type": "object"},
+        results=array(_RESULT),
+    ),
+    run=run,
+)

@@ -1,0 +1,140 @@
+"""locate and clones: how much of a snippet exists, and what exists more than once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.mcp.tool import Call, Result, Tool, array, boolean, inputs, integer, maybe, string
+from holdfast.mcp.tools.common import answer_schema, call_text, continued
+
+
+def locate(call: Call) -> Result:
+    from holdfast.sequence import locate as locating
+    from holdfast.sequence.tokens.lexer import Reading, lex
+    from holdfast.trees import snippet_family
+
+    a = call.arguments
+    path = call.caller.path(a["path"])
+    reading = Reading(comments=a["comments"])
+    tree = call.desk.app.open_tree(path, reading, _progress(call))
+    source = a["snippet"].encode("utf-8", "surrogatepass")
+    family = snippet_family(a.get("language"), None, list(tree.files))
+    report = locating.locate(
+        tree.shelf.corpus, source, lex(source, family, reading), copies=a["copies"]
+    )
+    whole, matched = report.answer.query_exhausted, report.answer.position
+    facts: dict[str, Any] = {
+        **locating.as_data(report),
+        "status": "ok" if whole else "partial" if matched else "not_found",
+        "whole": whole,
+        "path": str(tree.root),
+    }
+    text = locating.as_text(report)
+    if not whole and facts["copies"]:
+        place = facts["copies"][0]
+        near = {"path": str(tree.root / place["path"]), "offset": place["line"]}
+        facts["continue"] = continued("read", **near)
+        text += f"\n[to see it: {call_text('read', near)}]"
+    note = tree.not_searched()
+    if note:
+        facts["notSearched"] = note
+        text += f"\n[{note}]"
+    return Result(text, facts)
+
+
+def clones(call: Call) -> Result:
+    from holdfast.sequence import clones as cloning
+    from holdfast.sequence import report
+    from holdfast.sequence.tokens.lexer import Reading
+
+    a = call.arguments
+    path = call.caller.path(a["path"])
+    progress = _progress(call)
+    tree = call.desk.app.open_tree(path, Reading(comments=a["comments"]), progress)
+    segment = tree.shelf.compact(progress)
+    groups: list[cloning.Group] = []
+    tokens = documents = 0
+    if segment is not None:
+        tokens, documents = len(segment), len(segment.documents)
+        searched = cloning.renamed(segment) if a["renamed"] else segment
+        groups = cloning.find_groups(searched, minimum=a["min_tokens"])
+        groups = cloning.relocated(groups, segment)
+        if not a["all"]:
+            groups = cloning.telling(groups, len(segment.tokens))
+    total, shown = len(groups), groups[: a["limit"]]
+    facts: dict[str, Any] = {"status": "ok", **report.as_data(shown, tokens, documents, total)}
+    text = report.as_text(shown, tokens, documents, total)
+    note = tree.not_searched()
+    if note:
+        facts["notSearched"] = note
+        text += f"\n[{note}]"
+    if total > len(shown):
+        more = {**a, "path": path, "limit": min(1000, a["limit"] * 4)}
+        facts["continue"] = continued("clones", **more)
+        text += f"\n[{len(shown)} of {total} blocks; for more: {call_text('clones', more)}]"
+    return Result(text, facts)
+
+
+def _progress(call: Call) -> Any:
+    steps: dict[str, int] = {}
+
+    def report(step: str, done: int, total: int) -> None:
+        call.check_cancelled()
+        base = 100.0 * steps.setdefault(step, len(steps))
+        call.progress(base + (100.0 * done / total if total else 100.0), 0.0, step)
+
+    return report
+
+
+LOCATE = Tool(
+    name="locate",
+    title="Where a snippet stands",
+    description=(
+        "How much of a snippet exists in a tree, token by token: where all of it stands, or how "
+        "far it matches, where, and the first token that differs on both sides. Spaces and line "
+        "breaks do not count. Use it when an edit failed because its old text was not found."
+    ),
+    input=inputs(
+        "snippet",
+        snippet=string("the text to find", minLength=1),
+        path=string("the tree", default="."),
+        language=string("how it is written: a file suffix such as py"),
+        copies=integer("how many places to list", minimum=0, maximum=1000, default=20),
+        comments=boolean("comments count as tokens", default=False),
+    ),
+    output=answer_schema(
+        whole=boolean("whether all of it exists"),
+        path=string("the tree"),
+        tokens={"type": "integer"},
+        matched={"type": "integer", "description": "how many tokens match from the start"},
+        count={"type": "integer", "description": "in how many places"},
+        copies=array({"type": "object"}, "where"),
+        difference=maybe({"type": "object", "description": "the first token that differs"}),
+        container=maybe({"type": "object"}),
+        notSearched=string("what the answer does not speak of"),
+    ),
+    run=locate,
+)
+
+CLONES = Tool(
+    name="clones",
+    title="Repeated blocks",
+    description=(
+        "The largest blocks of code that stand in a tree more than once, each with all its "
+        "places. Look here before writing what exists already, or to find what to join."
+    ),
+    input=inputs(
+        path=string("the tree", default="."),
+        min_tokens=integer("the shortest block", minimum=2, default=50),
+        limit=integer("at most so many blocks", minimum=1, maximum=1000, default=20),
+        renamed=boolean("names and literals count as equal to each other", default=False),
+        all=boolean("also blocks that lie in blocks listed before them", default=False),
+        comments=boolean("comments count as tokens", default=False),
+    ),
+    output=answer_schema(
+        notSearched=string("what the answer does not speak of"),
+        summary={"type": "object"},
+        groups=array({"type": "object"}),
+    ),
+    run=clones,
+)

@@ -1,0 +1,313 @@
+"""The context map: which lines of which files the model holds, and what became of them on disk.
+
+It is read off the same trust that answers reads, so it claims a line only when a read of it could
+be answered without its text. Before a compaction it says what would be taken away; after one, what
+was: the recovery list. Costs are estimated at four bytes to a token, as savings are.
+
+May leave out lines that the model still sees. Never lists one that it does not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from holdfast.reading import diff
+from holdfast.reading.answer import Current, strict_text
+from holdfast.reading.scope import Lines, Scope
+from holdfast.reading.trust import Trust
+
+State = Literal["current", "changed", "gone"]
+
+BYTES_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class HeldText:
+    """Lines of one version of a file; numbers are those of that version.
+
+    `lines_total` is None when the version is no longer kept, so that its length is unknown; then
+    a hold on all of it is the one run (1, 0).
+    """
+
+    digest: str
+    runs: tuple[Lines, ...]
+    stale: tuple[Lines, ...]
+    """Those of the lines held that the file no longer has."""
+    lines_total: int | None
+    size_bytes: int
+
+    @property
+    def whole(self) -> bool:
+        return self.runs == (Lines(1, self.lines_total or 0),)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldFile:
+    """What is held of one file, the version held last first."""
+
+    path: str
+    state: State
+    texts: tuple[HeldText, ...]
+    lines_now: int | None = None
+
+    @property
+    def tokens(self) -> int:
+        return -(-sum(text.size_bytes for text in self.texts) // BYTES_PER_TOKEN)
+
+    @property
+    def lines(self) -> int:
+        return sum(_count(text.runs) for text in self.texts)
+
+    @property
+    def stale_lines(self) -> int:
+        return sum(_count(text.stale) for text in self.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextMap:
+    """What the model holds now, and what the latest compaction took from it."""
+
+    session: str | None = None
+    boundary: str = "root"
+    held: tuple[HeldFile, ...] = ()
+    lost: tuple[HeldFile, ...] = ()
+    doubt: str | None = None
+    """Why the session proves nothing; then nothing is listed as held."""
+
+    @property
+    def tokens(self) -> int:
+        return sum(file.tokens for file in self.held)
+
+
+def held_file(
+    path: str,
+    scopes: Mapping[Scope, Trust],
+    blocked: Iterable[Lines],
+    current: Current | None,
+    load: Callable[[str], bytes | None],
+    expired: Callable[[], bool] = lambda: False,
+) -> HeldFile | None:
+    """What these trusted scopes come to; None when every line of them is blocked."""
+    gone = tuple(blocked)
+    texts = []
+    for digest, runs in _by_version(scopes).items():
+        made = _held_text(digest, runs, gone, current, load, expired)
+        if made.runs:
+            texts.append(made)
+    if not texts:
+        return None
+    state: State = "gone" if current is None else "current"
+    if current is not None and any(text.digest != current.digest for text in texts):
+        state = "changed" if any(text.stale for text in texts) else state
+    return HeldFile(path, state, tuple(texts), None if current is None else current.lines_total)
+
+
+def _by_version(scopes: Mapping[Scope, Trust]) -> dict[str, list[Scope]]:
+    """The scopes by digest, freshest version first; what a fresher whole replaces is left out."""
+    whole_seq = max(
+        (trust.seq for scope, trust in scopes.items() if not isinstance(scope, Lines)), default=-1
+    )
+    grouped: dict[str, list[Scope]] = {}
+    for scope, trust in sorted(scopes.items(), key=lambda held: -held[1].seq):
+        if trust.seq >= whole_seq:
+            grouped.setdefault(trust.digest, []).append(scope)
+    return grouped
+
+
+def _held_text(
+    digest: str,
+    scopes: list[Scope],
+    blocked: tuple[Lines, ...],
+    current: Current | None,
+    load: Callable[[str], bytes | None],
+    expired: Callable[[], bool],
+) -> HeldText:
+    if current is not None and current.digest == digest:
+        text: str | None = current.text
+    else:
+        data = load(digest)
+        text = None if data is None else strict_text(data)
+    if text is None:
+        # Its length is not known any more; what was printed of it still is.
+        runs = [scope if isinstance(scope, Lines) else Lines(1, 0) for scope in scopes]
+        same = current is not None and current.digest == digest
+        return HeldText(digest, tuple(runs), () if same else tuple(runs), None, 0)
+    lines = text.split("\n")
+    asked = [scope if isinstance(scope, Lines) else Lines(1, len(lines)) for scope in scopes]
+    held = without(united(asked), blocked)
+    size = sum(
+        len("\n".join(lines[run.first - 1 : run.last]).encode("utf-8", "surrogatepass")) + 1
+        for run in held
+    )
+    return HeldText(
+        digest, tuple(held), _stale(held, text, digest, current, expired), len(lines), size
+    )
+
+
+def _stale(
+    held: list[Lines],
+    text: str,
+    digest: str,
+    current: Current | None,
+    expired: Callable[[], bool],
+) -> tuple[Lines, ...]:
+    if current is not None and current.digest == digest:
+        return ()
+    if current is None or current.text is None:
+        return tuple(held)
+    removed = diff.removed_lines(text, current.text, expired)
+    if removed is None:
+        return tuple(held)  # too far apart to tell: none of it counts as still there
+    gone = [Lines(first, last) for first, last in removed]
+    return tuple(
+        Lines(max(run.first, other.first), min(run.last, other.last))
+        for run in held
+        for other in gone
+        if other.first <= run.last and run.first <= other.last
+    )
+
+
+def united(runs: Iterable[Lines]) -> list[Lines]:
+    """The same lines as runs that neither touch nor overlap, in order."""
+    out: list[Lines] = []
+    for run in sorted(runs):
+        if out and run.first <= out[-1].last + 1:
+            out[-1] = Lines(out[-1].first, max(out[-1].last, run.last))
+        else:
+            out.append(run)
+    return out
+
+
+def without(runs: Iterable[Lines], taken: Iterable[Lines]) -> list[Lines]:
+    """The lines of the runs that are in none of those taken."""
+    out = list(runs)
+    for hole in taken:
+        rest = []
+        for run in out:
+            if hole.last < run.first or run.last < hole.first:
+                rest.append(run)
+                continue
+            if run.first < hole.first:
+                rest.append(Lines(run.first, hole.first - 1))
+            if hole.last < run.last:
+                rest.append(Lines(hole.last + 1, run.last))
+        out = rest
+    return out
+
+
+def _count(runs: Iterable[Lines]) -> int:
+    return sum(run.last - run.first + 1 for run in runs)
+
+
+def as_data(found: ContextMap) -> dict[str, Any]:
+    """The map as JSON says it."""
+    return {
+        "session": found.session,
+        "boundary": found.boundary,
+        "doubt": found.doubt,
+        "tokens": found.tokens,
+        "held": [_file_data(file) for file in found.held],
+        "lost": [_file_data(file) for file in found.lost],
+    }
+
+
+def _file_data(file: HeldFile) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "state": file.state,
+        "lines": file.lines,
+        "staleLines": file.stale_lines,
+        "linesNow": file.lines_now,
+        "tokens": file.tokens,
+        "texts": [
+            {
+                "digest": text.digest,
+                "whole": text.whole,
+                "lines": [list(run) for run in text.runs if run.last],
+                "stale": [list(run) for run in text.stale if run.last],
+                "linesTotal": text.lines_total,
+            }
+            for text in file.texts
+        ],
+    }
+
+
+def as_text(found: ContextMap, cwd: str = "") -> str:
+    """The map as an agent or a person reads it; each lost file with the call that recovers it."""
+    if found.doubt is not None:
+        return (
+            f"[context] the session proves nothing now: {found.doubt}\n"
+            "Every read is answered in full."
+        )
+    since = "its start" if found.boundary == "root" else found.boundary
+    total = sum(file.lines for file in found.held)
+    out = [
+        f"[context] session {found.session}: {_number(len(found.held), 'file')}, "
+        f"{_number(total, 'line')}, ~{found.tokens} tokens held since {since}"
+    ]
+    out += _table(found.held, cwd)
+    stale = [file for file in found.held if file.state != "current"]
+    for file in stale:
+        if file.state == "changed":
+            shown = _shown(file.path, cwd)
+            out.append(f'[{shown} changed on disk; to see what: read(path="{shown}")]')
+    if found.lost:
+        out.append(f"taken away by {found.boundary}:")
+        out += _table(found.lost, cwd)
+        out.append("to recover what is still needed:")
+        out += [f"  {call}" for file in found.lost for call in recovery(file, cwd)]
+    return "\n".join(out)
+
+
+def recovery(file: HeldFile, cwd: str = "") -> list[str]:
+    """The calls that bring the lines of a file back, as they are now."""
+    if file.state == "gone":
+        return []
+    shown = _shown(file.path, cwd)
+    text = file.texts[0]
+    if text.whole or text.lines_total is None:
+        return [f'read(path="{shown}")']
+    return [
+        f'read(path="{shown}", offset={run.first}, limit={run.last - run.first + 1})'
+        for run in text.runs
+        if file.lines_now is None or run.first <= file.lines_now
+    ]
+
+
+def _table(files: Iterable[HeldFile], cwd: str) -> list[str]:
+    rows = [(_shown(file.path, cwd), _runs(file), _said(file)) for file in files]
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(2)]
+    return [f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c}" for a, b, c in rows]
+
+
+def _runs(file: HeldFile) -> str:
+    text = file.texts[0]
+    if text.whole or text.lines_total is None:
+        total = "" if text.lines_total is None else f" {text.lines_total}"
+        said = f"all{total} lines"
+    else:
+        said = ", ".join(
+            str(run.first) if run.first == run.last else f"{run.first}-{run.last}"
+            for run in text.runs
+        )
+    return said + (" and older text" if len(file.texts) > 1 else "")
+
+
+def _said(file: HeldFile) -> str:
+    cost = f"~{file.tokens} tokens"
+    if file.state == "current":
+        return f"as on disk, {cost}"
+    if file.state == "gone":
+        return f"no longer on disk, {cost}"
+    return f"{file.stale_lines} of them changed on disk, {cost}"
+
+
+def _shown(path: str, cwd: str) -> str:
+    return os.path.relpath(path, cwd) if cwd and path.startswith(cwd.rstrip("/") + "/") else path
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,165 @@
+"""SQLite itself: apsw, or the standard library where apsw has no wheel.
+
+Both are reached by the same few verbs, and what they raise has a name of ours.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from holdfast.errors import StoreError
+from holdfast.store.errors import DamagedStore, StoreBusy, StoreClosed, StoreFailed
+from holdfast.store.tables import Row
+
+BUSY_MS = 5_000
+
+
+class _Apsw:
+    """SQLite through apsw."""
+
+    def __init__(self, name: str) -> None:
+        import apsw
+
+        self._errors = apsw
+        try:
+            self._connection = apsw.Connection(name)
+        except apsw.Error as error:
+            raise self._named(error) from error
+        self._connection.set_busy_timeout(BUSY_MS)
+        # One plan per statement. Without this SQLite looks at what is bound to a join's parameters
+        # and plans it anew every time, which takes longer than the join.
+        self._connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        try:
+            return self._connection.execute(_numbered(sql), parameters).fetchall()
+        except self._errors.Error as error:
+            raise self._named(error) from error
+
+    def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
+        rows = list(parameters)
+        try:
+            if not sql.startswith("INSERT"):
+                self._connection.executemany(_numbered(sql), rows)
+                return
+            for start in range(0, len(rows), _TOGETHER):
+                chunk = rows[start : start + _TOGETHER]
+                statement = _rows_together(sql, len(chunk))
+                self._connection.execute(statement, [value for row in chunk for value in row])
+        except self._errors.Error as error:
+            raise self._named(error) from error
+
+    def _named(self, error: Exception) -> StoreError:
+        if isinstance(error, self._errors.BusyError):
+            return StoreBusy(BUSY_MS)
+        if isinstance(error, self._errors.ConnectionClosedError):
+            return StoreClosed()
+        if isinstance(error, self._errors.CorruptError | self._errors.NotADBError):
+            return DamagedStore(f"the database file is damaged: {error}")
+        if isinstance(error, self._errors.FullError):
+            return _full(error)
+        if isinstance(error, self._errors.CantOpenError):
+            return _unopened(error)
+        return StoreFailed(f"the database failed: {error}")
+
+    def in_transaction(self) -> bool:
+        return self._connection.in_transaction
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class _Stdlib:
+    """SQLite through the standard library, where apsw has no wheel."""
+
+    def __init__(self, name: str) -> None:
+        import sqlite3
+
+        warnings.warn(
+            f"apsw is not installed; using the standard library's SQLite {sqlite3.sqlite_version}. "
+            "Versions before 3.51.3 have a rare corruption race. Install apsw.",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+        self._errors = sqlite3
+        self._connection = sqlite3.connect(
+            name, isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000
+        )
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        try:
+            return self._connection.execute(_numbered(sql), tuple(parameters)).fetchall()
+        except self._errors.Error as error:
+            raise self._named(error) from error
+
+    def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
+        try:
+            self._connection.executemany(_numbered(sql), [tuple(p) for p in parameters])
+        except self._errors.Error as error:
+            raise self._named(error) from error
+
+    def _named(self, error: Exception) -> StoreError:
+        text = str(error)
+        if "locked" in text:
+            return StoreBusy(BUSY_MS)
+        if "closed database" in text:
+            return StoreClosed()
+        if "malformed" in text or "not a database" in text:
+            return DamagedStore(f"the database file is damaged: {error}")
+        if "full" in text:
+            return _full(error)
+        if "unable to open" in text:
+            return _unopened(error)
+        return StoreFailed(f"the database failed: {error}")
+
+    def in_transaction(self) -> bool:
+        return self._connection.in_transaction
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _full(error: Exception) -> StoreFailed:
+    return StoreFailed(f"there is no room for this: {error}", hint="free some, then try again")
+
+
+def _unopened(error: Exception) -> StoreFailed:
+    """SQLite does not say why; the two usual reasons are in the hint."""
+    return StoreFailed(
+        f"the database cannot be opened: {error}",
+        hint="too many files may be open (ulimit -n), or its directory cannot be written to",
+    )
+
+
+_TOGETHER = 64
+"""Rows that one statement inserts at most: fewer statements, and fewer moments in which the other
+threads of this process are let in."""
+
+
+@lru_cache(maxsize=512)
+def _rows_together(sql: str, count: int) -> str:
+    """An INSERT of one row, as an INSERT of several."""
+    before, values, after = re.split(r"VALUES (\([^)]*\))", sql, maxsplit=1)
+    width = max(int(number) for number in re.findall(r"\$(\d+)", values))
+
+    def row(place: int) -> str:
+        return re.sub(r"\$(\d+)", lambda m: f"?{place * width + int(m[1])}", values)
+
+    return f"{before}VALUES {', '.join(row(n) for n in range(count))}{after}"
+
+
+@lru_cache(maxsize=256)
+def _numbered(sql: str) -> str:
+    """A statement with its parameters as SQLite numbers them: `?1` for `$1`."""
+    return sql.replace("$", "?")
+
+
+def connect(name: str) -> _Apsw | _Stdlib:
+    try:
+        return _Apsw(name)
+    except ImportError:
+        return _Stdlib(name)

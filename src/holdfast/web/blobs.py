@@ -1,0 +1,102 @@
+"""`/blobs/<hash>?space=NAME`: bytes by what they are.
+
+A blob is named by its SHA-256, in hexadecimal or in the store's own spelling. It never changes, so
+it may be kept for ever. It is somebody else's bytes: served so that a browser only saves it, or
+shows it as a picture or as plain text.
+
+    GET, HEAD   the bytes
+    PUT         keep these bytes; refused unless they hash to the name
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING
+
+from holdfast.errors import StoreError, UsageError
+from holdfast.ids import SpaceId
+from holdfast.store import roots
+from holdfast.store.errors import InvalidBlob
+from holdfast.store.hashing import REFERENCE_PREFIX, reference_text
+from holdfast.store.store import Store
+from holdfast.sync.websocket import Receive, Scope, Send
+from holdfast.web.site import Asgi, Header, answer, answer_json, body_of, headers_of, query_of
+
+if TYPE_CHECKING:
+    from holdfast.sync.serve import SyncService
+
+SIZE_BYTES_MAX = 64 * 1024 * 1024
+DEFAULT_SPACE = "local"
+
+_HEX = re.compile(r"[0-9a-f]{64}\Z")
+_SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "text/plain")
+
+
+def blob_name(text: str) -> str:
+    """The store's name of a blob, from that or from its SHA-256 in hexadecimal."""
+    if _HEX.match(text):
+        return reference_text(REFERENCE_PREFIX + bytes.fromhex(text))
+    return text
+
+
+def blobs(service: SyncService) -> Asgi:
+    """The part of a site that serves the blobs of a server's spaces."""
+
+    def store_of(space: str, *, make: bool) -> Store | None:
+        """The space's store; None if there is no such space and none is to be made."""
+        known = service.server.spaces.get(SpaceId(space))
+        if known is None and not make and not service.options.on_postgres:
+            roots.guard(space)
+            path = roots.resolve(service.options.store, space)
+            if path is None or not path.exists():
+                return None
+        return service.server.space(SpaceId(space)).store
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        name = blob_name(scope["path"].removeprefix("/blobs/"))
+        space = query_of(scope).get("space", DEFAULT_SPACE)
+        method = scope["method"]
+        if method not in ("GET", "HEAD", "PUT"):
+            await answer_json(send, 405, {"error": f"{method} is not for blobs"})
+            return
+        try:
+            store = store_of(space, make=method == "PUT")
+            if store is None:
+                await answer_json(send, 404, {"error": f"there is no space {space}"})
+            elif method == "PUT":
+                await _put(store, name, scope, receive, send)
+            else:
+                await _get(store, name, send, head=method == "HEAD")
+        except (StoreError, UsageError) as error:
+            await answer_json(send, 400, {"error": str(error), "hint": error.hint})
+
+    return serve
+
+
+async def _get(store: Store, name: str, send: Send, *, head: bool) -> None:
+    try:
+        data, kind = await asyncio.to_thread(store.blob, name)
+    except InvalidBlob as error:
+        await answer_json(send, 404, {"error": str(error)})
+        return
+    shown = kind.partition(";")[0].strip().lower() in _SHOWN
+    headers: list[Header] = [
+        (b"content-type", kind.encode("ascii", "replace")),
+        (b"content-disposition", b"inline" if shown else b"attachment"),
+        (b"content-security-policy", b"default-src 'none'; sandbox"),
+        (b"cache-control", b"private, max-age=31536000, immutable"),
+        (b"etag", f'"{name}"'.encode("ascii", "replace")),
+    ]
+    await answer(send, 200, data, headers, head=head)
+
+
+async def _put(store: Store, name: str, scope: Scope, receive: Receive, send: Send) -> None:
+    data = await body_of(receive, SIZE_BYTES_MAX)
+    if data is None:
+        error = {"error": f"a blob has at most {SIZE_BYTES_MAX} bytes"}
+        await answer_json(send, 413, error)
+        return
+    kind = headers_of(scope).get("content-type", "application/octet-stream")
+    kept = await asyncio.to_thread(store.put_blob, data, kind, name)
+    await answer_json(send, 200, {"hash": kept, "size": len(data)})

@@ -1,0 +1,95 @@
+"""The parts of `holdfast serve`, put together."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from holdfast.sync.websocket import Doors, Receive, Scope, Send
+from holdfast.web.blobs import blobs
+from holdfast.web.metrics import Counters, metrics_page
+from holdfast.web.site import Asgi, Part, Site, answer, answer_json
+
+if TYPE_CHECKING:
+    from holdfast.app import App
+    from holdfast.sync.serve import SyncService
+
+LOOK_EVERY_S = 0.5
+"""How soon a commit that another process made on this disk is seen by those who watch."""
+
+
+def site(
+    app: App, service: SyncService, doors: Doors, token: str, *, extra: Sequence[Part] = ()
+) -> Site:
+    """Everything that `holdfast serve` serves."""
+    counters = Counters()
+    page = _dashboard(app, service)
+    parts = [
+        Part("/sync", service.endpoint, open=True, life=lambda: _running(service)),
+        Part("/blobs", blobs(service)),
+        Part("/healthz", _health(service), open=True),
+        Part("/metrics", metrics_page(service, counters), open=True),
+        Part("/", page, life=getattr(page, "life", None)),
+        *extra,
+    ]
+    if find_spec("mcp") is not None:
+        from holdfast.mcp.http import mcp_part
+
+        parts.append(mcp_part(app, counters.called))
+    return Site(parts, doors, token)
+
+
+@asynccontextmanager
+async def _running(service: SyncService) -> AsyncIterator[None]:
+    await service.start()
+    looking = None
+    if not service.options.on_postgres:
+        looking = asyncio.get_running_loop().create_task(_look_around(service))
+    try:
+        yield
+    finally:
+        if looking is not None:
+            looking.cancel()
+        await service.stop()
+
+
+async def _look_around(service: SyncService) -> None:
+    """Notice what other processes committed: SQLite tells nobody, so we look."""
+    while True:
+        await asyncio.sleep(LOOK_EVERY_S)
+        if service.server.connections:
+            service.endpoint.heard("")
+
+
+def _health(service: SyncService) -> Asgi:
+    async def health(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] != "/healthz" or scope["method"] not in ("GET", "HEAD"):
+            await answer_json(send, 404, {"error": "there is no such page"})
+            return
+        body = json.dumps(service.health()).encode()
+        kind = [(b"content-type", b"application/json")]
+        await answer(send, 200, body, kind, head=scope["method"] == "HEAD")
+
+    return health
+
+
+def _dashboard(app: App, service: SyncService) -> Asgi:
+    """The dashboard, if this installation has it; else a page that says what is served."""
+    if find_spec("holdfast.dashboard") is not None:
+        made: Asgi = import_module("holdfast.dashboard").asgi(app, service)
+        return made
+
+    async def plain(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] != "/" or scope["method"] not in ("GET", "HEAD"):
+            await answer_json(send, 404, {"error": "there is no such page"})
+            return
+        text = "Holdfast serves /sync (WebSocket), /blobs, /mcp, /healthz and /metrics.\n"
+        kind = [(b"content-type", b"text/plain; charset=utf-8")]
+        await answer(send, 200, text.encode(), kind, head=scope["method"] == "HEAD")
+
+    return plain

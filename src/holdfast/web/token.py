@@ -1,0 +1,51 @@
+"""The token of a home: whoever has it may use its pages and its tools over HTTP."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from pathlib import Path
+
+from holdfast.errors import UsageError
+
+
+def token_of(home: Path) -> str:
+    """The token of this home: made once, for its owner's eyes only."""
+    path = home / "token"
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return _made_token(path)
+    with os.fdopen(file) as opened:
+        mode, token = os.fstat(file).st_mode & 0o777, opened.read().strip()
+    if mode & 0o077:
+        raise UsageError(
+            f"others may read the token in {path} (mode {mode:o})",
+            f"delete it and a new one is made: rm {path}",
+        )
+    if len(token) < 32:
+        raise UsageError(f"{path} holds no token", f"delete it and a new one is made: rm {path}")
+    return token
+
+
+def _made_token(path: Path) -> str:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    part = path.with_name(f"token.{secrets.token_hex(4)}")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+        out.write(secrets.token_urlsafe(32) + "\n")
+    try:
+        os.link(part, path)  # whole or not at all, and never over one that is there
+    except FileExistsError:
+        pass
+    finally:
+        part.unlink()
+    return token_of(path.parent)
+
+
+def page_token(token: str) -> str:
+    """What a browser holds instead of the token: good for pages of this server alone.
+
+    Cookies are shared by all ports of a host, so another program on this machine may see it.
+    """
+    return hashlib.sha256(f"holdfast page {token}".encode()).hexdigest()

@@ -1,0 +1,247 @@
+"""Installing into real files of every client, and out of them again."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.agents import plan
+from holdfast.agents.clients import CLIENTS, HOOKS, Place
+from holdfast.agents.errors import BadSettingsFile, Changed
+from holdfast.cli.main import main
+
+CLAUDE = """{
+  "numStartups": 7,
+  "mcpServers": {
+    "other": { "command": "x" }
+  },
+  "projects": {}
+}
+"""
+SETTINGS = """{
+  // my own
+  "model": "opus",
+  "hooks": {
+    "PostToolUse": [
+      { "matcher": "Edit", "hooks": [{ "type": "command", "command": "fmt" }] }
+    ]
+  }
+}
+"""
+CODEX = 'model = "x"  # mine\n\n[mcp_servers.other]\ncommand = "y"\n'
+OPENCODE = '{\n  "$schema": "https://opencode.ai/config.json", // keep\n}\n'
+
+FILES = {
+    ".claude.json": CLAUDE,
+    ".claude/settings.json": SETTINGS,
+    ".codex/config.toml": CODEX,
+    ".cursor/mcp.json": '{"mcpServers":{}}',
+    ".config/opencode/opencode.jsonc": OPENCODE,
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("HOLDFAST_HOME", str(home / ".holdfast"))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "PI_CODING_AGENT_DIR"):
+        monkeypatch.delenv(variable, raising=False)
+    return home
+
+
+def fill(home: Path) -> None:
+    for name, text in FILES.items():
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (home / ".pi" / "agent").mkdir(parents=True)
+
+
+def tree(home: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(home)): path.read_bytes()
+        for path in sorted(home.rglob("*"))
+        if path.is_file() and ".holdfast" not in path.parts
+    }
+
+
+def run(*argv: str) -> int:
+    return main([*argv, "--command", "/opt/bin/holdfast"])
+
+
+@pytest.mark.shows("AGENT-INSTALL", "AGENT-UNINSTALL")
+def test_every_client_is_set_up_and_left_as_it_was(home: Path) -> None:
+    fill(home)
+    before = tree(home)
+    assert run("install", "--client", "all") == 0
+    written = tree(home)
+    claude = json.loads(written[".claude.json"])
+    assert claude["mcpServers"]["holdfast"] == {
+        "type": "stdio", "command": "/opt/bin/holdfast", "args": ["mcp"],
+    }  # fmt: skip
+    assert claude["mcpServers"]["other"] == {"command": "x"}
+    codex = tomllib.loads(written[".codex/config.toml"].decode())
+    assert codex["mcp_servers"]["holdfast"]["args"] == ["mcp"]
+    cursor = json.loads(written[".cursor/mcp.json"])
+    assert cursor["mcpServers"]["holdfast"]["command"] == "/opt/bin/holdfast"
+    assert b'"command": [\n        "/opt/bin/holdfast",\n        "mcp"' in written[
+        ".config/opencode/opencode.jsonc"
+    ]  # fmt: skip
+    assert b'const COMMAND: string[] = ["/opt/bin/holdfast"];' in written[
+        ".pi/agent/extensions/holdfast.ts"
+    ]  # fmt: skip
+    assert b"which tool when" in written[".claude/skills/holdfast/SKILL.md"]
+    assert run("uninstall", "--client", "all") == 0
+    after = tree(home)
+    assert after.keys() == before.keys()
+    for name, data in before.items():
+        assert after[name] == data, name
+
+
+@pytest.mark.shows("AGENT-INSTALL")
+def test_hooks_stand_beside_those_of_the_user(home: Path) -> None:
+    fill(home)
+    run("install", "--client", "claude")
+    settings = (home / ".claude/settings.json").read_text()
+    assert "// my own" in settings
+    from holdfast.agents import jsonfile
+
+    hooks = jsonfile.loads(settings)["hooks"]
+    assert set(hooks) == set(HOOKS)
+    assert [entry["matcher"] for entry in hooks["PostToolUse"]] == ["Edit", "mcp__holdfast__.*"]
+    assert hooks["SessionStart"][0]["hooks"][0] == {
+        "type": "command", "command": "/opt/bin/holdfast hook", "timeout": 5,
+    }  # fmt: skip
+
+
+@pytest.mark.shows("AGENT-IDEMPOTENT")
+@pytest.mark.parametrize("client", CLIENTS)
+def test_installing_twice_is_installing_once(
+    home: Path, client: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("install", "--client", client)
+    once = tree(home)
+    capsys.readouterr()
+    assert run("install", "--client", client) == 0
+    assert "already set up" in capsys.readouterr().out
+    assert tree(home) == once
+    assert run("uninstall", "--client", client) == 0
+    assert tree(home) == {}, "files that were not there are not there again"
+
+
+@pytest.mark.shows("AGENT-DRY-RUN")
+def test_a_dry_run_shows_and_writes_nothing(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fill(home)
+    before = tree(home)
+    assert run("install", "--client", "codex", "--dry-run") == 0
+    out = capsys.readouterr().out
+    assert "would write" in out
+    assert "+[mcp_servers.holdfast]" in out
+    assert tree(home) == before
+    assert run("install", "--client", "codex", "--dry-run", "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["clients"][0]["status"] == "planned"
+
+
+@pytest.mark.shows("AGENT-BACKUP")
+def test_what_was_there_is_kept_aside(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fill(home)
+    run("install", "--client", "codex", "--json")
+    (kept,) = json.loads(capsys.readouterr().out)["clients"][0]["backups"]
+    assert Path(kept).read_text() == CODEX
+    assert Path(kept).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_project_gets_files_of_its_own(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    for client in CLIENTS:
+        assert run("install", "--client", client, "--scope", "project") == 0
+    made = set(tree(project))
+    assert made == {
+        ".mcp.json", ".claude/settings.json", ".claude/skills/holdfast/SKILL.md",
+        ".codex/config.toml", ".cursor/mcp.json", "opencode.json", ".pi/extensions/holdfast.ts",
+    }  # fmt: skip
+    assert tree(home) == {}
+    for client in CLIENTS:
+        assert run("uninstall", "--client", client, "--scope", "project") == 0
+    assert tree(project) == {}
+
+
+def test_an_update_of_the_program_replaces_what_was_written(home: Path) -> None:
+    fill(home)
+    run("install", "--client", "claude")
+    assert main(["install", "--client", "claude", "--command", "/new/holdfast"]) == 0
+    text = (home / ".claude/settings.json").read_text()
+    assert text.count("holdfast hook") == len(HOOKS)
+    assert "/opt/bin" not in text
+    run("uninstall", "--client", "claude")
+    assert (home / ".claude/settings.json").read_text() == SETTINGS
+
+
+def test_changes_made_since_stay(home: Path) -> None:
+    run("install", "--client", "cursor")
+    path = home / ".cursor/mcp.json"
+    value: dict[str, Any] = json.loads(path.read_text())
+    value["mcpServers"]["mine"] = {"command": "z"}
+    path.write_text(json.dumps(value))
+    run("uninstall", "--client", "cursor")
+    assert json.loads(path.read_text()) == {"mcpServers": {"mine": {"command": "z"}}}
+
+
+@pytest.mark.shows("AGENT-BROKEN-FILE")
+def test_a_broken_file_is_said_and_left_alone(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(home)
+    (home / ".cursor/mcp.json").write_text('{"mcpServers": ')
+    assert run("install", "--client", "cursor") == 1
+    err = capsys.readouterr().err
+    assert "mcp.json cannot be edited: line 1: a value is missing" in err
+    assert "hint:" in err
+    assert (home / ".cursor/mcp.json").read_text() == '{"mcpServers": '
+    assert run("install", "--client", "all") == 1, "the others are set up all the same"
+    assert "holdfast" in (home / ".codex/config.toml").read_text()
+
+
+def test_a_link_into_a_repository_of_dotfiles_stays_a_link(home: Path, tmp_path: Path) -> None:
+    real = tmp_path / "dotfiles.toml"
+    real.write_text(CODEX)
+    (home / ".codex").mkdir()
+    (home / ".codex/config.toml").symlink_to(real)
+    run("install", "--client", "codex")
+    assert (home / ".codex/config.toml").is_symlink()
+    assert "holdfast" in real.read_text()
+
+
+def test_a_file_that_changed_in_the_meantime_is_left_alone(home: Path, tmp_path: Path) -> None:
+    place = Place(home, None, ("holdfast",), os.environ)
+    edits = CLIENTS["codex"].install(place)
+    (home / ".codex").mkdir()
+    (home / ".codex/config.toml").write_text("mine = 1\n")
+    with pytest.raises(Changed):
+        plan.apply(edits, tmp_path / "backups", 0.0)
+    assert (home / ".codex/config.toml").read_text() == "mine = 1\n"
+
+
+def test_hooks_of_a_shape_we_do_not_know_are_left_alone(home: Path) -> None:
+    (home / ".claude").mkdir()
+    (home / ".claude/settings.json").write_text('{"hooks": {"SessionStart": "x"}}')
+    with pytest.raises(BadSettingsFile, match="no list"):
+        CLIENTS["claude"].install(Place(home, None, ("holdfast",), os.environ))
+
+
+def test_no_agent_found_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("install") == 2
+    assert "no agent was found here" in capsys.readouterr().err

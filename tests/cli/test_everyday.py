@@ -1,0 +1,191 @@
+"""status, doctor, completion, --version, -v: what a person looks at every day."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast import __version__
+from holdfast.cli.completion import SHELLS, words
+from holdfast.cli.main import COMMANDS, main
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "user").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    return tmp_path / "home"
+
+
+def facts(capsys: Capture, *argv: str) -> dict[str, object]:
+    capsys.readouterr()
+    main([*argv, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.shows("CLI-STATUS")
+def test_status_of_an_empty_home_says_what_to_do_and_makes_nothing(
+    home: Path, capsys: Capture
+) -> None:
+    assert main(["status"]) == 0
+    out = capsys.readouterr().out
+    assert "no codebase is indexed" in out
+    assert "nothing is remembered here yet" in out
+    assert not home.exists()
+
+
+@pytest.mark.shows("CLI-STATUS")
+def test_status_shows_trees_spaces_and_agents(home: Path, tmp_path: Path, capsys: Capture) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "a.py").write_text("def a(): ...\n")
+    assert main(["index", "create", str(tree)]) == 0
+    assert main(["memory", "set", "note:1", '"x"']) == 0
+    (tmp_path / "user" / ".cursor").mkdir()
+    found = facts(capsys, "status")
+    assert found["version"] == __version__
+    assert [row["section"] for row in found["codebases"]] == ["Ready"]  # type: ignore[attr-defined]
+    assert [(row["space"], row["seq"]) for row in found["spaces"]] == [("local", 1)]  # type: ignore[attr-defined]
+    assert found["agents"] == [{"client": "cursor", "title": "Cursor", "ready": False}]
+    main(["status"])
+    out = capsys.readouterr().out
+    assert str(tree) in out
+    assert "Cursor not set up" in out
+
+
+@pytest.mark.shows("CLI-DOCTOR")
+def test_doctor_finds_nothing_wrong_where_nothing_is(home: Path, capsys: Capture) -> None:
+    assert main(["doctor"]) == 0
+    assert "nothing is wrong" in capsys.readouterr().out
+    assert not home.exists() or not any(home.glob("spaces/*"))
+
+
+def wrong(found: dict[str, object]) -> dict[str, str]:
+    findings = found["findings"]
+    assert isinstance(findings, list)
+    return {one["said"]: one["fix"] for one in findings if one["state"] == "wrong"}
+
+
+@pytest.mark.shows("CLI-DOCTOR")
+def test_doctor_says_the_fix(home: Path, tmp_path: Path, capsys: Capture) -> None:
+    home.mkdir(mode=0o755)
+    home.chmod(0o755)
+    cursor = tmp_path / "user" / ".cursor"
+    cursor.mkdir()
+    (cursor / "mcp.json").write_text("{")
+    found = facts(capsys, "doctor")
+    assert found["status"] == "wrong"
+    said = wrong(found)
+    assert said[f"others may look into {home}"] == f"chmod 700 {home}"
+    assert any("mcp.json cannot be edited" in one for one in said)
+    assert main(["doctor"]) == 1
+
+
+@pytest.mark.shows("CLI-DOCTOR")
+def test_doctor_sees_an_agent_that_starts_another_program(
+    home: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    main(["install", "--client", "cursor", "--command", "/old/holdfast"])
+    said = wrong(facts(capsys, "doctor"))
+    assert "holdfast install --client cursor" in said.values()
+
+
+@pytest.mark.shows("CLI-DOCTOR")
+def test_doctor_names_a_registry_that_cannot_be_read(home: Path, capsys: Capture) -> None:
+    (home / "index").mkdir(parents=True, mode=0o700)
+    home.chmod(0o700)
+    (home / "index" / "registry.json").write_text("not json")
+    assert wrong(facts(capsys, "doctor")), "a broken registry is wrong"
+
+
+@pytest.mark.shows("CLI-COMPLETION")
+def test_words_fit_what_was_typed() -> None:
+    assert words(["mem"]) == ["memory"]
+    assert set(COMMANDS) < set(words([""]))
+    assert words(["memory", "me"]) == ["merge"]
+    assert words(["index", "re"]) == ["reindex", "repair"]
+    assert words(["search", "--js"]) == ["--json"]
+    assert words(["install", "--client", "cu"]) == ["cursor"]
+    assert words(["memory", "watch", "--cou"]) == ["--count"]
+    assert words(["nothing", ""]) == []
+
+
+@pytest.mark.shows("CLI-COMPLETION")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_can_be_completed(command: str) -> None:
+    assert "--help" in words([command, "--"])
+
+
+@pytest.mark.shows("CLI-COMPLETION")
+def test_bash_completes_for_real(home: Path) -> None:
+    program = Path(sys.executable).parent
+    script = (
+        'eval "$(holdfast completion bash)"; COMP_WORDS=(holdfast memory me); COMP_CWORD=2; '
+        '_holdfast; echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        ["bash", "-c", script],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": f"{program}:{os.environ['PATH']}"},
+        check=True,
+    )
+    assert done.stdout.strip() == "merge"
+    assert set(SHELLS) == {"bash", "zsh", "fish"}
+
+
+@pytest.mark.shows("CLI-VERSION")
+def test_the_version_names_its_parts(capsys: Capture) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["--version"])
+    assert left.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"holdfast {__version__}"
+    assert {line.split()[0] for line in lines[1:]} >= {"python", "sqlite", "sync", "index"}
+
+
+@pytest.mark.shows("CLI-VERBOSE")
+def test_verbose_says_what_happens_and_only_then(home: Path, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "a.py").write_text("x = 1\n")
+    program = str(Path(sys.executable).parent / "holdfast")
+    quiet = subprocess.run(
+        [program, "index", "create", str(tree)], capture_output=True, text=True, check=True
+    )
+    assert quiet.stderr == ""
+    (tree / "b.py").write_text("y = 1\n")
+    loud = subprocess.run(
+        [program, "-v", "index", "sync", str(tree)], capture_output=True, text=True, check=True
+    )
+    assert "holdfast.index: published" in loud.stderr
+    assert loud.stdout.startswith("Synced")
+
+
+@pytest.mark.shows("CLI-BENCH")
+def test_bench_measures_beside_something_plain_and_leaves_nothing(
+    home: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for n in range(3):
+        (tree / f"file_{n}.py").write_text(f"def function_number_{n}(argument): return {n}\n" * 9)
+    found = facts(capsys, "bench", str(tree), "--rounds", "3")
+    rows = found["rows"]
+    assert isinstance(rows, list)
+    said = {row["what"].split()[0]: row for row in rows}
+    assert set(said) == {"index", "sync,", "search", "locate", "read", "commits,"}
+    assert said["read"]["bytes"] < said["read"]["baseline"] / 3
+    assert not home.exists()
+    assert main(["bench", str(tmp_path / "missing")]) == 2

@@ -1,0 +1,61 @@
+"""A generation that lives in memory, for tests of what is found in one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from holdfast.files import disk
+from holdfast.files.snapshot import Entry, Snapshot
+from holdfast.index.freshness import Overlay
+from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk
+from holdfast.index.prepare import Extract, Job, extract_facts, prepare
+from holdfast.index.search import trigrams
+from holdfast.index.search.trigrams import KeptFile
+
+
+class MemoryReader:
+    """The part of a reader that needs no postings and no vectors."""
+
+    def __init__(self, root: Path, extract: Extract = extract_facts, kept: bool = True) -> None:
+        self.identity: Identity = (1, os.urandom(8).hex())
+        self.root, self._kept = str(root), kept
+        self.files: dict[str, PreparedFile] = {}
+        self._chunks: dict[ChunkId, StoredChunk] = {}
+        self._numbers: dict[str, int] = {}
+        for number, file in enumerate(sorted(p for p in root.rglob("*") if p.is_file()), 1):
+            path = file.relative_to(root).as_posix()
+            source, stat = disk.read_file(self.root, path)
+            made = prepare(Job(path, source, Entry(stat, disk.digest(source))), extract)
+            self.files[path] = made
+            self._numbers[path] = number
+            for ordinal, c in enumerate(made.chunks):
+                self._chunks[number, ordinal] = StoredChunk(
+                    (number, ordinal), path, made.language, c.start_line, c.end_line, c.text,
+                    c.symbol_id, c.label, c.kind,
+                )  # fmt: skip
+
+    def overlay(self) -> Overlay:
+        return Overlay(self.identity, Snapshot({}, 0), 0.0)
+
+    def kept_files(self) -> Iterable[KeptFile]:
+        for path, file in sorted(self.files.items()):
+            rows, names = trigrams.of_file(file) if self._kept else (None, None)
+            yield KeptFile(
+                self._numbers[path], path, file.language, file.problem, len(file.chunks), rows,
+                names,
+            )  # fmt: skip
+
+    def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
+        return {i: self._chunks[i] for i in ids}
+
+    def texts(self, ids: Iterable[ChunkId]) -> list[tuple[ChunkId, str]]:
+        return [(i, self._chunks[i].text) for i in sorted(ids)]
+
+    def chunks_of(self, path: str) -> list[StoredChunk]:
+        number = self._numbers[path]
+        return [self._chunks[number, at] for at in range(len(self.files[path].chunks))]
+
+    def facts(self, paths: Iterable[str]) -> dict[str, bytes]:
+        return {path: self.files[path].facts for path in paths}

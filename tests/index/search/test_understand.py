@@ -1,0 +1,111 @@
+"""What a question asks for: a table of questions and what they are taken for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.index.search.understand import KINDS, Kind, Name, understand
+
+
+@pytest.mark.shows("SEARCH-UNDERSTAND-KIND")
+@pytest.mark.parametrize(
+    ("query", "kind"),
+    [
+        # Names.
+        ("retry", "symbol"),
+        ("parseHTTP", "symbol"),
+        ("HTTPAdapter.send", "symbol"),
+        ("std::vector::push_back", "symbol"),
+        ("Foo->bar()", "symbol"),
+        ("`get_user`", "symbol"),
+        ("class Session", "symbol"),
+        ("def parse_args", "symbol"),
+        ("getUser setUser", "symbol"),
+        ("String#upcase", "symbol"),
+        # Paths.
+        ("auth/session.py", "path"),
+        ("session.py", "path"),
+        ("src/lib/", "path"),
+        # Messages.
+        ("KeyError: 'no route'", "error"),
+        ("unable to open database file: %s", "error"),
+        ("panicked at index out of bounds", "error"),
+        ("TypeError: x is not a function", "error"),
+        ("Traceback (most recent call last)", "error"),
+        # Words.
+        ("how are cookies stored in the session", "question"),
+        ("web socket handshake", "question"),
+        ("JSON parsing", "question"),
+        ("What happens when a request times out?", "question"),
+        ("retry with exponential backoff", "question"),
+        # Words with names among them.
+        ("where is parse_http called", "mixed"),
+        ("how does HTTPAdapter retry requests", "mixed"),
+        ("what does session.py keep in memory", "mixed"),
+    ],
+)
+def test_the_kind_of_a_question(query: str, kind: Kind) -> None:
+    assert understand(query).kind == kind
+
+
+@pytest.mark.shows("SEARCH-UNDERSTAND-NAMES")
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("HTTPAdapter.send", [Name("send", "httpadapter")]),
+        ("std::vector::push_back", [Name("pushback", "vector")]),
+        ("where is parse_http called", [Name("parsehttp")]),
+        ("class Session", [Name("session")]),
+        ("`load` a file", [Name("load")]),
+        ("load() on start", [Name("load")]),
+        ("how are cookies stored", []),
+        ("What is a Session", []),
+        ("src/auth/session.py", []),
+        ("e.g. this", []),
+    ],
+)
+def test_names_are_told_from_words(query: str, names: list[Name]) -> None:
+    assert list(understand(query).names) == names
+
+
+@pytest.mark.shows("SEARCH-UNDERSTAND-WORDS")
+def test_words_that_say_nothing_are_left_out_unless_they_are_all() -> None:
+    assert [word.term for word in understand("how does the parser work").words] == ["pars", "work"]
+    assert [word.term for word in understand("what is it").words] == ["what", "is", "it"]
+
+
+@pytest.mark.shows("SEARCH-UNDERSTAND-WORDS")
+def test_what_programmers_write_for_a_word_is_looked_for_too() -> None:
+    (word,) = understand("configuration").words
+    assert {"config", "cfg", "conf"} <= set(word.others)
+    (word,) = understand("msg").words
+    assert "messag" in word.others
+
+
+@pytest.mark.shows("SEARCH-UNDERSTAND-JOINS")
+def test_neighbouring_words_may_be_one_name() -> None:
+    assert "websocket" in understand("web socket handshake").joins
+    assert "getuserbyid" in understand("get user by id").joins
+    assert not any(join.startswith("the") for join in understand("the web socket").joins)
+
+
+@pytest.mark.shows("SEARCH-UNDERSTAND-ROLES")
+@pytest.mark.parametrize(
+    ("query", "role"),
+    [("tests of the parser", "test"), ("example of a plugin", "example"),
+     ("benchmark of sorting", "benchmark"), ("deprecated api", "legacy"),
+     ("vendored copy of zlib", "vendored"), ("readme", "document")],
+)  # fmt: skip
+def test_roles_that_are_asked_for_are_wanted(query: str, role: str) -> None:
+    assert role in understand(query).wants
+    assert not understand("parse http headers").wants
+
+
+@pytest.mark.shows("SEARCH-UNDERSTAND-KIND")
+@given(st.text(max_size=80))
+def test_any_text_is_some_question_and_always_the_same(text: str) -> None:
+    one = understand(text)
+    assert one.kind in KINDS
+    assert one == understand(text)

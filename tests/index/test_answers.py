@@ -1,0 +1,629 @@
+"""What a search answers: pages, budgets, previews, folding, roots, and what to do next."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.errors import UsageError
+from holdfast.index.prepare import extract_facts
+from holdfast.index.search import pages, trigrams
+from holdfast.index.search.filters import PathPattern
+from holdfast.index.search.folding import folded
+from holdfast.index.search.pages import Cursor
+from holdfast.index.search.preview import GAP, Asked, preview
+from holdfast.index.search.regex import LineMatch
+from holdfast.index.search.results import tokens
+from holdfast.index.search.similar import runs, similarity
+from holdfast.index.search.terms import terms
+from holdfast.index.search.understand import understand
+from holdfast.index.tools.manage import manage_index
+from holdfast.index.tools.search import BUDGET_MIN, search_code
+from holdfast.index.tools.searching import LIMIT_MAX
+from tests.index.world import NoWrites, World
+
+ANIMALS = [
+    *("adder", "bear", "crane", "dove", "eagle", "finch", "gecko", "heron", "ibis", "jackal"),
+    *("koala", "lemur", "mole", "newt", "otter", "panda", "quail", "raven", "stoat", "tapir"),
+    *("urial", "viper", "wolf", "yak", "zebra"),
+]
+
+
+def animal(name: str) -> str:
+    """A file whose only function differs from the others' in more than its name."""
+    letters = "\n".join(f"    feed({name!r}, {c!r}, {ord(c) * len(name)})" for c in name)
+    return (
+        f"def feed_{name}(zoo):\n    # feeding time at the zoo\n{letters}\n    return zoo.{name}\n"
+    )
+
+
+@pytest.fixture
+def zoo(world: World) -> World:
+    world.index.extract = extract_facts
+    for name in ANIMALS:
+        world.write(f"src/zoo/{name}.py", animal(name))
+    assert manage_index(world.index, "create", world.root)["status"] == "ok"
+    return world
+
+
+def search(world: World, query: str, path: Any = None, **more: Any) -> Any:
+    answer: Any = search_code(world.index, path or world.root, query, **more)
+    json.dumps(answer)  # What a tool answers can always be sent.
+    return answer
+
+
+def places(answer: Any) -> list[tuple[str, int]]:
+    return [(r["file"], r["span"]["startLine"]) for r in answer["results"]]
+
+
+# Pages.
+
+
+@pytest.mark.shows("ANSWER-PAGES")
+@pytest.mark.parametrize("query", ["feeding time at the zoo", "re:feed_\\w+", "must:zoo zoo"])
+@pytest.mark.parametrize("limit", [1, 3, 7, 50])
+def test_pages_put_together_are_the_list(zoo: World, query: str, limit: int) -> None:
+    """The twin is a list: cut anywhere, it is the same list."""
+    depth = max(60, 3 * limit)
+    whole: list[tuple[str, int]] = []
+    answer = search(zoo, query, limit=50)
+    while True:
+        whole += places(answer)
+        if "continuation" not in answer:
+            break
+        answer = search(zoo, query, limit=50, cursor=answer["continuation"]["cursor"])
+    assert len(whole) == len(set(whole)) >= 25
+    paged: list[tuple[str, int]] = []
+    answer = search(zoo, query, limit=limit)
+    remaining = len(whole)
+    while True:
+        got = places(answer)
+        assert answer["counts"]["from"] == len(paged) + 1
+        paged += got
+        remaining -= len(got)
+        if "continuation" not in answer:
+            break
+        assert answer["continuation"]["remaining"] == remaining
+        call = answer["continuation"]["call"]
+        assert call["tool"] == "search_code"
+        assert call["args"]["query"] == query
+        answer = search(zoo, query, limit=limit, cursor=call["args"]["cursor"])
+    assert paged == whole if depth == 150 else set(paged) <= set(whole)
+    assert len(paged) == len(set(paged))
+
+
+@pytest.mark.shows("ANSWER-PAGES")
+def test_the_same_cursor_gives_the_same_page(zoo: World) -> None:
+    cursor = search(zoo, "feeding time", limit=4)["continuation"]["cursor"]
+    once = search(zoo, "feeding time", limit=4, cursor=cursor)
+    assert places(search(zoo, "feeding time", limit=4, cursor=cursor)) == places(once)
+
+
+@pytest.mark.shows("ANSWER-PAGES-FROZEN")
+@pytest.mark.parametrize("how", ["edit", "sync", "new", "gone"])
+def test_a_page_of_a_ranking_that_is_no_more_is_refused(zoo: World, how: str) -> None:
+    cursor = search(zoo, "feeding time", limit=4)["continuation"]["cursor"]
+    zoo.later(60)
+    if how == "new":
+        zoo.write("src/zoo/new.py", animal("new"))
+    elif how == "gone":
+        (zoo.tree / "src/zoo/yak.py").unlink()
+    else:
+        zoo.write("src/zoo/yak.py", animal("yak") + "# feeding time is over\n")
+    if how == "sync":
+        assert manage_index(zoo.index, "sync", zoo.root)["status"] == "ok"
+    answer = search(zoo, "feeding time", limit=4, cursor=cursor)
+    assert (answer["status"], answer["reason"]) == ("blocked", "index_changed")
+    assert answer["results"] == []
+    assert "from the start" in answer["message"]
+    again = answer["hints"]["restart"]["args"]
+    assert "cursor" not in again
+    assert search(zoo, again["query"], again["path"], limit=again["limit"])["status"] == "ok"
+
+
+@pytest.mark.shows("ANSWER-PAGES-FROZEN")
+def test_a_cursor_belongs_to_its_question(zoo: World) -> None:
+    cursor = search(zoo, "feeding time", limit=4)["continuation"]["cursor"]
+    for other in ({"query": "feeding"}, {"scope": "mixed"}, {"group_by": "file"}):
+        asked: Any = {"query": "feeding time", **other}
+        with pytest.raises(UsageError, match="another question"):
+            search(zoo, asked.pop("query"), cursor=cursor, **asked)
+
+
+@pytest.mark.shows("ANSWER-PAGES")
+@given(
+    st.integers(0, 10_000),
+    st.integers(1, 500),
+    st.text("0123456789abcdef", min_size=20, max_size=20),
+)
+def test_a_cursor_is_read_as_it_was_written(offset: int, depth: int, name: str) -> None:
+    cursor = Cursor(offset, depth, name, name[::-1])
+    assert pages.decode(pages.encode(cursor)) == cursor
+
+
+@pytest.mark.shows("ANSWER-PAGES")
+@given(st.text(max_size=60))
+def test_anything_else_is_no_cursor(text: str) -> None:
+    with pytest.raises(UsageError):
+        pages.decode(text)
+
+
+@pytest.mark.shows("ANSWER-PAGES")
+def test_a_cursor_with_one_letter_changed_is_no_cursor() -> None:
+    good = pages.encode(Cursor(10, 60, "a" * 20, "b" * 20))
+    for i in range(len(good)):
+        bad = good[:i] + ("A" if good[i] != "A" else "B") + good[i + 1 :]
+        with pytest.raises(UsageError):
+            pages.decode(bad)
+
+
+# Budget.
+
+
+@pytest.mark.shows("ANSWER-BUDGET")
+@pytest.mark.parametrize("budget", [BUDGET_MIN, 300, 700, 1500, 8000])
+@pytest.mark.parametrize("mode", ["grouped", "raw"])
+def test_results_fit_their_budget_and_the_next_page_goes_on(
+    zoo: World, budget: int, mode: Any
+) -> None:
+    seen: list[tuple[str, int]] = []
+    answer = search(zoo, "feeding time", budget=budget, result_mode=mode, limit=25)
+    total = answer["counts"]["total"]
+    while True:
+        spent = sum(tokens(len(json.dumps(r, ensure_ascii=False, separators=(",", ":")).encode()))
+                    for r in answer["results"])  # fmt: skip
+        assert spent <= budget or len(answer["results"]) == 1
+        assert answer["counts"]["tokens"] == spent
+        seen += places(answer)
+        if "continuation" not in answer:
+            break
+        answer = search(
+            zoo, "feeding time", budget=budget, result_mode=mode, limit=25,
+            cursor=answer["continuation"]["cursor"],
+        )  # fmt: skip
+    assert len(seen) == len(set(seen)) == total
+
+
+@pytest.mark.shows("ANSWER-BUDGET")
+def test_a_result_that_is_cut_ends_with_the_call_that_shows_it(zoo: World) -> None:
+    zoo.write("src/long.py", "def migrate_ledger():\n" + "    step()\n" * 60)
+    zoo.later(60)
+    (result,) = search(zoo, "migrate_ledger")["results"][:1]
+    assert len(result["preview"].splitlines()) <= 11
+    path = str(zoo.tree / "src/long.py")
+    assert result["next"] == {"tool": "read", "args": {"path": path, "offset": 1, "limit": 61}}
+
+
+# What the reader holds.
+
+
+@pytest.mark.shows("ANSWER-CONTEXT")
+def test_what_the_reader_holds_is_pointed_at(zoo: World) -> None:
+    asked: list[tuple[str, int, int]] = []
+
+    def holds(path: str, first: int, last: int) -> bool:
+        asked.append((path, first, last))
+        return path.endswith("yak.py")
+
+    answer = search(zoo, "feed_yak", holds=holds)
+    held = [r for r in answer["results"] if r.get("in_context")]
+    assert [r["file"] for r in held] == ["src/zoo/yak.py"]
+    assert held[0]["span"] == {"startLine": 1, "endLine": 6}
+    assert "preview" not in held[0]
+    assert all("preview" in r for r in answer["results"] if r not in held)
+    assert (str(zoo.tree / "src/zoo/yak.py"), 1, 6) in asked
+    raw = search(zoo, "feed_yak", holds=holds, result_mode="raw")["results"]
+    assert all(("content" in r) != bool(r.get("in_context")) for r in raw)
+
+
+# Operators in answers.
+
+
+@pytest.mark.shows("ANSWER-TRIGRAMS-VERSION")
+@pytest.mark.parametrize("how", ["none", "another version", "cut short"])
+def test_an_index_without_our_signatures_is_searched_all_the_same(zoo: World, how: str) -> None:
+    """Indexes made before there were any must not miss a line."""
+    query = r"re:zoo\.(yak|wolf)\b"
+    before = places(search(zoo, query))
+    (file,) = (zoo.home / "index" / "roots").glob("*.sqlite")
+    update = "UPDATE trigram SET signatures = "
+    statement = {
+        "none": "DROP TABLE trigram",
+        "another version": f"{update} CAST(x'09' || substr(signatures, 2) AS BLOB)",
+        "cut short": f"{update} substr(signatures, 1, 40)",
+    }[how]
+    connection = apsw.Connection(str(file))
+    connection.execute(statement)
+    connection.execute("UPDATE meta SET value = 'another' WHERE key = 'run'")
+    connection.close()
+    zoo.later(60)
+    assert places(search(zoo, query)) == before
+    assert places(search(zoo, "sym:feed_yak")) == [("src/zoo/yak.py", 1)]
+    zoo.write("src/zoo/wolf.py", animal("wolf") + "\n")
+    assert manage_index(zoo.index, "sync", zoo.root)["status"] == "ok"
+    assert places(search(zoo, query)) == before
+
+
+@pytest.mark.shows("ANSWER-TRIGRAMS-VERSION")
+def test_the_form_of_signatures_has_a_version() -> None:
+    made = hashlib.sha256(
+        trigrams.head(True) + trigrams.signatures(["def total(cart):\n", "Straße \u212a"])
+    ).hexdigest()
+    assert {1: "7487527352012766"}[trigrams.TRIGRAMS_VERSION] == made[:16], (
+        "signatures are made in another way: raise TRIGRAMS_VERSION and say what changed"
+    )
+
+
+@pytest.mark.shows("ANSWER-PAGES")
+def test_the_form_of_a_cursor_has_a_version() -> None:
+    made = pages.encode(Cursor(10, 60, "a" * 20, "b" * 20))
+    first = "MS4xMC42MC5hYWFhYWFhYWFhYWFhYWFhYWFhYS5iYmJiYmJiYmJiYmJiYmJiYmJiYi45NzIzNzI0Ng"
+    assert {1: first}[pages.CURSOR_VERSION] == made, (
+        "cursors are written in another way: raise CURSOR_VERSION and say what changed"
+    )
+
+
+@pytest.mark.shows("ANSWER-RE", "ANSWER-SPAN")
+def test_a_pattern_answers_with_the_place_of_every_match(zoo: World) -> None:
+    answer = search(zoo, r"re:zoo\.(yak|wolf)\b")
+    assert places(answer) == [("src/zoo/wolf.py", 1), ("src/zoo/yak.py", 1)]
+    for result in answer["results"]:
+        (match,) = result["matches"]
+        line = (zoo.tree / result["file"]).read_text().splitlines()[match["line"] - 1]
+        word = line[match["startColumn"] - 1 : match["endColumn"] - 1]
+        assert word == "zoo." + Path(result["file"]).stem
+        assert match["line"] in result["matchedLines"]
+        assert line in result["preview"].splitlines()
+    assert answer["counts"]["matchedLines"] == answer["counts"]["matchedFiles"] == 2
+    assert answer["counts"]["complete"] is True
+
+
+@pytest.mark.shows("ANSWER-RE")
+def test_files_that_changed_or_went_a_moment_ago_are_searched_as_they_are(zoo: World) -> None:
+    zoo.write("src/zoo/yak.py", "def feed_yak(zoo):\n    return zoo.cow\n")
+    zoo.write("src/zoo/cow.py", "def feed_cow(zoo):\n    return zoo.cow\n")
+    (zoo.tree / "src/zoo/wolf.py").unlink()
+    zoo.later(60)
+    answer = search(zoo, r"re:zoo\.(yak|wolf|cow)$")
+    assert {place[0] for place in places(answer)} == {"src/zoo/cow.py", "src/zoo/yak.py"}
+
+
+@pytest.mark.shows("ANSWER-RE")
+def test_words_beside_a_pattern_set_the_order_and_leave_nothing_out(zoo: World) -> None:
+    answer = search(zoo, r"re:def\s+feed_ feed yak", limit=50)
+    assert places(answer)[0] == ("src/zoo/yak.py", 1)
+    assert {place[0] for place in places(answer)} == {f"src/zoo/{name}.py" for name in ANIMALS}
+
+
+@pytest.mark.shows("ANSWER-RE-BOUNDS")
+def test_an_answer_that_was_cut_says_so(zoo: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    from holdfast.index.search import exact
+
+    monkeypatch.setattr(exact.Bounds.__init__, "__defaults__", (3.0, 0.5, 2, 3, lambda: 0.0))
+    answer = search(zoo, "re:zoo")
+    assert answer["counts"]["complete"] is False
+    assert any(w.startswith("EXACT_CUT:") and "narrow it" in w for w in answer["warnings"])
+
+
+@pytest.mark.shows("ANSWER-FILTERS")
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ("zoo path:src/zoo/yak.py", {"src/zoo/yak.py"}),
+        ("zoo path:yak.py", {"src/zoo/yak.py"}),
+        ("zoo path:*ak.py path:wolf.*", {"src/zoo/yak.py", "src/zoo/wolf.py"}),
+        ("cart path:src/ -path:zoo/", {"src/cart.py", "src/checkout.py"}),
+        ("paid cart lang:markdown", {"docs/guide.md"}),
+        ("price lookup exclude:lookup", {"src/cart.py", "src/checkout.py"}),
+        ("must:price_of must:sum", {"src/cart.py"}),
+        ("sym:total_price", {"src/cart.py"}),
+        ("sym:feed_y*", {"src/zoo/yak.py"}),
+    ],
+)  # fmt: skip
+def test_operators_keep_what_they_say(zoo: World, query: str, kept: set[str]) -> None:
+    answer = search(zoo, query, scope="mixed")
+    assert {result["file"] for result in answer["results"]} == kept
+
+
+@pytest.mark.shows("ANSWER-FILTERS")
+@pytest.mark.parametrize(
+    ("pattern", "path", "taken"),
+    [
+        ("*.py", "src/a.py", True),
+        ("src", "src/a.py", True),
+        ("src/", "lib/src/a.py", True),
+        ("/src", "lib/src/a.py", False),
+        ("src/*.py", "src/a.py", True),
+        ("src/*.py", "src/b/a.py", False),
+        ("src/**/*.py", "src/b/c/a.py", True),
+        ("a", "src/a.py", False),
+        ("src/a.py", "src/a.py", True),
+    ],
+)
+def test_paths_are_matched_as_in_a_gitignore_file(pattern: str, path: str, taken: bool) -> None:
+    assert PathPattern(pattern).takes(path) is taken
+
+
+@pytest.mark.shows("ANSWER-WARNINGS")
+def test_an_empty_answer_says_why_and_what_to_ask_instead(zoo: World) -> None:
+    answer = search(zoo, "zoo path:nowhere must:unicorn")
+    assert answer["status"] == "ok"
+    assert answer["results"] == []
+    assert any(w.startswith("FILTER_MUST_UNSATISFIED:") for w in answer["warnings"])
+    assert any("path:*nowhere*" in w for w in answer["warnings"])
+    calls = [step["args"] for step in answer["hints"]["nextSteps"]]
+    assert {"path": zoo.root, "query": "zoo"} in calls
+    wrong = search(zoo, "lang:pyhton zoo")
+    assert any("did you mean lang:python?" in w for w in wrong["warnings"])
+    assert wrong["results"]
+
+
+@pytest.mark.shows("ANSWER-NEXT")
+def test_an_answer_ends_with_what_to_do_next(zoo: World) -> None:
+    answer = search(zoo, "feed_yak", limit=2)
+    best = answer["results"][0]
+    assert answer["recommendedNextAction"]["args"]["path"] == str(zoo.tree / best["file"])
+    assert answer["hints"]["nextSteps"][-1] == answer["continuation"]["call"]
+
+
+# Several roots, and parts of one.
+
+
+@pytest.mark.shows("ANSWER-ROOTS")
+def test_several_roots_answer_together_and_one_that_refuses_is_named(
+    zoo: World, tmp_path: Path
+) -> None:
+    other, third = tmp_path.resolve() / "other", tmp_path.resolve() / "third"
+    for root in (other, third):
+        root.mkdir()
+        (root / "farm.py").write_text("def feed_yak_on_farm(farm):\n    return farm.yak\n")
+    assert manage_index(zoo.index, "create", str(other))["status"] == "ok"
+    roots = [zoo.root, str(other), str(third)]
+    answer = search(zoo, "yak on the farm", roots)
+    found = {(r["codebasePath"], r["file"]) for r in answer["results"]}
+    assert {(zoo.root, "src/zoo/yak.py"), (str(other), "farm.py")} <= found
+    assert answer["status"] == "ok"
+    assert answer["paths"] == roots
+    states = {facts["path"]: facts["status"] for facts in answer["roots"]}
+    assert states == {zoo.root: "ok", str(other): "ok", str(third): "not_indexed"}
+    assert answer["results"][0]["file"] == "farm.py"
+    cursor = search(zoo, "feed", roots, limit=2)["continuation"]["cursor"]
+    assert len(search(zoo, "feed", roots, limit=2, cursor=cursor)["results"]) == 2
+    none = search(zoo, "feed", [str(third)])
+    assert none["status"] == "not_indexed"
+
+
+@pytest.mark.shows("ANSWER-ROOTS")
+def test_directories_of_one_root_are_asked_about_together(zoo: World) -> None:
+    zoo.write("lib/yak.py", animal("yak"))
+    zoo.later(60)
+    only = search(zoo, "feed_yak", [f"{zoo.root}/lib"])
+    assert [r["file"] for r in only["results"]] == ["lib/yak.py"]
+    assert only["path"] == f"{zoo.root}/lib"
+    both = search(zoo, r"re:zoo\.yak", [f"{zoo.root}/lib", f"{zoo.root}/src/zoo"])
+    assert both["results"][0]["alikeCount"] == 1
+    assert "roots" not in both
+
+
+# Folding.
+
+
+@pytest.mark.shows("ANSWER-FOLD")
+def test_copies_are_shown_once_and_named(zoo: World) -> None:
+    for n in range(7):
+        zoo.write(f"src/copies/c{n}.py", animal("yak").replace("    ", "  "))
+    zoo.later(60)
+    answer = search(zoo, "feed_yak")
+    shown = [r for r in answer["results"] if "yak" in r["preview"]]
+    assert len(shown) == 1
+    assert shown[0]["alikeCount"] == 7
+    assert len(shown[0]["alike"]) == 5
+    assert shown[0]["alike"][0]["span"]["startLine"] == 1
+
+
+@pytest.mark.shows("ANSWER-FOLD")
+@given(st.lists(st.text("ab \n", max_size=12), max_size=8))
+def test_texts_are_folded_into_the_first_that_differs_in_white_space_only(texts: list[str]) -> None:
+    places = folded(texts)
+    for i, place in enumerate(places):
+        assert place <= i
+        assert places[place] == place
+        assert "".join(texts[i].split()) == "".join(texts[place].split())
+
+
+def test_nearly_the_same_long_texts_are_alike_and_others_are_not() -> None:
+    base = "\n".join(f"    value_{n} = load(source, {n * 37 % 101})" for n in range(20))
+    other = "\n".join(f"    print('row', total[{n}], flush=True)" for n in range(20))
+    assert folded([base, other, base.replace("value_7 ", "value_x ")]) == [0, 1, 0]
+
+
+# Previews.
+
+
+@pytest.mark.shows("ANSWER-PREVIEW")
+def test_a_preview_is_the_lines_with_the_asked_words() -> None:
+    lines = ["def charge(card):"] + [f"    step_{n}()" for n in range(40)]
+    lines[25] = "    refund_the_customer(card)"
+    made = preview("\n".join(lines) + "\n", 100, Asked.by(understand("refund customer")), 4)
+    assert made.lines[0] == (100, "def charge(card):")
+    assert (125, lines[25]) in made.lines
+    assert made.matched == (125,)
+    assert GAP in made.text
+    assert not made.whole
+
+
+@pytest.mark.shows("ANSWER-PREVIEW")
+@given(st.lists(st.sampled_from(["refund()", "", "    other", "x" * 300, "customer"]), min_size=1),
+       st.integers(1, 12), st.integers(1, 500))  # fmt: skip
+def test_previewed_lines_are_lines_of_the_text(lines: list[str], most: int, first: int) -> None:
+    text = "".join(line + "\n" for line in lines)
+    made = preview(text, first, Asked.by(understand("refund customer")), most)
+    assert len(made.lines) <= most
+    for number, line in made.lines:
+        own = lines[number - first]
+        assert line == own or (line.endswith("…") and own.startswith(line[:-1]))
+    while len(lines) > 1 and not lines[-1]:
+        lines.pop()
+    assert made.whole == ([line for _, line in made.lines] == lines)
+    shown = {number for number, _ in made.lines}
+    assert shown == {n for a, b in made.spans for n in range(a, b + 1)}
+    missing = [n for n in made.matched if n not in shown]
+    assert not missing or len(shown) == most
+
+
+@pytest.mark.shows("ANSWER-PREVIEW")
+def test_a_long_line_is_cut_around_its_match() -> None:
+    line = "a" * 1000 + "needle" + "b" * 1000
+    made = preview(line, 1, Asked({}, (LineMatch(1, 1000, 1006),)))
+    assert "needle" in made.text
+    assert len(made.text) <= 241
+
+
+# The rest.
+
+
+@pytest.mark.shows("ANSWER-DEBUG")
+def test_debug_tells_every_signal(zoo: World) -> None:
+    answer = search(zoo, "feed_yak path:src/ exclude:wolf", debug=True)
+    signals = answer["results"][0]["debug"]["signals"]
+    assert {"lexical", "dense", "definition", "role"} <= signals.keys()
+    summary = answer["hints"]["debugSearch"]
+    assert summary["operatorSummary"]["operators"] == [["path", "src/"], ["exclude", "wolf"]]
+    assert summary["roots"][0]["generation"][0] == 1
+    exact = search(zoo, "re:yak", debug=True)["hints"]["debugSearch"]["roots"][0]["exact"]
+    assert exact["looked"] < exact["chunks"]
+    assert "debug" not in search(zoo, "feed_yak")["results"][0]
+
+
+@pytest.mark.shows("ANSWER-READS")
+@pytest.mark.parametrize("query", ["feed", r"re:feed_\w+", "must:zoo", "sym:feed_yak"])
+def test_no_answer_writes(zoo: World, query: str) -> None:
+    NoWrites.guard(zoo.index, zoo.registry_path)
+    assert search(zoo, query, debug=True)["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"limit": 0}, "asks for nothing"),
+        ({"budget": 1}, "no room"),
+        ({"cursor": "x"}, "no cursor"),
+        ({"path": []}, "no path"),
+        ({"scope": "all"}, "no scope"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(zoo: World, more: Any, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        search_code(zoo.index, **{"path": zoo.root, "query": "zoo", **more})
+
+
+def test_a_limit_beyond_the_most_is_the_most(zoo: World) -> None:
+    assert search(zoo, "zoo", limit=1000)["limit"] == LIMIT_MAX
+
+
+# Code like this.
+
+
+@pytest.fixture
+def clones(zoo: World) -> World:
+    body = (
+        "def load_settings(path):\n"
+        "    with open(path) as handle:\n"
+        "        raw = handle.read()\n"
+        "    settings = parse(raw)\n"
+        "    if not settings.get('version'):\n"
+        "        raise ValueError('no version in ' + path)\n"
+        "    return settings\n"
+    )
+    zoo.write("src/one.py", body)
+    zoo.write("src/two.py", body.replace("settings", "options").replace("handle", "stream"))
+    zoo.write("src/three.py", body.replace("parse(raw)", "parse(raw, strict=True)"))
+    assert manage_index(zoo.index, "sync", zoo.root)["status"] == "ok"
+    return zoo
+
+
+@pytest.mark.shows("ANSWER-SIMILAR")
+def test_code_like_these_lines_is_found_and_the_lines_themselves_are_not(clones: World) -> None:
+    answer = search(clones, "", similar="src/one.py:1-7", debug=True)
+    assert [r["file"] for r in answer["results"][:2]] == ["src/three.py", "src/two.py"]
+    assert all(r["file"] != "src/one.py" for r in answer["results"])
+    signals = answer["results"][0]["debug"]["signals"]
+    assert signals["words"] > 0.7
+    assert signals["trigrams"] > 0.7
+    assert answer["results"][0]["score"] > answer["results"][1]["score"]
+
+
+@pytest.mark.shows("ANSWER-SIMILAR")
+def test_a_snippet_from_elsewhere_and_operators_that_narrow(clones: World) -> None:
+    text = (clones.tree / "src/one.py").read_text()
+    every = search(clones, "", snippet=text)
+    assert every["results"][0]["file"] == "src/one.py"
+    only = search(clones, "path:two.py", snippet=text)
+    assert [r["file"] for r in only["results"]] == ["src/two.py"]
+    strict = search(clones, r"re:strict=\w+", snippet=text)
+    assert [r["file"] for r in strict["results"]] == ["src/three.py"]
+    words = search(clones, "hello", snippet=text)
+    assert any("SIMILAR_WORDS_IGNORED" in w for w in words["warnings"])
+
+
+@pytest.mark.shows("ANSWER-SIMILAR")
+def test_files_changed_a_moment_ago_are_compared_as_they_are(clones: World) -> None:
+    clones.write("src/two.py", "def unrelated():\n    return 1\n")
+    clones.write("src/four.py", (clones.tree / "src/one.py").read_text())
+    clones.later(60)
+    answer = search(clones, "", similar="src/one.py")
+    files = [r["file"] for r in answer["results"]]
+    assert files[0] == "src/four.py"
+    assert "src/two.py" not in files
+
+
+@pytest.mark.shows("ANSWER-SIMILAR")
+@given(st.text("ab(\n "), st.text("ab(\n "))
+def test_similarity_is_of_all_runs_of_three(one: str, other: str) -> None:
+    def slow(text: str) -> set[tuple[str, ...]]:
+        words = re.findall(r"\w+|[^\w\s]", text)
+        return {tuple(words[i : i + 3]) for i in range(max(1, len(words) - 2))} - {()}
+
+    a, b = slow(one), slow(other)
+    share = len(a & b) / len(a | b) if a | b else 0.0
+    assert similarity(runs(one), runs(other)) == share
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"similar": "src/one.py:90-95"}, "name no line"),
+        ({"similar": "src/nothing.py"}, "there is no file"),
+        ({"similar": "../../etc/passwd"}, "there is no file"),
+        ({"similar": "/etc/passwd"}, "there is no file"),
+        ({"similar": "src/one.py", "snippet": "x"}, "not both"),
+        ({"snippet": "  "}, "snippet is empty"),
+    ],
+)
+def test_a_sample_that_is_none_is_refused(clones: World, more: Any, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        search(clones, "", **more)
+
+
+@pytest.mark.shows("ANSWER-PREVIEW")
+@given(
+    st.lists(
+        st.sampled_from(
+            ["parse_http(x)", "HTTPParser", "a_bc = 1", "queries.run()", "the Query", "parsed", "p"]
+        ),
+        min_size=1,
+    ),
+    st.sampled_from(["parse http", "a_bc", "query", "aBc queries", "parsing"]),
+)
+def test_a_line_matches_when_one_of_its_terms_is_asked_for(lines: list[str], query: str) -> None:
+    asked = Asked.by(understand(query))
+    slow = [i for i, line in enumerate(lines, 1) if asked.worth.keys() & set(terms(line))]
+    assert list(preview("\n".join(lines) + "\n", 1, asked).matched) == slow

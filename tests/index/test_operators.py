@@ -1,0 +1,121 @@
+"""Operators of a query: what is one, what is not, and that nothing of a query is lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.index.search.operators import KNOWN_LANGUAGES, Query, parse, render
+from holdfast.index.search.regex import wrong_pattern
+
+
+@pytest.mark.shows("ANSWER-OPERATORS")
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("parse config", Query("parse config")),
+        ("parse lang:py config", Query("parse config", langs=("python",))),
+        ("lang:go lang:Rust x", Query("x", langs=("go", "rust"))),
+        ("lang:c++ x", Query("x", langs=("cpp",))),
+        ("path:src/ -path:*_test.py x", Query("x", paths=("src/",), not_paths=("*_test.py",))),
+        ('must:"two words" x', Query("x", must=("two words",))),
+        (r'must:"a \"b\" \\ c"', Query(must=(r'a "b" \ c',))),
+        (r"must:C:\dir x", Query("x", must=(r"C:\dir",))),
+        ("exclude:deprecated x", Query("x", exclude=("deprecated",))),
+        (r"re:def\s+\w+ x", Query("x", patterns=(r"def\s+\w+",))),
+        (r're:"def \w+ = \"\\d"', Query(patterns=(r'def \w+ = "\\d',))),
+        ("sym:Cart.total", Query(symbols=("Cart.total",))),
+        (r"\lang:go is a word", Query("lang:go is a word")),
+        (r"\\lang:go", Query(r"\lang:go")),
+        (r"\d+ stays", Query(r"\d+ stays")),
+        ("a url http://x.y", Query("a url http://x.y")),
+        ('"lang:go" quoted', Query('"lang:go" quoted')),
+        ("must:a must:a must:b", Query(must=("a", "b"))),
+        ("x\n\nlang:go below", Query("x\n\nlang:go below")),
+        ("word " * 41 + "lang:go", Query("word " * 41 + "lang:go")),
+    ],
+)  # fmt: skip
+def test_a_query_is_taken_apart(asked: str, meant: Query) -> None:
+    found = parse(asked, wrong_pattern)
+    assert found.query == meant
+    assert found.warnings == ()
+
+
+@pytest.mark.shows("ANSWER-OPERATOR-WRONG")
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("lang:pyhton x", "did you mean lang:python?"),
+        ("lang: x", "it has no value"),
+        ('must:"" x', "it has no value"),
+        ('must:"open x', "its quote is not closed"),
+        ('must:"a"b x', "something follows its closing quote"),
+        ("re:(unclosed x", "unterminated"),
+        ("re:a{2,1} x", "re:a{2,1} is taken as plain text"),
+        ("-must:x y", "there is no operator -must:"),
+        ("path:/ x", "it names no path"),
+        ("sym:. x", "it names no symbol"),
+    ],
+)
+def test_a_wrong_operator_is_plain_text_and_says_why(asked: str, says: str) -> None:
+    found = parse(asked, wrong_pattern)
+    assert found.query == Query(asked)
+    assert len(found.warnings) == 1
+    assert says in found.warnings[0]
+
+
+@pytest.mark.shows("ANSWER-OPERATOR-WRONG")
+def test_a_pattern_that_ends_at_a_space_is_pointed_out() -> None:
+    found = parse(r"re:class \w+\(Error\)", wrong_pattern)
+    assert found.query == Query(r"\w+\(Error\)", patterns=("class",))
+    assert r're:"class \w+\(Error\)"' in found.warnings[0]
+    assert parse(r"re:load_\w+ yaml config (safe)", wrong_pattern).warnings == ()
+    assert parse(r're:"load \w+" x.*y', wrong_pattern).warnings == ()
+
+
+words = st.text(st.characters(exclude_categories=["Zs", "Zl", "Zp", "Cc", "Cs"]), min_size=1)
+plain = st.lists(
+    st.one_of(words, st.sampled_from(["lang:go", "\\lang:go", "-path:", "\\\\re:x", '"', "must:"])),
+    max_size=6,
+).map(lambda found: " ".join(" ".join(found).split())[:180].strip())
+values = st.text(
+    st.sampled_from('ab "\\:/*.-\t') | st.characters(exclude_categories=["Cs"]), min_size=1
+).filter(lambda text: "\n" not in text and not text.isspace() and text.strip("/.:#*! \t"))
+
+
+def several(of: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[str, ...]]:
+    return st.lists(of, max_size=2, unique=True).map(tuple)
+
+
+def canonical(pattern: str) -> str:
+    return parse("re:" + pattern).query.patterns[0]
+
+
+patterns = st.lists(
+    st.sampled_from(["a", " ", '"', r"\\", r"\d", "[", "]", ".", "x y", r"\."]), min_size=1
+).map("".join)
+queries = st.builds(
+    Query,
+    text=plain,
+    langs=several(st.sampled_from(sorted(KNOWN_LANGUAGES))),
+    paths=several(values.filter(lambda v: v[0] not in "!#")),
+    not_paths=several(values.filter(lambda v: v[0] not in "!#")),
+    must=several(values),
+    exclude=several(values),
+    patterns=several(patterns.filter(lambda p: not p.isspace())),
+    symbols=several(values),
+)
+
+
+@pytest.mark.shows("ANSWER-OPERATOR-ROUND")
+@given(queries)
+def test_what_is_rendered_is_parsed_into_the_same_query(query: Query) -> None:
+    assert parse(render(query)).query == query
+
+
+@pytest.mark.shows("ANSWER-OPERATOR-WRONG")
+@given(st.lists(st.sampled_from(["a1", "lang:zz", "re:(", "must:", "sym:.", '"', "\\", "path:/"])))
+def test_nothing_that_is_no_operator_is_lost(tokens: list[str]) -> None:
+    asked = " ".join(tokens)
+    assert parse(asked, wrong_pattern).query == Query(asked)

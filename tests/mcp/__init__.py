@@ -1,0 +1,1 @@
+"""The tools over MCP, driven by real clients."""

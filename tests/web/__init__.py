@@ -1,0 +1,1 @@
+"""What `holdfast serve` serves over HTTP."""
