@@ -164,7 +164,8 @@ def test_an_unreachable_server_may_pass_and_a_query_fails_plainly() -> None:
 
 @pytest.mark.shows("INDEX-EMBEDDING-HTTP")
 def test_the_environment_chooses_the_provider() -> None:
-    assert provider_of({}).name == "hashed"
+    assert provider_of({}).name == "static"
+    assert provider_of({"HOLDFAST_EMBEDDING": "hashed"}).name == "hashed"
     voyage = provider_of({"HOLDFAST_EMBEDDING": "voyage"})
     assert (voyage.name, voyage.model, voyage.dimension) == ("voyage", "voyage-code-3", 1024)
     own = {"HOLDFAST_EMBEDDING": "ollama", "HOLDFAST_EMBEDDING_MODEL": "mine"}

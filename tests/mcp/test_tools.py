@@ -77,7 +77,7 @@ async def _every_tool(way: str, shared: Machine, web: Web) -> None:
         assert [one["path"] for one in listed["codebases"]] == [tree]
         found = await ask("search_code", query="sum up prices", path=tree)
         assert found["results"][0]["file"] == "shop/cart.py"
-        assert found["results"][0]["in_context"] is False
+        assert "in_context" not in found["results"][0]
         await ask("search_code", query="total", path=tree, resultMode="raw", limit=1)
         outline = await ask("file_outline", file=f"{tree}/shop/cart.py")
         assert "Cart.total" in {one["symbolLabel"] for one in outline["outline"]["symbols"]}

@@ -12,11 +12,12 @@ from holdfast.sync import messages
 from holdfast.sync.actions import Dial, HangUp, Send, Wake
 from holdfast.sync.client import Client
 from holdfast.sync.client_errors import NotFound, TypeMismatch
+from holdfast.sync.commits import Landed
 from holdfast.sync.messages import Sync, WatchSpec
 from holdfast.sync.outbox import Remembered
 from holdfast.sync.outcome import Outcome
 from holdfast.sync.replica import Notification
-from holdfast.sync.session import Landed, SpaceSession
+from holdfast.sync.session import SpaceSession
 from holdfast.sync.transaction import Transaction
 from tests.simulation.oracle import Look
 
@@ -77,6 +78,8 @@ class Actor:
         self.mirror: dict[tuple[str, str], Any] = {}
         self.reverted: set[int] = set()
         self.shown: dict[tuple[str, str], int] = {}
+        self.sends: set[tuple[int, int]] = set()
+        """Which commit was sent on which connection."""
         self._timers: dict[str, int] = {}
         self._found_right: dict[tuple[str, str], tuple[int, Any]] = {}
         for key in self.session.replica.records:
@@ -98,6 +101,7 @@ class Actor:
                     case Dial():
                         self.world.time.after(self.random.uniform(0, 20), self._dialled)
                     case Send(message):
+                        self._count(message)
                         if self.wire is not None:
                             self.wire.send("up", messages.encode(message))
                     case Wake(name, delay_ms):
@@ -106,6 +110,13 @@ class Actor:
                         self._timers.clear()
                         if self.wire is not None:
                             self.wire.cut()
+
+    def _count(self, message: messages.Message) -> None:
+        """INV-35: a commit is sent at most once on a connection."""
+        if isinstance(message, messages.Transact):
+            sent = (self.client.connections, int(message.commit["localSeq"]))
+            assert sent not in self.sends, f"{self.name}: {sent[1]} was sent twice on a connection"
+            self.sends.add(sent)
 
     def _wake(self, name: str, delay_ms: float) -> None:
         number = self._timers[name] = self._timers.get(name, 0) + 1
@@ -169,6 +180,23 @@ class Actor:
                 self.shown[key] = entity.seq
         for remove in sync.removes:
             self.shown.pop((remove.branch, remove.id), None)
+        if self.world.sound:
+            self._check_whole(sync)
+
+    def _check_whole(self, sync: Sync) -> None:
+        """INV-8: of a commit, a view shows everything that it watches, or nothing."""
+        for upsert in sync.upserts:
+            if upsert.seq not in self.world.oracle.commits:
+                continue  # it never existed, or what a branch was forked from
+            commit = self.world.oracle.commits[upsert.seq][1]
+            if commit.get("branch", "") != upsert.branch:
+                continue  # inherited from the branch above
+            for operation in commit["operations"]:
+                beside = self.session.view.get(operation["id"], upsert.branch)
+                assert beside is None or beside.seq >= upsert.seq, (
+                    f"{self.name}: {upsert.id} is as of seq {upsert.seq}, and {operation['id']}, "
+                    f"written by the same commit, as of {beside.seq}"
+                )
 
     def _follow(self, local_seq: int, outcome: Outcome[Landed]) -> None:
         self.outcomes[local_seq] = outcome

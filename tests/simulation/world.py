@@ -7,6 +7,7 @@ faults stop, everything still on its way arrives, and nothing may be left open o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -71,7 +72,7 @@ class World:
         self.looks: dict[tuple[str, int], list[Look]] = {}
         self.refused: set[tuple[str, int]] = set()
         self.shared: set[str] = set()
-        self.sends: dict[tuple[str, int], int] = {}
+        self.arrivals: dict[tuple[str, int], int] = {}
         self.reconnects: dict[str, int] = {}
         self._serial = 0
         self._alarm = 0
@@ -188,7 +189,7 @@ class World:
             request = messages.parse_request(frame)
             if isinstance(request, messages.Transact):
                 key = (request.session_id, request.commit["localSeq"])
-                self.sends[key] = self.sends.get(key, 0) + 1
+                self.arrivals[key] = self.arrivals.get(key, 0) + 1
 
     def _check_frame(self, actor: Actor, frame: str, state: dict[str, int]) -> None:
         """Order on the wire: hello.ok, then an open, then effects; syncs sorted, each id once."""
@@ -464,6 +465,12 @@ class World:
 
     def _check_order(self) -> None:
         """INV-5, INV-35: seqs follow localSeqs; a commit is sent no more often than needed."""
+        for actor in self.actors:
+            often = Counter(local_seq for _, local_seq in actor.sends)
+            for local_seq, times in often.items():
+                assert times <= actor.client.connections, f"{actor.name}: {local_seq} {times} times"
+        for key in self.oracle.accepted:
+            assert self.arrivals.get(key, 0) >= 1, f"{key} landed and nobody sent it"
         by_session: dict[str, list[tuple[int, int]]] = {}
         for (session, local_seq), seq in self.oracle.accepted.items():
             # One that was refused and then landed when it was sent again comes later. And when two

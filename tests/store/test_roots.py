@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import UsageError
+from holdfast.ids import SpaceId
 from holdfast.store.errors import ProtocolError, StoreFailed, UnsafeSubject
 from holdfast.store.roots import guard, resolve, resolve_root
 from holdfast.store.store import open_store
+from holdfast.sync.serve import ServeOptions, SyncService
 
 DID = "did:key:z6MkehRgf7yJbgaGfYsdoAsKdBPE3dj2CYhowQdcjqSJgvVd"
 UNSAFE = ["", ".", "..", "/abs", "nested/space", "../up", "a\\b", "\\", "a\x00b", "\x00"]
@@ -43,7 +45,7 @@ def test_a_guarded_subject_stays_in_its_directory(subject: str) -> None:
     assert path.name == f"{subject}.sqlite"
 
 
-@pytest.mark.shows("ROOT-DIRECTORY", "ROOT-FILE", "T18", "T19")
+@pytest.mark.shows("ROOT-DIRECTORY", "ROOT-FILE", "T18", "T19", "W1", "W2")
 @pytest.mark.parametrize(
     ("store", "root"),
     [
@@ -73,7 +75,7 @@ def test_a_store_may_be_given_as_a_path(tmp_path: Path) -> None:
     assert not (tmp_path / "spaces").exists(), "naming a path creates nothing"
 
 
-@pytest.mark.shows("ROOT-FLAG")
+@pytest.mark.shows("ROOT-FLAG", "W3")
 @pytest.mark.parametrize(
     ("store", "single_file", "root"),
     [
@@ -111,6 +113,20 @@ def test_a_url_that_names_no_path_here_is_refused(store: str) -> None:
 def test_the_top_directory_is_no_single_file() -> None:
     with pytest.raises(UsageError):
         resolve_root("file:///", single_file=True)
+
+
+@pytest.mark.shows("W1", "W2", "SYNC-SERVE")
+@pytest.mark.parametrize(
+    ("store", "root"), [("memory.db", "memory.engine-v3"), ("spaces", "spaces/engine-v3")]
+)
+def test_a_served_store_lies_where_its_path_says(tmp_path: Path, store: str, root: str) -> None:
+    service = SyncService(ServeOptions(store=str(tmp_path / store)))
+    service.server.space(SpaceId(DID)).store.transact(
+        "S", {"localSeq": 1, "operations": [{"op": "delete", "id": "of:a"}]}
+    )
+    service.server.close()
+    assert (tmp_path / root / f"{DID}.sqlite").is_file()
+    assert not (tmp_path / "memory.db").exists(), "the databases lie beside it"
 
 
 @pytest.mark.shows("STORE-PRIVATE")

@@ -6,7 +6,7 @@ from typing import Any
 
 from holdfast.sync import messages
 from holdfast.sync.actions import Dial, HangUp, Send, Wake
-from holdfast.sync.client import RECONNECT, TURN, Client
+from holdfast.sync.client import RECONNECT, RESEND, TURN, Client
 from holdfast.sync.messages import CAPABILITIES, Message, WatchSpec
 from holdfast.sync.outbox import Outbox
 from holdfast.sync.replica import Notification
@@ -40,6 +40,7 @@ class Duet:
         self.sent: list[Message] = []
         self.dials: int = 0
         self.waits: list[float] = []
+        self.resend_waits: list[float] = []
         self.told: list[Notification] = []
         self._turns = 0
         self.session.replica.subscribe(self.told.append)
@@ -72,6 +73,8 @@ class Duet:
                 case Wake(name, delay_ms):
                     if name == RECONNECT:
                         self.waits.append(delay_ms)
+                    elif name == RESEND:
+                        self.resend_waits.append(delay_ms)
                     else:
                         self._turns += 1
                 case Dial():
@@ -125,6 +128,13 @@ class Duet:
     def reconnect(self) -> None:
         """The wait before dialling again is over."""
         self.client.timer(RECONNECT)
+        self.run()
+
+    def resend(self) -> None:
+        """The wait before commits are sent again is over."""
+        self.world.now += int(max(self.resend_waits, default=0)) + 1
+        self.resend_waits.clear()
+        self.client.timer(RESEND)
         self.run()
 
     # counting

@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.ids import EntityId
 from holdfast.store.store import Store
+from holdfast.sync import messages
+from holdfast.sync.actions import Send
 from holdfast.sync.client import BACKOFF_MAX_MS, Client, backoff_ms
 from holdfast.sync.client_errors import (
     CommitRefused,
@@ -14,8 +17,10 @@ from holdfast.sync.client_errors import (
     SessionClosed,
 )
 from holdfast.sync.errors import ProtocolError, SessionRevoked
+from holdfast.sync.limits import Limits
 from holdfast.sync.messages import Flags, HelloOk, Response, SessionOpen, Transact
 from holdfast.sync.outbox import Remembered
+from holdfast.sync.reads import Read
 from holdfast.sync.session import Stage
 from tests.simulation.actors import MemoryOutbox
 from tests.sync.duet import Duet, is_verdict, put, watch
@@ -456,20 +461,36 @@ def test_a_refused_handshake_ends_the_client(world: World) -> None:
 
 
 @pytest.mark.shows("T83")
-def test_a_connection_that_breaks_while_opening_is_named(world: World) -> None:
+@pytest.mark.parametrize("heard", ["nothing", "hello.ok", "the open, unanswered"])
+def test_a_connection_that_breaks_while_opening_is_named(world: World, heard: str) -> None:
     duet = Duet(world, start=False)
-    opening = duet.session.opening
-    duet.hold_answers = lambda frame: frame["type"] == "response"
+    opening, started = duet.session.opening, duet.client.started
+    written = duet.session.commit([put("of:a", 1)])
+    refused = {"nothing": "hello.ok", "hello.ok": "response"}.get(heard, "response")
+    duet.hold_answers = lambda frame: frame["type"] == refused
     duet.client.start()
     duet.run()
+    assert duet.count("session.open") == (0 if heard == "nothing" else 1)
+    assert not opening.settled
     duet.disconnect()
-    with pytest.raises(ConnectionLost) as lost:
-        opening.result()
-    assert lost.value.name == "ConnectionError"
+    if heard == "nothing":
+        # Nobody was asked to open, so nobody was lost: it is still to come.
+        assert not opening.settled
+        assert not started.settled
+    else:
+        with pytest.raises(ConnectionLost, match="the connection was lost: broken") as lost:
+            opening.result()
+        assert lost.value.name == "ConnectionError"
+        assert "ask again" in lost.value.hint
+    assert not written.settled, "a commit outlives the connection"
+    assert not duet.session.live
     duet.hold_answers = lambda _: False
     duet.reconnect()
     # The server rotated the token, and the first one never arrived.
-    assert duet.session.opening.settled
+    duet.session.opening.result()
+    assert duet.session.live
+    assert written.result().seq == 1
+    assert duet.landing == [1]
 
 
 @pytest.mark.shows("T84")
@@ -688,3 +709,87 @@ def test_a_branch_is_made_and_written_over_the_wire(world: World) -> None:
     store: Store = world.store
     assert store.read("of:a") is None
     assert store.read("of:a", "draft") == {"value": 1}
+
+
+# a server that has no time
+
+
+def hasty(burst: int, per_second: int = 10) -> World:
+    return World(limits=Limits(messages_per_second=per_second, messages_burst=burst))
+
+
+@pytest.mark.shows("SYNC-LIMIT-RATE", "SYNC-RESEND")
+def test_a_commit_that_came_too_fast_is_sent_again_and_not_refused() -> None:
+    """The client used to take it back, as if the server had looked at it."""
+    world = hasty(burst=4)
+    duet = Duet(world, "S")  # hello and session.open are two of the four
+    outcomes = [duet.session.commit([put("of:a", n)]) for n in range(1, 6)]
+    duet.run()
+    assert [outcome.settled for outcome in outcomes] == [True, True, False, False, False]
+    assert duet.visible("of:a") == {"value": 5}, "what is pending stays in sight"
+    assert "revert" not in duet.kinds
+    assert duet.resend_waits
+    for _ in range(5):
+        duet.resend()
+    assert [outcome.result().seq for outcome in outcomes] == [1, 2, 3, 4, 5]
+    assert world.store.read("of:a") == {"value": 5}
+    assert "revert" not in duet.kinds
+    world.close()
+
+
+@pytest.mark.shows("SYNC-RESEND")
+def test_what_stands_on_a_commit_that_waits_is_not_refused_for_that() -> None:
+    world = hasty(burst=3)
+    duet = Duet(world, "S", outbox=MemoryOutbox())
+    duet.session.watch_add([watch("of:a")])
+    duet.run()
+    first = duet.session.commit([put("of:a", 1)])
+    second = duet.session.commit([put("of:b", 1)], [Read(EntityId("of:a"), ("value",))])
+    # The bucket fills between the two: the first was turned away, the second is judged without it.
+    sending = [m for m in duet.client.take() if isinstance(m, Send)]
+    assert duet.connection is not None
+    for action in sending:
+        duet.sent.append(action.message)
+        duet.connection.receive(messages.encode(action.message))
+        world.now += 200
+    duet.run()
+    assert not first.settled
+    assert not second.settled
+    duet.resend()
+    duet.resend()
+    assert first.result().seq < second.result().seq
+    assert "revert" not in duet.kinds
+    world.close()
+
+
+@pytest.mark.shows("SYNC-RESEND")
+def test_a_connection_that_breaks_meanwhile_sends_all_of_it_once() -> None:
+    world = hasty(burst=4)
+    duet = Duet(world, "S")
+    outcomes = [duet.session.commit([put("of:a", n)]) for n in range(1, 4)]
+    duet.run()
+    assert [outcome.settled for outcome in outcomes] == [True, True, False]
+    duet.disconnect()
+    world.now += 60_000
+    duet.reconnect()
+    assert outcomes[2].result().seq == 3
+    duet.resend()
+    assert duet.landing == [1, 2, 3, 3], "the timer of before sends nothing"
+    world.close()
+
+
+@pytest.mark.shows("SYNC-RESEND")
+def test_closing_does_not_wait_for_a_server_that_has_no_time() -> None:
+    world = hasty(burst=2)
+    outbox = MemoryOutbox()
+    duet = Duet(world, "S", outbox=outbox)
+    duet.hold_answers = lambda _: True
+    written = duet.session.commit([put("of:a", 1)])
+    duet.run()
+    closed = duet.client.close()
+    duet.release()
+    assert closed.settled
+    with pytest.raises(SessionClosed):
+        written.result()
+    assert list(outbox.pending) == [1], "the next client sends it"
+    world.close()

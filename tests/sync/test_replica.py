@@ -9,7 +9,7 @@ from holdfast.ids import EntityId, Seq
 from holdfast.store.delta import MISSING
 from holdfast.store.values import BigInt, same
 from holdfast.sync.client_errors import CommitRefused
-from holdfast.sync.messages import Remove, Sync, Upsert
+from holdfast.sync.messages import Remove, Sync, Upsert, WatchAdd
 from holdfast.sync.reads import Read, compact
 from holdfast.sync.replica import Manner, Notification, Replica
 from tests.sync.duet import Duet, is_verdict
@@ -603,7 +603,13 @@ def test_what_one_turn_asks_for_is_asked_once(world: World) -> None:
         outcome.result()
     assert duet.count("session.watch.add") == 1
     assert duet.count("session.watch.set") == 0
-    assert len(duet.sent[-2].watches if hasattr(duet.sent[-2], "watches") else []) in (0, 3)
+    (asked,) = [message for message in duet.sent if isinstance(message, WatchAdd)]
+    assert [root["id"] for w in asked.watches for root in w.query["roots"]] == [
+        "of:A",
+        "of:B",
+        "of:C",
+    ]
+    assert set(duet.session.watches) == {w.id for w in asked.watches}
     assert len(duet.session.watches) == 3
     pulls = duet.kinds.count("pull")
     duet.session.sync("of:C")

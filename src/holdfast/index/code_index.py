@@ -158,9 +158,9 @@ def open_index(
 ) -> CodeIndex:
     """The code index kept under a home directory; embedded, unless another backend is given."""
     if provider is None:
-        from holdfast.index.embedding.hashed import HashedEmbedding
+        from holdfast.index.embedding.static import StaticEmbedding
 
-        provider = HashedEmbedding()
+        provider = StaticEmbedding()
     if backend is None:
         from holdfast.index.sqlite import SqliteBackend
 

@@ -50,7 +50,11 @@ def backend_of(environment: Mapping[str, str], provider: EmbeddingProvider) -> B
 
 
 def provider_of(environment: Mapping[str, str]) -> EmbeddingProvider:
-    name = environment.get("HOLDFAST_EMBEDDING", "hashed")
+    name = environment.get("HOLDFAST_EMBEDDING", "static")
+    if name == "static":
+        from holdfast.index.embedding.static import StaticEmbedding
+
+        return StaticEmbedding()
     if name == "hashed":
         from holdfast.index.embedding.hashed import HashedEmbedding
 
@@ -64,7 +68,7 @@ def provider_of(environment: Mapping[str, str]) -> EmbeddingProvider:
     }
     if name not in defaults:
         raise UsageError(
-            f"there is no embedding {name!r}", hint=f"one of: hashed, {', '.join(defaults)}"
+            f"there is no embedding {name!r}", hint=f"one of: static, hashed, {', '.join(defaults)}"
         )
     url, model, key_name = defaults[name]
     model = environment.get("HOLDFAST_EMBEDDING_MODEL", model)

@@ -22,6 +22,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from typing import IO, TYPE_CHECKING, Any
 
 from holdfast import __version__
@@ -44,12 +45,20 @@ LINE_BYTES_MAX = 64 << 20
 
 log = logging.getLogger("holdfast.mcp")
 
+Serve = Callable[
+    ["Desk", dict[str, Any], asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
+]
+"""Serves one connection until it ends."""
+
 
 class Host:
     """Connections, and when to go."""
 
-    def __init__(self, place: Rendezvous, desk: Desk, version: str, idle_s: float) -> None:
-        self._place, self._desk, self._version, self._idle_s = place, desk, version, idle_s
+    def __init__(
+        self, place: Rendezvous, desk: Desk, serve: Serve, version: str, idle_s: float
+    ) -> None:
+        self._place, self._desk, self._serve = place, desk, serve
+        self._version, self._idle_s = version, idle_s
         self._clients: set[asyncio.Task[None]] = set()
         self._idle_since = time.monotonic()
         self._leave = asyncio.Event()
@@ -108,8 +117,6 @@ class Host:
             log.error("a connection ended badly", exc_info=task.exception())
 
     async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        from holdfast.mcp.serving import serve_stream
-
         try:
             peer = writer.get_extra_info("socket")
             user = peer_user(peer)
@@ -118,7 +125,7 @@ class Host:
                 return
             hello = await self._greeted(reader, writer)
             if hello is not None:
-                await serve_stream(self._desk, hello, reader, writer)
+                await self._serve(self._desk, hello, reader, writer)
         except (ConnectionError, TimeoutError, asyncio.LimitOverrunError):
             log.info("a client went away")
         finally:
@@ -215,18 +222,22 @@ def main(argv: list[str] | None = None) -> int:
     if held is None:
         print("another host holds the lock", file=sys.stderr)
         return 1
-    listening = listen(place)
     try:
+        # All of it before anybody is served: the first call shall not wait for imports.
         from holdfast.app import App
         from holdfast.mcp.desk import Desk
+        from holdfast.mcp.serving import serve_stream
     except ImportError as error:
-        print(f"the host needs the mcp package: {error}", file=sys.stderr)
+        print(f"{error}: pip install 'holdfast[mcp]' brings what is needed", file=sys.stderr)
         return 1
+    listening = listen(place)
     log_to(place.log)
     idle_s = float(os.environ.get("HOLDFAST_MCP_IDLE_S") or IDLE_S)
     desk = Desk(App.from_environment())
     try:
-        asyncio.run(Host(place, desk, __version__, idle_s).serve(listening, args.ready))
+        asyncio.run(
+            Host(place, desk, serve_stream, __version__, idle_s).serve(listening, args.ready)
+        )
     finally:
         desk.close()
         held.close()

@@ -278,7 +278,7 @@ class Shim:
     def _note_request(self, line: bytes) -> None:
         try:
             message = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return  # the host says what is wrong with it
         if not isinstance(message, dict):
             return
@@ -398,7 +398,7 @@ def _answered(line: bytes) -> str | None:
         return None
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(message, dict) or "method" in message or "id" not in message:
         return None

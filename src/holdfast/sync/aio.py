@@ -15,11 +15,12 @@ from holdfast.sync.client_errors import (
     MergeNeedsResolution,
     StorageTransactionInconsistent,
 )
+from holdfast.sync.commits import Landed
 from holdfast.sync.link import Link
 from holdfast.sync.messages import Sync, WatchSpec
 from holdfast.sync.outbox import Outbox
 from holdfast.sync.replica import Notification
-from holdfast.sync.session import Landed, SpaceSession
+from holdfast.sync.session import SpaceSession
 from holdfast.sync.streams import Stream
 from holdfast.sync.transaction import Transaction
 from holdfast.sync.view import Snapshot, WatchView

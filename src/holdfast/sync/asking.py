@@ -32,7 +32,7 @@ class Asking(ABC):
     def _request(self, build: Callable[[str], Request]) -> Outcome[Any]: ...
 
     @abstractmethod
-    def _id(self) -> str: ...
+    def id(self) -> str: ...
 
     @abstractmethod
     def _take_local_seq(self) -> LocalSeq: ...
@@ -41,7 +41,7 @@ class Asking(ABC):
         """Read a graph once."""
         return self._request(
             lambda request: GraphQuery(
-                request_id=request, space=self.space, session_id=self._id(), query=dict(query)
+                request_id=request, space=self.space, session_id=self.id(), query=dict(query)
             )
         )
 
@@ -53,7 +53,7 @@ class Asking(ABC):
             lambda request: BranchCreate(
                 request_id=request,
                 space=self.space,
-                session_id=self._id(),
+                session_id=self.id(),
                 local_seq=local_seq,
                 name=name,
                 parent_branch=parent,
@@ -67,7 +67,7 @@ class Asking(ABC):
             lambda request: BranchDelete(
                 request_id=request,
                 space=self.space,
-                session_id=self._id(),
+                session_id=self.id(),
                 local_seq=local_seq,
                 name=name,
             )
@@ -78,7 +78,7 @@ class Asking(ABC):
             lambda request: BranchList(
                 request_id=request,
                 space=self.space,
-                session_id=self._id(),
+                session_id=self.id(),
                 include_deleted=include_deleted,
             )
         )
@@ -88,7 +88,7 @@ class Asking(ABC):
             lambda request: BranchDiff(
                 request_id=request,
                 space=self.space,
-                session_id=self._id(),
+                session_id=self.id(),
                 branch=branch,
                 against=against,
             )
@@ -101,7 +101,7 @@ class Asking(ABC):
             lambda request: BranchMerge(
                 request_id=request,
                 space=self.space,
-                session_id=self._id(),
+                session_id=self.id(),
                 source=source,
                 target=target,
                 resolutions=None if resolutions is None else dict(resolutions),
@@ -120,7 +120,7 @@ class Asking(ABC):
             lambda request: HistoryRead(
                 request_id=request,
                 space=self.space,
-                session_id=self._id(),
+                session_id=self.id(),
                 from_seq=from_seq,
                 to_seq=to_seq,
                 branch=branch,

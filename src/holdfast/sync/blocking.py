@@ -18,11 +18,11 @@ from holdfast.ids import MAIN
 from holdfast.store.model import Document
 from holdfast.store.pointer import ROOT
 from holdfast.sync.aio import AsyncSpace, worth_retrying
+from holdfast.sync.commits import Landed
 from holdfast.sync.link import Link
 from holdfast.sync.messages import Sync, WatchSpec
 from holdfast.sync.outcome import Outcome
 from holdfast.sync.replica import Notification
-from holdfast.sync.session import Landed
 from holdfast.sync.streams import Stream
 from holdfast.sync.transaction import Transaction
 from holdfast.sync.view import Snapshot, WatchView

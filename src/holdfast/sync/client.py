@@ -48,6 +48,7 @@ BACKOFF_MAX_MS: Final = 30_000
 JITTER: Final = 0.2
 
 RECONNECT: Final = "reconnect"
+RESEND: Final = "resend"
 TURN: Final = "turn"
 
 Authenticate = Callable[[str, SessionDescriptor, OpenTerms | None], tuple[Any, Any] | None]
@@ -156,6 +157,9 @@ class Client:
             self._turn_set = False
             for session in list(self.sessions):
                 session.turn()
+        elif name == RESEND:
+            for session in list(self.sessions):
+                session.resend()
 
     def receive(self, answer: Answer) -> None:
         """A message from the server."""
@@ -239,6 +243,10 @@ class Client:
         if not self._turn_set:
             self._turn_set = True
             self._do(Wake(TURN, 0))
+
+    def wait_to_resend(self, in_ms: int) -> None:
+        """Have every session's `resend` called after a while; the last word on when counts."""
+        self._do(Wake(RESEND, in_ms))
 
     def sign(self, space: str, descriptor: SessionDescriptor) -> tuple[Any, Any]:
         if self._authenticate is None:

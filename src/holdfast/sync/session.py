@@ -14,7 +14,6 @@ understood the last change to them: adding what it already has would be answered
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -24,34 +23,30 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from holdfast.errors import SyncError
-from holdfast.ids import GENESIS, MAIN, BranchName, EntityId, LocalSeq, Seq, SpaceId
+from holdfast.ids import GENESIS, MAIN, BranchName, EntityId, LocalSeq, SpaceId
 from holdfast.sync.asking import Asking
 from holdfast.sync.client_errors import (
-    CommitRefused,
-    RequestRefused,
     SessionChanged,
     SessionClosed,
 )
+from holdfast.sync.commits import Accepted, Commits, Landed, Outstanding, commit_refused
 from holdfast.sync.errors import ProtocolError, SessionRevoked
-from holdfast.sync.interests import Interest, Interests
+from holdfast.sync.interests import Interest
 from holdfast.sync.messages import (
     Ack,
-    Remove,
     Request,
     Response,
     SessionDescriptor,
     SessionOpen,
     Sync,
-    Transact,
-    WatchAdd,
-    WatchSet,
     WatchSpec,
 )
 from holdfast.sync.outbox import Outbox
 from holdfast.sync.outcome import Outcome
-from holdfast.sync.reads import Read, downgraded
+from holdfast.sync.reads import Read
 from holdfast.sync.replica import SOUND, Kind, Manner, Replica
 from holdfast.sync.view import WatchView
+from holdfast.sync.watching import Watching, request_refused
 
 if TYPE_CHECKING:
     from holdfast.sync.client import Client
@@ -71,50 +66,12 @@ class Stage(Enum):
     CLOSED = "closed"
 
 
-@dataclass(frozen=True, slots=True)
-class Landed:
-    """A commit that is durable at `seq`, as the server told it."""
-
-    seq: Seq
-    branch: BranchName
-    local_seq: LocalSeq
-
-
-@dataclass(slots=True)
-class Outstanding:
-    """A commit without a verdict, and the connection it was last sent on (0: none yet)."""
-
-    commit: Mapping[str, Any]
-    outcome: Outcome[Landed]
-    connection: int = 0
-    sends: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Mutation:
-    """A change to the watch set, waiting for its turn."""
-
-    kind: Literal["add", "set"]
-    watches: Sequence[WatchSpec]
-    outcome: Outcome[Sync]
-
-
 class _Opened(msgspec.Struct, rename="camel"):
     session_id: str
     server_seq: int = 0
     session_token: str | None = None
     resumed: bool = False
     sync: Sync | None = None
-
-
-class _Watched(msgspec.Struct, rename="camel"):
-    sync: Sync
-    server_seq: int = 0
-
-
-class _Accepted(msgspec.Struct, rename="camel"):
-    seq: int
-    branch: str = ""
 
 
 @dataclass(slots=True)
@@ -147,26 +104,35 @@ class SpaceSession(Asking):
         self.token = None if remembered is None else remembered.token
         self.view = WatchView()
         self.replica = Replica(SOUND, outbox.next_local_seq(), self._applied)
-        self.watches: dict[str, WatchSpec] = {}
-        self.outstanding: dict[LocalSeq, Outstanding] = {}
+        self.commits = Commits(self, self.replica, outbox)
         self.opening: Outcome[None] = Outcome()
         self.error: Exception | None = None
         self.stage = Stage.DETACHED
-        self.sent: list[LocalSeq] = []
-        """Every localSeq as it was sent, for whoever wants to count."""
         self._lazy = lazy
         # After a restart the server may go on serving watches that nobody here remembers.
-        self._unsure_of_watches = remembered is not None
-        self._mutations: deque[_Mutation] = deque()
-        self._mutating: _Mutation | None = None
+        self._watching = Watching(self, self.view, unsure=remembered is not None)
         self._waiting: list[Callable[[], None]] = []
         self._restore = _Restore()
-        self._interests = Interests()
-        self._asks: list[tuple[Interest, Outcome[None]]] = []
         self._acked = GENESIS
-        for commit in outbox.commits():
-            self.replica.restore(commit)
-            self.outstanding[LocalSeq(commit["localSeq"])] = Outstanding(commit, Outcome())
+
+    @property
+    def outstanding(self) -> dict[LocalSeq, Outstanding]:
+        """The commits without a verdict."""
+        return self.commits.outstanding
+
+    @property
+    def sent(self) -> list[LocalSeq]:
+        """Every localSeq as it was sent."""
+        return self.commits.sent
+
+    @property
+    def watches(self) -> dict[str, WatchSpec]:
+        """The watches that the server has accepted, by id."""
+        return self._watching.watches
+
+    @property
+    def live(self) -> bool:
+        return self.stage is Stage.LIVE
 
     # committing
 
@@ -194,77 +160,47 @@ class SpaceSession(Asking):
         return self._submit(commit)
 
     def _submit(self, commit: Mapping[str, Any]) -> Outcome[Landed]:
-        self.outbox.add(commit)
-        entry = Outstanding(commit, Outcome())
-        self.outstanding[LocalSeq(commit["localSeq"])] = entry
+        entry = self.commits.add(commit)
         self._need()
-        if self.stage is Stage.LIVE:
-            self._send(entry)
+        if self.live:
+            self.commits.send(entry, self._verdict)
         return entry.outcome
 
-    def _send(self, entry: Outstanding) -> None:
-        local_seq = LocalSeq(entry.commit["localSeq"])
-        entry.connection = self.client.connections
-        entry.sends += 1
-        self.sent.append(local_seq)
-        commit = entry.commit if self.client.sound else downgraded(entry.commit)
-
-        def build(request: str) -> Request:
-            assert self.session_id is not None
-            return Transact(
-                request_id=request,
-                space=self.space,
-                session_id=self.session_id,
-                commit=dict(commit),
-            )
-
-        self.client.ask(build, lambda response: self._verdict(local_seq, response), _ignore)
-
     def _verdict(self, local_seq: LocalSeq, response: Response) -> None:
-        if self.stage is Stage.RESTORING and not self._restore.caught_up:
+        again_ms = self.commits.again_in_ms(local_seq, response)
+        if again_ms is not None:
+            self._send_again(local_seq, again_ms)
+        elif self.stage is Stage.RESTORING and not self._restore.caught_up:
             self._restore.verdicts[local_seq] = response
             self._catch_up_when_ready()
         else:
             self._settle(local_seq, response)
 
+    def _send_again(self, local_seq: LocalSeq, in_ms: int) -> None:
+        if self.stage is Stage.CLOSING:
+            # With an outbox the next client sends it; this one has no time to wait.
+            self.commits.refuse(local_seq, SessionClosed(), keep=True)
+            self._leave_when_done()
+        elif in_ms:
+            self.client.wait_to_resend(in_ms)
+
+    def resend(self) -> None:
+        """The server may be asked again about commits that it had no time for."""
+        if self.stage in (Stage.LIVE, Stage.RESTORING):
+            for entry in self.commits.due():
+                self.commits.send(entry, self._verdict)
+
     def _settle(self, local_seq: LocalSeq, response: Response) -> None:
-        entry = self.outstanding.get(local_seq)
-        if entry is not None:
+        if local_seq in self.outstanding:
             if isinstance(response.error, UnsetType):
-                accepted = self._accepted(response)
+                accepted = self.commits.accepted(response)
                 if accepted is None:
                     return
                 self.replica.accept(local_seq, accepted.seq)
-                self._land(local_seq, accepted)
+                self.commits.land(local_seq, accepted)
             else:
-                self._refuse(local_seq, _commit_refused(response))
+                self.commits.refuse(local_seq, commit_refused(response))
         self._leave_when_done()
-
-    def _accepted(self, response: Response) -> _Accepted | None:
-        try:
-            return msgspec.convert(response.ok, _Accepted)
-        except msgspec.ValidationError as error:
-            self.fail(ProtocolError(f"the server accepted a commit without saying where: {error}"))
-            return None
-
-    def _land(self, local_seq: LocalSeq, accepted: _Accepted) -> None:
-        entry = self.outstanding.pop(local_seq, None)
-        if entry is not None:
-            self.outbox.remove(local_seq)
-            landed = Landed(Seq(accepted.seq), BranchName(accepted.branch), local_seq)
-            entry.outcome.resolve(landed)
-
-    def _refuse(self, local_seq: LocalSeq, error: Exception, keep: bool = False) -> None:
-        """Take commits back: everything is reverted before anyone who waits is told."""
-        told = []
-        for refusal in self.replica.reject(local_seq, error):
-            entry = self.outstanding.pop(refusal.local_seq, None)
-            if entry is not None:
-                if not keep:
-                    self.outbox.remove(refusal.local_seq)
-                told.append((entry, refusal.error))
-        for entry, reason in told:
-            entry.outcome.reject(reason)
 
     # watching
 
@@ -279,66 +215,10 @@ class SpaceSession(Asking):
     def _mutate(self, kind: Literal["add", "set"], watches: Sequence[WatchSpec]) -> Outcome[Sync]:
         if self.error is not None:
             return Outcome.failed(self.error)
-        mutation = _Mutation(kind, watches, Outcome())
-        self._mutations.append(mutation)
+        outcome = self._watching.change(kind, watches)
         self._need()
-        self._mutate_next()
-        return mutation.outcome
-
-    def _mutate_next(self) -> None:
-        """One at a time, so that two of them cannot build competing views."""
-        if self.stage is not Stage.LIVE or self._mutating is not None or not self._mutations:
-            return
-        mutation = self._mutating = self._mutations.popleft()
-        kind = WatchAdd if mutation.kind == "add" else WatchSet
-
-        def answered(response: Response) -> None:
-            self._mutating = None
-            if isinstance(response.error, UnsetType):
-                try:
-                    sync = msgspec.convert(response.ok, _Watched).sync
-                except msgspec.ValidationError as error:
-                    self.fail(ProtocolError(f"a watch was answered without a sync: {error}"))
-                    return
-                if mutation.kind == "set":
-                    self.watches = {}
-                    sync = self._replacing(sync)
-                self.watches.update({watch.id: watch for watch in mutation.watches})
-                self.replica.pull(sync)
-                mutation.outcome.resolve(sync)
-            else:
-                mutation.outcome.reject(_request_refused(response))
-            self._mutate_next()
-
-        def lost(error: SyncError) -> None:
-            self._mutating = None
-            # It may be installed, and its documents on their way to nobody.
-            self._unsure_of_watches = True
-            mutation.outcome.reject(error)
-
-        self._ask(
-            lambda request: kind(
-                request_id=request,
-                space=self.space,
-                session_id=self._id(),
-                watches=list(mutation.watches),
-            ),
-            answered,
-            lost,
-        )
-
-    def _replacing(self, sync: Sync) -> Sync:
-        """The answer to `watch.set` has everything that is watched: what it lacks is gone."""
-        named = {(upsert.branch, upsert.id) for upsert in sync.upserts}
-        named |= {(remove.branch, remove.id) for remove in sync.removes}
-        stale = [
-            Remove(branch=entity.branch, id=entity.id)
-            for entity in self.view.entities
-            if (entity.branch, entity.id) not in named
-        ]
-        if not stale:
-            return sync
-        return msgspec.structs.replace(sync, removes=[*sync.removes, *stale])
+        self._watching.next()
+        return outcome
 
     def sync(
         self, id: str, path: Sequence[str] = (), schema: Any = False, branch: str = MAIN
@@ -349,21 +229,15 @@ class SpaceSession(Asking):
         """
         if self.error is not None:
             return Outcome.failed(self.error)
-        outcome: Outcome[None] = Outcome()
         interest = Interest(BranchName(branch), EntityId(id), tuple(path), schema)
-        self._interests.want(interest)
-        self._asks.append((interest, outcome))
         self.client.wait_turn()
-        return outcome
+        return self._watching.want(interest)
 
     def synced(self) -> Outcome[None]:
         """Known once everything asked for so far is answered, watches and commits alike."""
         all_known: Outcome[None] = Outcome()
         waiting: list[Outcome[Any]] = [entry.outcome for entry in self.outstanding.values()]
-        waiting += [outcome for _, outcome in self._asks]
-        waiting += [mutation.outcome for mutation in self._mutations]
-        if self._mutating is not None:
-            waiting.append(self._mutating.outcome)
+        waiting += self._watching.waiting()
         left = len(waiting)
         if not left:
             all_known.resolve(None)
@@ -377,21 +251,6 @@ class SpaceSession(Asking):
         for outcome in waiting:
             outcome.then(one_less)
         return all_known
-
-    def _tell_interests(self) -> None:
-        interests = self._interests.take()
-        asks, self._asks = self._asks, []
-        running = [m.outcome for m in (*self._mutations, self._mutating) if m is not None]
-        if interests:
-            added = self.watch_add([interest.to_watch() for interest in interests])
-            added.then(lambda outcome: self._interests.forget(interests) if outcome.error else None)
-            running.append(added)
-        for _, ask in asks:
-            # A covered ask may be covered by an earlier one that is still on its way.
-            if running:
-                running[-1].then(lambda outcome, ask=ask: _pass_on(outcome, ask))  # type: ignore[misc]
-            else:
-                ask.resolve(None)
 
     # asking
 
@@ -410,30 +269,23 @@ class SpaceSession(Asking):
             if isinstance(response.error, UnsetType):
                 outcome.resolve(response.ok)
             else:
-                outcome.reject(_request_refused(response))
+                outcome.reject(request_refused(response))
 
         def ask() -> None:
             if self.error is not None:
                 outcome.reject(self.error)
             else:
-                self._ask(build, answered, outcome.reject)
+                self.client.ask(build, answered, outcome.reject)
 
         self._need()
-        if self.stage is Stage.LIVE:
+        if self.live:
             ask()
         else:
             self._waiting.append(ask)
         return outcome
 
-    def _ask(
-        self,
-        build: Callable[[str], Request],
-        answered: Callable[[Response], None],
-        lost: Callable[[SyncError], None],
-    ) -> None:
-        self.client.ask(build, answered, lost)
-
-    def _id(self) -> str:
+    def id(self) -> str:
+        """What the server calls this session."""
         assert self.session_id is not None, "the session is open"
         return self.session_id
 
@@ -467,7 +319,7 @@ class SpaceSession(Asking):
             failed, self.opening = self.opening, Outcome()
             failed.reject(error)
 
-        self._ask(
+        self.client.ask(
             lambda request: SessionOpen(
                 request_id=request,
                 space=self.space,
@@ -484,7 +336,7 @@ class SpaceSession(Asking):
             self._leave_when_done()
             return
         if not isinstance(response.error, UnsetType):
-            refused = _request_refused(response)
+            refused = request_refused(response)
             if refused.name == "SessionRevokedError":
                 self.fail(SessionRevoked(f"session revoked: {refused}"), keep=False)
             else:
@@ -504,8 +356,7 @@ class SpaceSession(Asking):
 
     def _changed(self, error: SessionChanged) -> None:
         """The commits belong to a session that is gone; in another they could land twice."""
-        for local_seq in list(self.outstanding):
-            self._refuse(local_seq, error)
+        self.commits.refuse_all(error)
         self.replica.orphan()
 
     def _begin_restore(self, opened: _Opened) -> None:
@@ -514,41 +365,22 @@ class SpaceSession(Asking):
         if opened.sync is not None:
             restore.frames.append(opened.sync)
         restore.replays = set(self.outstanding)
-        for local_seq in sorted(restore.replays):
-            self._send(self.outstanding[local_seq])
+        self.commits.due()  # everything is sent again, so nothing waits for that
+        for _, entry in sorted(self.outstanding.items()):
+            self.commits.send(entry, self._verdict)
         if not opened.resumed and (self.watches or self.view.entities):
             # Until the server has said that it has them, also after the next lost connection.
-            self._unsure_of_watches = True
-        if self._unsure_of_watches:
+            self._watching.unsure = True
+        if self._watching.unsure:
             restore.watches = True
-            self._reinstall_watches()
+            self._watching.reinstall()
         self._catch_up_when_ready()
 
-    def _reinstall_watches(self) -> None:
-        watches = list(self.watches.values())
-
-        def answered(response: Response) -> None:
-            if not isinstance(response.error, UnsetType):
-                # Going on would look like watching, and nothing would come.
-                self.fail(_request_refused(response))
-                return
-            try:
-                sync = msgspec.convert(response.ok, _Watched).sync
-            except msgspec.ValidationError as error:
-                self.fail(ProtocolError(f"a watch was answered without a sync: {error}"))
-                return
-            self._unsure_of_watches = False
-            self._restore.watches = False
-            self.replica.integrate(self._replacing(sync))
-            self._live_when_ready()
-
-        self._ask(
-            lambda request: WatchSet(
-                request_id=request, space=self.space, session_id=self._id(), watches=watches
-            ),
-            answered,
-            _ignore,
-        )
+    def reinstalled(self, sync: Sync) -> None:
+        """The server has the watches again; `sync` is everything that they reach."""
+        self._restore.watches = False
+        self.replica.integrate(sync)
+        self._live_when_ready()
 
     def _catch_up_when_ready(self) -> None:
         restore = self._restore
@@ -561,10 +393,10 @@ class SpaceSession(Asking):
         """Verdicts and what was missed, together, so that no change is shown twice."""
         restore = self._restore
         restore.caught_up = True
-        accepted: dict[LocalSeq, _Accepted] = {}
+        accepted: dict[LocalSeq, Accepted] = {}
         for local_seq, response in sorted(restore.verdicts.items()):
             if isinstance(response.error, UnsetType) and local_seq in self.outstanding:
-                found = self._accepted(response)
+                found = self.commits.accepted(response)
                 if found is None:
                     return
                 accepted[local_seq] = found
@@ -574,9 +406,9 @@ class SpaceSession(Asking):
             self.replica.integrate(frame)
         for local_seq, response in sorted(restore.verdicts.items()):
             if local_seq in accepted:
-                self._land(local_seq, accepted[local_seq])
+                self.commits.land(local_seq, accepted[local_seq])
             elif local_seq in self.outstanding:
-                self._refuse(local_seq, _commit_refused(response))
+                self.commits.refuse(local_seq, commit_refused(response))
 
     def _live_when_ready(self) -> None:
         if self.stage is not Stage.RESTORING:
@@ -584,14 +416,12 @@ class SpaceSession(Asking):
         if not self._restore.caught_up or self._restore.watches:
             return
         self.stage = Stage.LIVE
-        for local_seq in sorted(self.outstanding):
-            entry = self.outstanding.get(local_seq)
-            if entry is not None and entry.connection != self.client.connections:
-                self._send(entry)
+        for entry in self.commits.unsent():
+            self.commits.send(entry, self._verdict)
         waiting, self._waiting = self._waiting, []
         for ask in waiting:
             ask()
-        self._mutate_next()
+        self._watching.next()
         self.client.wait_turn()
         self.opening.resolve(None)
 
@@ -610,7 +440,7 @@ class SpaceSession(Asking):
 
     def effect(self, sync: Sync) -> None:
         """Something watched has changed."""
-        if self.stage is Stage.LIVE or (self.stage is Stage.RESTORING and self._restore.caught_up):
+        if self.live or (self.stage is Stage.RESTORING and self._restore.caught_up):
             self.replica.integrate(sync)
         elif self.stage is Stage.RESTORING:
             self._restore.frames.append(sync)
@@ -621,16 +451,15 @@ class SpaceSession(Asking):
 
     def turn(self) -> None:
         """Whatever was going on is over: say now what was saved up."""
-        if self._asks or self._interests.waiting:
-            self._tell_interests()
+        self._watching.tell_interests()
         seen = self.replica.integrated
-        if self.stage is Stage.LIVE and seen > self._acked:
+        if self.live and seen > self._acked:
             self._acked = seen
-            self._ask(
+            self.client.ask(
                 lambda request: Ack(
                     request_id=request,
                     space=self.space,
-                    session_id=self._id(),
+                    session_id=self.id(),
                     seen_seq=seen,
                 ),
                 _ignore,
@@ -659,7 +488,7 @@ class SpaceSession(Asking):
         for local_seq in sorted(self.outstanding):
             entry = self.outstanding.get(local_seq)
             if entry is not None and entry.connection != on_its_way:
-                self._refuse(local_seq, self.error, keep=True)
+                self.commits.refuse(local_seq, self.error, keep=True)
         if self.stage is Stage.RESTORING and not self._restore.caught_up:
             self._catch_up()
         self.stage = Stage.CLOSING
@@ -672,22 +501,13 @@ class SpaceSession(Asking):
             return
         self.error = self.error or error
         self.stage = Stage.CLOSED
-        for local_seq in sorted(self.outstanding):
-            if local_seq in self.outstanding:
-                self._refuse(local_seq, self.error, keep)
+        self.commits.refuse_all(self.error, keep)
         self._give_up(self.error)
         self.client.session_closed()
 
     def _give_up(self, error: Exception) -> None:
-        mutations = [*([self._mutating] if self._mutating else []), *self._mutations]
-        self._mutating = None
-        self._mutations.clear()
-        asks, self._asks = self._asks, []
         waiting, self._waiting = self._waiting, []
-        for mutation in mutations:
-            mutation.outcome.reject(error)
-        for _, outcome in asks:
-            outcome.reject(error)
+        self._watching.give_up(error)
         for ask in waiting:
             ask()
         self.opening.reject(error)
@@ -701,22 +521,3 @@ class SpaceSession(Asking):
 
 def _ignore(_: object) -> None:
     pass
-
-
-def _pass_on(outcome: Outcome[Any], ask: Outcome[None]) -> None:
-    if outcome.error is None:
-        ask.resolve(None)
-    else:
-        ask.reject(outcome.error)
-
-
-def _request_refused(response: Response) -> RequestRefused:
-    return RequestRefused.from_wire(_error(response))
-
-
-def _commit_refused(response: Response) -> CommitRefused:
-    return CommitRefused.from_wire(_error(response))
-
-
-def _error(response: Response) -> Any:
-    return None if isinstance(response.error, UnsetType) else msgspec.to_builtins(response.error)

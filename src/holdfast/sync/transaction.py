@@ -35,7 +35,8 @@ from holdfast.sync.outcome import Outcome
 from holdfast.sync.reads import Read, is_inline
 
 if TYPE_CHECKING:
-    from holdfast.sync.session import Landed, SpaceSession
+    from holdfast.sync.commits import Landed
+from holdfast.sync.session import SpaceSession
 
 VALUE = "value"
 

@@ -11,6 +11,7 @@ import msgspec
 from holdfast.ids import LocalSeq
 from holdfast.sync.actions import Action, Send, Wake
 from holdfast.sync.client import TURN, Client
+from holdfast.sync.commits import Landed
 from holdfast.sync.messages import (
     CAPABILITIES,
     Effect,
@@ -27,7 +28,7 @@ from holdfast.sync.messages import (
 from holdfast.sync.outcome import Outcome
 from holdfast.sync.reads import Read
 from holdfast.sync.replica import ORIGINAL, Notification
-from holdfast.sync.session import Landed, SpaceSession
+from holdfast.sync.session import SpaceSession
 from holdfast.sync.view import WatchView
 
 Step = dict[str, Any]

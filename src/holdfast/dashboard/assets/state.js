@@ -3,7 +3,7 @@
 import { Sync } from "./sync.js";
 import { scheduler } from "./ui.js";
 
-export const LIVE = "holdfast";
+const LIVE = document.documentElement.dataset.space;
 const BOARD = "live:board";
 
 let draw = () => {};

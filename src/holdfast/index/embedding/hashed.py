@@ -1,10 +1,10 @@
-"""The default embedding: hashed features, in code, with nothing to download.
+"""A small embedding for tests and comparison: hashed features, with no file behind it.
 
 Each word has a fixed pseudo-random sparse vector, made from a hash of the word and of its letter
 trigrams; a text is the weighted sum of its words. So `parser` lies near `parsing`, and a chunk near
 a question that shares words or stems with it. It knows nothing of meaning: it cannot tell that
-`remove` and `delete` are alike. It is a stand-in until a trained static model ships, and it is
-weighted lightly when lanes are fused.
+`remove` and `delete` are alike, as the model of `static.py` can; it is weighted lightly when lanes
+are fused.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from holdfast.mcp.tool import (
@@ -10,91 +9,56 @@ from holdfast.mcp.tool import (
     Result,
     Tool,
     array,
+    boolean,
     choice,
     inputs,
     integer,
     maybe,
     string,
 )
-from holdfast.mcp.tools.common import SPAN, answer_schema, call_text, continued
-
-LINES_SHOWN = 40
+from holdfast.mcp.tools.common import SPAN, answer_schema, call_text
 
 
 def run(call: Call) -> Result:
     from holdfast.index.tools.search import search_code
-
-    a = call.arguments
-    path = call.caller.path(a["path"])
-    found: Any = search_code(
-        call.desk.index,
-        path,
-        a["query"],
-        scope=a["scope"],
-        result_mode=a["resultMode"],
-        group_by=a["groupBy"],
-        limit=a["limit"],
-    )
-    facts: dict[str, Any] = {**found, "results": [dict(one) for one in found["results"]]}
-    if found["status"] != "ok":
-        return Result(_refused(facts), facts)
-    root = call.desk.index.governing(path)[1]
-    _leave_out_what_is_held(call, facts["results"], "" if root is None else root.root)
-    if len(facts["results"]) >= a["limit"]:
-        facts["continue"] = continued(
-            "search_code", **{**a, "path": path, "limit": min(50, a["limit"] * 2)}
-        )
-    return Result(_text(facts, "" if root is None else root.root), facts)
-
-
-def _leave_out_what_is_held(call: Call, results: list[dict[str, Any]], root: str) -> None:
-    """Point at lines that the agent provably holds as they are, instead of sending them."""
     from holdfast.mcp.binding import Bound
     from holdfast.reading.scope import Lines
 
-    caller = call.caller
-    with call.desk.sessions.of(caller, call.meta, "search_code", call.arguments) as session:
-        for one in results:
-            one["in_context"] = False
+    a, caller = call.arguments, call.caller
+    given = a["path"] if isinstance(a["path"], list) else [a["path"]]
+    with call.desk.sessions.of(caller, call.meta, "search_code", a) as session:
+
+        def holds(path: str, first: int, last: int) -> bool:
             if not isinstance(session, Bound):
-                continue
+                return False
             reader = call.desk.reader(caller.cwd or "/", caller.home)
-            span = Lines(one["span"]["startLine"], one["span"]["endLine"])
-            if reader.holds(os.path.join(root, one["file"]), span, session.host):
-                one["in_context"] = True
-                one.pop("preview", None)
-                one.pop("content", None)
+            return reader.holds(path, Lines(first, last), session.host)
+
+        found: Any = search_code(
+            call.desk.index,
+            [caller.path(path) for path in given],
+            a["query"],
+            scope=a["scope"],
+            result_mode=a["resultMode"],
+            group_by=a["groupBy"],
+            limit=a["limit"],
+            budget=a["budget"],
+            cursor=a.get("cursor"),
+            debug=a["debug"],
+            holds=holds,
+        )
+    facts: dict[str, Any] = dict(found)
+    if facts["status"] != "ok":
+        return Result(str(facts.get("message", facts["status"])), facts)
+    if "continuation" in facts:
+        facts["continue"] = facts["continuation"]["call"]
+    return Result(_text(facts), facts)
 
 
-def _refused(facts: dict[str, Any]) -> str:
-    return str(facts.get("message", facts["status"]))
-
-
-def _text(facts: dict[str, Any], root: str) -> str:
+def _text(facts: dict[str, Any]) -> str:
     lines = []
     for one in facts["results"]:
-        span = one["span"]
-        first, last = span["startLine"], span["endLine"]
-        label = f"  {one['symbolLabel']}" if one.get("symbolLabel") else ""
-        kind = f" ({one['symbolKind']})" if one.get("symbolKind") else ""
-        head = f"{one['file']}:{first}-{last}{label}{kind}"
-        if one["in_context"]:
-            lines += [f"{head}  [in your context already]", ""]
-            continue
-        lines.append(head)
-        text = (one.get("preview") or one.get("content") or "").rstrip("\n").split("\n")
-        lines += [f"    {line}" for line in text[:LINES_SHOWN]]
-        if len(text) > LINES_SHOWN:
-            more = call_text(
-                "read",
-                {
-                    "path": os.path.join(root, one["file"]),
-                    "offset": first,
-                    "limit": last - first + 1,
-                },
-            )
-            lines.append(f"    [{len(text) - LINES_SHOWN} more lines; continue: {more}]")
-        lines.append("")
+        lines += [*_result(one), ""]
     if not facts["results"]:
         lines.append("Nothing found.")
     decision = facts.get("freshnessDecision") or {}
@@ -106,9 +70,31 @@ def _text(facts: dict[str, Any], root: str) -> str:
         )
     lines += [f"[{warning}]" for warning in facts.get("warnings", [])]
     if "continue" in facts:
+        counts = facts["counts"]
         more = call_text("search_code", facts["continue"]["args"])
-        lines.append(f"[{len(facts['results'])} results shown; for more: {more}]")
+        lines.append(
+            f"[results {counts['from']}-{counts['to']} of {counts['total']}; continue: {more}]"
+        )
     return "\n".join(lines).rstrip()
+
+
+def _result(one: dict[str, Any]) -> list[str]:
+    span = one["span"]
+    label = f"  {one['symbolLabel']}" if one.get("symbolLabel") else ""
+    kind = f" ({one['symbolKind']})" if one.get("symbolKind") else ""
+    root = f"{one['codebasePath']}: " if "codebasePath" in one else ""
+    head = f"{root}{one['file']}:{span['startLine']}-{span['endLine']}{label}{kind}"
+    if one.get("in_context"):
+        return [f"{head}  [in your context already]"]
+    text = (one.get("preview") or one.get("content") or "").rstrip("\n")
+    lines = [head, *(f"    {line}" for line in text.split("\n") if text)]
+    if "next" in one:
+        lines.append(f"    [all of it: {call_text('read', one['next']['args'])}]")
+    if one.get("alikeCount"):
+        first = one["alike"][0]
+        place = f"{first['file']}:{first['span']['startLine']}"
+        lines.append(f"    [{one['alikeCount']} more alike, such as {place}]")
+    return lines
 
 
 _RESULT = {
@@ -125,7 +111,7 @@ _RESULT = {
         "preview": {"type": "string"},
         "content": {"type": "string"},
     },
-    "required": ["kind", "file", "span", "score", "in_context"],
+    "required": ["kind", "file", "span", "score"],
 }
 
 SEARCH_CODE = Tool(
@@ -139,8 +125,17 @@ SEARCH_CODE = Tool(
     ),
     input=inputs(
         "query",
-        query=string("a name, a phrase or a behaviour", minLength=1),
-        path=string("the tree, or a directory in it", default="."),
+        query=string(
+            "a name, a phrase or a behaviour; filters: lang:py path:src/ -path:tests/ must:word "
+            "exclude:word re:pattern sym:Name",
+            minLength=1,
+        ),
+        path={
+            "type": ["string", "array"],
+            "items": {"type": "string"},
+            "description": "the tree, or a directory in it; or several",
+            "default": ".",
+        },
         scope=choice(
             ("runtime", "mixed", "docs"),
             "code, code and documents, or only documents",
@@ -149,6 +144,9 @@ SEARCH_CODE = Tool(
         limit=integer("at most so many results", minimum=1, maximum=50, default=10),
         resultMode=choice(("grouped", "raw"), "symbols, or chunks of text", default="grouped"),
         groupBy=choice(("symbol", "file"), "one result for each", default="symbol"),
+        budget=integer("at most so many tokens of results", minimum=100, default=8000),
+        cursor=string("of the page before: the answer's continue has it"),
+        debug=boolean("tell how results were found", default=False),
     ),
     output=answer_schema(
         path=string("what was asked, made absolute"),
@@ -162,6 +160,11 @@ SEARCH_CODE = Tool(
         hints={"type": "object", "description": "calls that help"},
         indexing={"type": "object"},
         compatibility={"type": "object"},
+        paths=array({"type": "string"}),
+        roots=array({"type": "object"}),
+        counts={"type": "object", "description": "which results these are, of how many"},
+        continuation={"type": "object"},
+        recommendedNextAction={"type": "object"},
         results=array(_RESULT),
     ),
     run=run,

@@ -29,7 +29,7 @@ from typing import Any
 from holdfast.reading.errors import NotOurs
 from holdfast.reading.events import Anchored, Barrier, Event, Hidden, Refreshed
 from holdfast.reading.hosts.lines import Follower, loads
-from holdfast.reading.hosts.sidecar import Sidecar, text_digest
+from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
 from holdfast.reading.scope import WHOLE
 from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
 from holdfast.reading.trust import Ledger
@@ -54,8 +54,11 @@ class _Line:
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     events: tuple[tuple[str, Event | None, Served | None], ...] = ()
-    shown: dict[str, str] = field(default_factory=dict)
-    """Text of each result by call id, for the sidecar to recognise; digests, not texts."""
+    shown: dict[str, frozenset[str]] = field(default_factory=dict)
+    """What each result may stand for by call id, for the sidecar to recognise; digests only.
+
+    Of a result with structured content the model is shown that, as JSON with the text in it.
+    """
     bridged: str | None = None
     """Of a compaction, the line before it. Never a way for trust."""
 
@@ -197,7 +200,7 @@ class ClaudeCodeLog:
             text = _text_of(block.get("content"))
             if text is None or block.get("is_error") is True:
                 continue
-            line.shown[call] = text_digest(text)
+            line.shown[call] = frozenset(map(text_digest, texts_of(text)))
             if len(found) == 1 and self._names.get(call) == "Read":
                 events.append((call, *_native_read(raw.get("toolUseResult"), text)))
         line.results, line.events = tuple(results), tuple(events)
@@ -280,7 +283,7 @@ class ClaudeCodeLog:
             return
         for call in line.results:
             record = self.sidecar.served.get(call)
-            if record is not None and line.shown.get(call) == record.text_sha256:
+            if record is not None and record.text_sha256 in line.shown.get(call, ()):
                 _chain(tree, call, "read", record.event(), record.served())
         for name in (line.uuid, *line.calls):
             for count, event in enumerate(self.sidecar.refreshed.get(name, ())):

@@ -10,13 +10,12 @@ we gave: long outputs are shortened on the way to the model.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from holdfast.reading.errors import NotOurs
 from holdfast.reading.events import Barrier, Event, Refreshed
 from holdfast.reading.hosts.lines import Follower, loads
-from holdfast.reading.hosts.sidecar import Sidecar, text_digest
+from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
 from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
 
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "mcp_tool_call_output")
@@ -94,7 +93,7 @@ class CodexLog:
             call = payload.get("call_id")
             if isinstance(call, str) and call not in self._calls:
                 self._calls.add(call)
-                name, texts = call, frozenset(map(text_digest, _texts(payload.get("output"))))
+                name, texts = call, frozenset(map(text_digest, texts_of(payload.get("output"))))
         self._items.append((name, kind, barrier, texts))
 
     def _build(self) -> None:
@@ -118,19 +117,3 @@ class CodexLog:
     def _chain(self, name: str, kind: str, event: Event | None, served: Served | None) -> None:
         parent = self.tree.ids[-1] if len(self.tree) else None
         self.tree.add(name, parent, kind, event, served)
-
-
-def _texts(output: Any) -> Iterator[str]:
-    """Every way in which an output may carry a text: plain, in blocks, or as JSON of either."""
-    if isinstance(output, str):
-        yield output
-        if output[:1] in ("{", "["):
-            inner = loads(output.encode("utf-8", "surrogatepass"))
-            if inner is not None and not isinstance(inner, str):
-                yield from _texts(inner)
-    elif isinstance(output, list):
-        blocks = [b.get("text") for b in output if isinstance(b, Mapping)]
-        if len(blocks) == len(output) == 1 and isinstance(blocks[0], str):
-            yield blocks[0]
-    elif isinstance(output, Mapping):
-        yield from _texts(output.get("content"))

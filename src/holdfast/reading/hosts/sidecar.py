@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,22 @@ FORMAT_VERSION = 1
 def text_digest(text: str) -> str:
     """How a record names the text it was made for."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def texts_of(output: Any) -> Iterator[str]:
+    """Every way in which an output may carry a text: plain, in blocks, or as JSON of either."""
+    if isinstance(output, str):
+        yield output
+        if output[:1] in ("{", "["):
+            inner = loads(output.encode("utf-8", "surrogatepass"))
+            if inner is not None and not isinstance(inner, str):
+                yield from texts_of(inner)
+    elif isinstance(output, list):
+        blocks = [b.get("text") for b in output if isinstance(b, Mapping)]
+        if len(blocks) == len(output) == 1 and isinstance(blocks[0], str):
+            yield blocks[0]
+    elif isinstance(output, Mapping):
+        yield from texts_of(output.get("content"))
 
 
 @dataclass(frozen=True, slots=True)

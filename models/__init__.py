@@ -1,0 +1,1 @@
+"""The embedding model: its card, and how it is trained."""

@@ -1,0 +1,75 @@
+"""Words of code and prose as the numbers of a fixed vocabulary.
+
+An identifier is split where its case, its underscores and its digits say so. A part that the
+vocabulary knows is one piece; any other is cut greedily, the longest known start first, then the
+longest known continuation. What cannot be cut so says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+PIECES_VERSION = 1
+"""1: parts of identifiers in lower case, longest start first."""
+
+WORD = re.compile(r"[^\W_]+")
+"""A run of letters and digits; underscores separate."""
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
+WORD_CHARACTERS_MAX = 64
+PART_CHARACTERS_MAX = 32
+BORROWED_MIN = 3
+"""A whole word may continue another only if it has so many letters."""
+
+
+def parts(word: str) -> list[str]:
+    """The parts of an identifier, in lower case."""
+    if len(word) > WORD_CHARACTERS_MAX:
+        return []
+    return [part.lower() for part in _PARTS.findall(word)]
+
+
+def pieces(part: str, number: Mapping[str, int]) -> list[int]:
+    """The numbers of a part's pieces; empty when it cannot be cut into known ones."""
+    whole = number.get(part)
+    if whole is not None:
+        return [whole]
+    size = len(part)
+    if size > PART_CHARACTERS_MAX or part.isdigit():
+        return []
+    found: list[int] = []
+    at = 0
+    while at < size:
+        for end in range(size, at, -1):
+            text = part[at:end]
+            if at == 0:
+                known = number.get(text)
+            else:
+                known = number.get("##" + text)
+                if known is None and len(text) >= BORROWED_MIN:
+                    known = number.get(text)
+            if known is not None:
+                found.append(known)
+                at = end
+                break
+        else:
+            return []
+    return found
+
+
+class Vocabulary(dict[str, tuple[int, ...]]):
+    """Each word as met in text -> the numbers of its pieces, found once."""
+
+    _MEMO_MAX = 200_000
+
+    def __init__(self, words: list[str]) -> None:
+        super().__init__()
+        self.number = {word: i for i, word in enumerate(words)}
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        if len(self) > self._MEMO_MAX:
+            self.clear()
+        found = tuple(i for part in parts(word) for i in pieces(part, self.number))
+        self[word] = found
+        return found

@@ -1,0 +1,180 @@
+"""The default embedding: a static model of our own, in the wheel, with nothing to download.
+
+Each piece of the vocabulary has one learned vector and two learned weights, one for questions and
+one for code. A text is the weighted sum of its pieces; there is no network to run, so a chunk takes
+tens of microseconds. Code has three fields, told apart by its first lines: the path, the symbol,
+the text. Each is brought to length one before they are added, so a long body does not drown its
+name.
+
+Unlike words in common, it knows that `remove` and `delete` are alike. Word order it does not know,
+nor words it has never met, beyond their spelling. How it was trained is in `models/CARD.md`.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from holdfast.index.embedding.pieces import PIECES_VERSION, WORD, Vocabulary
+from holdfast.index.errors import EmbeddingFailed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+MODEL_FILE = Path(__file__).parent / "data" / "static.bin"
+MAGIC = b"HFSTATIC"
+FORMAT_VERSION = 1
+"""The format of the model's file.
+
+1: a JSON header, then the vocabulary (zlib), int8 vectors and two weights of each piece.
+"""
+
+ALIGNMENT = 64
+COUNT_MAX = 255
+"""A piece that occurs more often than this in a text counts as if it occurred so often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a model's file says of itself; `digest` is the SHA-256 of all after the header."""
+
+    model: str
+    digest: str
+    dimension: int
+    pieces: int
+    fields: tuple[float, float, float]
+    sections: dict[str, tuple[int, int]]
+    body: int
+    size: int
+
+
+@cache
+def read_header(path: Path = MODEL_FILE) -> Header:
+    """The header alone: a few hundred bytes, so that a fingerprint does not cost a model."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(12)
+            magic, length = struct.unpack("<8sI", start)
+            if magic != MAGIC:
+                raise ValueError("not a model's file")
+            said = json.loads(file.read(length))
+        if said["format"] != FORMAT_VERSION or said["pieces_version"] != PIECES_VERSION:
+            raise ValueError(f"made for another version of this program: {said['format']}")
+        body = -(-(12 + length) // ALIGNMENT) * ALIGNMENT
+        sections = {name: (int(at), int(size)) for name, (at, size) in said["sections"].items()}
+        a, b, c = said["fields"]
+        size = body + max(at + length for at, length in sections.values())
+        if path.stat().st_size != size:
+            raise ValueError(f"it should have {size} bytes")
+    except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
+        raise EmbeddingFailed("static", f"the model {path.name} cannot be read: {error}") from error
+    return Header(
+        said["model"],
+        said["digest"],
+        said["dimension"],
+        said["pieces"],
+        (a, b, c),
+        sections,
+        body,
+        size,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    vocabulary: Vocabulary
+    vectors: Any
+    asked: Any
+    told: Any
+    amounts: Any
+    fields: tuple[float, float, float]
+
+
+@cache
+def _load(path: Path) -> _Loaded:
+    """The model. Its vectors are mapped: processes share them, and unused ones cost nothing."""
+    import numpy as np
+
+    header = read_header(path)
+
+    def mapped(name: str, kind: str, shape: tuple[int, ...]) -> Any:
+        at = header.body + header.sections[name][0]
+        return np.memmap(path, dtype=kind, mode="r", offset=at, shape=shape).view(np.ndarray)
+
+    with path.open("rb") as file:
+        at, size = header.sections["vocabulary"]
+        file.seek(header.body + at)
+        words = zlib.decompress(file.read(size)).decode().split("\n")
+    shape = (header.pieces, header.dimension)
+    return _Loaded(
+        Vocabulary(words),
+        mapped("vectors", "<i1", shape),
+        mapped("asked", "<f4", shape[:1]),
+        mapped("told", "<f4", shape[:1]),
+        np.sqrt(np.arange(COUNT_MAX + 1, dtype=np.float32)),
+        header.fields,
+    )
+
+
+class StaticEmbedding:
+    """The model of the wheel, or another of the same format."""
+
+    name = "static"
+    local = True
+
+    def __init__(self, path: Path = MODEL_FILE) -> None:
+        header = read_header(path)
+        self._path = path
+        self.model = f"{header.model}-{header.digest[:16]}"
+        self.dimension = header.dimension
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row for each chunk, given as its path, its symbol and its text, line by line."""
+        import numpy as np
+
+        model = _load(self._path)
+        out = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        of_path, of_symbol, of_text = model.fields
+        last, path_row = "", None
+        for i, text in enumerate(texts):
+            path, _, rest = text.partition("\n")
+            symbol, _, body = rest.partition("\n")
+            if path_row is None or path != last:
+                last, path_row = path, self._unit(model, path, model.told)
+            row = of_path * path_row + of_text * self._unit(model, body, model.told)
+            if symbol:
+                row += of_symbol * self._unit(model, symbol, model.told)
+            length = float(np.sqrt(row @ row))
+            if length > 0:
+                out[i] = row / np.float32(length)
+        return out
+
+    def embed_query(self, text: str) -> Vectors:
+        model = _load(self._path)
+        row: Vectors = self._unit(model, text, model.asked)[None, :]
+        return row
+
+    def _unit(self, model: _Loaded, text: str, weights: Any) -> Any:
+        """A field's vector, of length one; zero when it has no piece we know."""
+        import numpy as np
+
+        counts = Counter(chain.from_iterable(map(model.vocabulary.__getitem__, WORD.findall(text))))
+        n = len(counts)
+        if not n:
+            return np.zeros(self.dimension, np.float32)
+        ids = np.fromiter(counts, np.intp, n)
+        amounts = model.amounts[np.minimum(np.fromiter(counts.values(), np.intp, n), COUNT_MAX)]
+        row = (amounts * weights[ids]) @ model.vectors[ids].astype(np.float32)
+        length = float(np.sqrt(row @ row))
+        return row / np.float32(length) if length > 0 else row

@@ -1,0 +1,65 @@
+"""Arguments are checked by a few words of our own; the judge of JSON Schema is their twin."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from holdfast.mcp.tool import BadArguments, faults_of
+from holdfast.mcp.tools import TOOLS
+
+LEAVES = st.one_of(
+    st.none(), st.booleans(), st.integers(-3, 60), st.floats(-2, 60, allow_nan=False),
+    st.sampled_from(["", "a", "set", "create", "runtime", "source", "callers", "x" * 90]),
+)  # fmt: skip
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.sampled_from(["op", "id", "value", "file", "seq", "z"]), inner),
+    ),
+    max_leaves=6,
+)
+
+
+@st.composite
+def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+    name = draw(st.sampled_from(sorted(TOOLS)))
+    known = [*TOOLS[name].input["properties"], "unknown"]
+    arguments = draw(st.dictionaries(st.sampled_from(known), VALUES, max_size=4))
+    for required in TOOLS[name].input["required"]:
+        if draw(st.booleans()):
+            arguments.setdefault(required, draw(VALUES))
+    return name, arguments
+
+
+@pytest.mark.shows("MCP-CHECK")
+@given(calls())
+def test_our_check_and_the_judge_of_json_schema_agree(made: tuple[str, dict[str, Any]]) -> None:
+    name, arguments = made
+    tool = TOOLS[name]
+    judged = Draft202012Validator(tool.input).is_valid(arguments)
+    assert (faults_of(arguments, tool.input, "") == []) is judged
+
+
+def test_null_is_the_same_as_absent_and_defaults_are_filled_in() -> None:
+    search = TOOLS["search_code"]
+    checked = search.checked({"query": "x", "limit": None})
+    assert checked["limit"] == 10
+    assert checked["path"] == "."
+    with pytest.raises(BadArguments) as wrong:
+        search.checked({"limit": 99, "scope": "all", "extra": 1})
+    assert len(wrong.value.faults) == 4
+    assert "query is missing" in str(wrong.value)
+
+
+@pytest.mark.shows("MCP-BENCH")
+def test_the_tools_can_be_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bench import mcp, timing
+
+    monkeypatch.setattr(timing, "OUT", tmp_path / "out")
+    timing.report("mcp", mcp.measure(tmp_path / "home", rounds=1, calls=3))
+    assert "overhead per call" in (tmp_path / "out" / "mcp.json").read_text()

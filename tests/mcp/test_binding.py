@@ -1,0 +1,316 @@
+"""Which conversation is this: proven, or not used."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from holdfast.mcp import bindings
+from holdfast.mcp.binding import THREAD_ID, TOOL_USE_ID, Bound, Sessions, Unbound, pending_call
+from holdfast.mcp.bindings import Binding
+from holdfast.mcp.caller import Ancestor, Caller, caller_of
+from tests.mcp.agents import WAIT_S, Machine, call, facts_of, text_of
+from tests.mcp.conversations import Claude, Codex
+
+
+def found(
+    home: Path, caller: Caller, meta: Mapping[str, Any] | None = None, **arguments: Any
+) -> Bound | Unbound:
+    def no_space(name: str) -> Any:
+        raise AssertionError("no session of our own is meant")
+
+    sessions = Sessions(home, no_space, now_ms=lambda: 0, new_id=lambda: "id", wait_s=0.0)
+    with sessions.of(caller, meta or {}, "read", arguments) as session:
+        return session
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Path:
+    return tmp_path / "user"
+
+
+def claude_of(user: Path, cwd: str = "/code") -> Claude:
+    return Claude(user / ".claude" / "projects" / cwd.replace("/", "-"))
+
+
+AGENT = Ancestor(4321, 99, "claude")
+
+
+@pytest.mark.shows("MCP-BIND-UNKNOWN")
+def test_without_a_sign_nothing_is_bound(tmp_path: Path, user: Path) -> None:
+    claude_of(user).asks("read", {})
+    for caller in (
+        Caller("/code", {"HOME": str(user)}),
+        Caller("/code", {"HOME": str(user)}, (AGENT,)),
+        Caller(None, {}, transport="HTTP"),
+    ):
+        session = found(tmp_path, caller)
+        assert isinstance(session, Unbound)
+        assert session.why
+
+
+@pytest.mark.shows("MCP-BIND-CALL")
+def test_the_transcript_that_holds_the_pending_call_is_the_conversation(
+    tmp_path: Path, user: Path
+) -> None:
+    """Two sessions of one project run side by side; only one of them made this call."""
+    one, other = claude_of(user), claude_of(user)
+    call = one.asks("read", {"path": "a"})
+    other.asks("read", {"path": "a"})
+    session = found(tmp_path, Caller("/code", {"HOME": str(user)}, (AGENT,)), {TOOL_USE_ID: call})
+    assert isinstance(session, Bound)
+    assert (session.session, session.call) == (one.session, call)
+    stranger = found(tmp_path, Caller("/code", {"HOME": str(user)}), {TOOL_USE_ID: "toolu_none"})
+    assert isinstance(stranger, Unbound)
+    assert "no transcript" in stranger.why
+
+
+@pytest.mark.shows("MCP-BIND-ENV")
+def test_an_inherited_session_id_is_only_a_place_to_look(tmp_path: Path, user: Path) -> None:
+    """A shell inside another agent's session hands its variable down to all it starts."""
+    mine, inherited = claude_of(user, "/mine"), claude_of(user, "/elsewhere")
+    environment = {"HOME": str(user), "CLAUDE_CODE_SESSION_ID": inherited.session}
+    call = mine.asks("read", {})
+    inherited.asks("read", {})
+    session = found(tmp_path, Caller("/mine", environment), {TOOL_USE_ID: call})
+    assert isinstance(session, Bound)
+    assert session.session == mine.session
+    away = found(tmp_path, Caller("/nowhere", environment), {TOOL_USE_ID: call})
+    assert isinstance(away, Unbound)
+
+
+@pytest.mark.shows("MCP-BIND-HOOK")
+def test_a_hooks_binding_leads_to_a_transcript_anywhere(tmp_path: Path, user: Path) -> None:
+    claude = Claude(tmp_path / "odd place")
+    call = claude.asks("read", {})
+    kept = Binding("claude-code", claude.session, str(claude.path), "/code",
+                   (AGENT.pid, AGENT.start), "SessionStart", 5)  # fmt: skip
+    assert bindings.write(tmp_path, kept) is not None
+    assert bindings.read_all(tmp_path) == [kept]
+    below = Caller("/x", {"HOME": str(user)}, (Ancestor(9, 9, "sh"), AGENT))
+    session = found(tmp_path, below, {TOOL_USE_ID: call})
+    assert isinstance(session, Bound)
+    assert "hook" in session.how
+    again = Ancestor(AGENT.pid, AGENT.start + 1, "claude")  # another process with its number
+    other = found(tmp_path, Caller("/x", {"HOME": str(user)}, (again,)), {TOOL_USE_ID: call})
+    assert isinstance(other, Unbound)
+    over_http = found(tmp_path, Caller(None, {}, transport="HTTP"), {TOOL_USE_ID: call})
+    assert isinstance(over_http, Bound)
+
+
+@pytest.mark.shows("MCP-BIND-FILE")
+def test_the_form_of_a_binding_is_fixed_by_its_version(tmp_path: Path) -> None:
+    """Change the form, and this fails: then give it a new version and its line of history."""
+    kept = Binding("claude-code", "s-1", "/t.jsonl", "/code", (1, 2), "SessionStart", 3)
+    path = bindings.write(tmp_path, kept)
+    assert path is not None
+    assert json.loads(path.read_text()) == {
+        "format": "holdfast-binding", "v": 1, "host": "claude-code", "session": "s-1",
+        "transcript": "/t.jsonl", "cwd": "/code", "agent": {"pid": 1, "start": 2},
+        "event": "SessionStart", "at": 3,
+    }  # fmt: skip
+    assert path.stat().st_mode & 0o077 == 0
+    assert bindings.FORMAT_VERSION == 1
+    assert bindings.write(tmp_path, Binding("x", "../up", "", "", None, "", 0)) is None
+    for wrong in ({"v": 2}, {"at": "now"}, {"agent": {"pid": 1}}, {"session": 3}):
+        assert bindings.parse({**kept.to_wire(), **wrong}) is None
+    for text in ("", "{", "[]", "nonsense"):
+        path.write_text(text)
+        assert bindings.read_all(tmp_path) == []
+
+
+@pytest.mark.shows("MCP-BIND-CODEX")
+def test_codex_names_its_thread_and_the_rollout_names_the_call(tmp_path: Path, user: Path) -> None:
+    home = user / ".codex"
+    codex, other = Codex(home), Codex(home)
+    item = {"type": "function_call", "name": "mcp__holdfast__read", "call_id": "c1",
+            "arguments": '{"path": "a"}'}  # fmt: skip
+    codex.item("response_item", item)
+    caller = Caller("/code", {"HOME": str(user)})
+    session = found(tmp_path, caller, {THREAD_ID: codex.thread}, path="a")
+    assert isinstance(session, Bound)
+    assert (session.kind, session.session, session.call) == ("codex", codex.thread, "c1")
+    assert pending_call(str(codex.path), "read", {"path": "b"}) is None
+    codex.item("response_item", {**item, "call_id": "c2"})
+    assert pending_call(str(codex.path), "read", {"path": "a"}) is None, (
+        "two: which one is not known"
+    )
+    codex.item("response_item", {"type": "function_call_output", "call_id": "c1", "output": "x"})
+    assert pending_call(str(codex.path), "read", {"path": "a"}) == "c2"
+    for thread in ("none", "../x", "*"):
+        assert isinstance(found(tmp_path, caller, {THREAD_ID: thread}), Unbound)
+    assert other.thread != codex.thread
+
+
+@pytest.mark.shows("MCP-BIND-ANCESTRY")
+def test_an_ancestor_that_holds_one_rollout_open_is_certain_and_two_are_not(
+    tmp_path: Path, user: Path
+) -> None:
+    codex, other = Codex(user / ".codex"), Codex(user / ".codex")
+    program = "import sys; held = [open(p) for p in sys.argv[1:]]; print('.', flush=True); input()"
+
+    def holding(*paths: Path) -> subprocess.Popen[str]:
+        started = subprocess.Popen(
+            [sys.executable, "-c", program, *map(str, paths)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert started.stdout is not None
+        started.stdout.readline()
+        return started
+
+    from holdfast.mcp.rendezvous import process
+
+    for paths, certain in (((codex.path,), True), ((codex.path, other.path), False), ((), False)):
+        with holding(*paths) as agent:
+            facts = process(agent.pid)
+            assert facts is not None
+            start = int(str(facts["start"]))
+            caller = Caller("/code", {"HOME": str(user)}, (Ancestor(agent.pid, start, "codex"),))
+            assert isinstance(found(tmp_path, caller), Bound) is certain
+            reused = Caller("/", {"HOME": str(user)}, (Ancestor(agent.pid, start - 1, "codex"),))
+            assert isinstance(found(tmp_path, reused), Unbound)
+            agent.communicate("\n", timeout=WAIT_S)
+
+
+def test_a_greeting_in_a_wrong_form_is_not_believed() -> None:
+    caller = caller_of(
+        {"cwd": 3, "environment": ["x"], "ancestors": [1, {"pid": "1"}], "session": ""}, "u"
+    )
+    assert caller == Caller(name="mcp-u", _turn=caller._turn)
+
+
+# over the wire
+
+
+@pytest.mark.shows("MCP-BIND-TRUST")
+@pytest.mark.parametrize("structured", [False, True], ids=["text", "structured"])
+def test_claude_code_is_sent_only_what_its_transcript_does_not_show(
+    machine: Machine, structured: bool
+) -> None:
+    claude = Claude(
+        Path(machine.environment["HOME"]) / ".claude" / "projects" / _munged(machine.tree),
+        structured=structured,
+    )
+    cart = machine.tree / "shop" / "cart.py"
+    rest = "".join(f"\n\ndef price_{n}(amount):\n    return amount * {n}\n" for n in range(60))
+    cart.write_text(cart.read_text() + rest)
+
+    async def story(client: Client) -> None:
+        first = await claude.uses(client, "read", path="shop/cart.py")
+        assert text_of(first) == cart.read_text()
+        second = facts_of(await claude.uses(client, "read", path="shop/cart.py"))
+        assert second["mode"] == "unchanged"
+        cart.write_text(cart.read_text().replace("sum(", "round("))
+        third = facts_of(await claude.uses(client, "read", path="shop/cart.py"))
+        assert third["mode"] == "diff"
+        assert "+        return round(" in third["content"]
+        status = facts_of(await claude.uses(client, "readcache_status"))
+        assert (status["bound"], status["host"], status["proves"]) == (True, "claude-code", True)
+        assert status["saved"]["tokens"] > 0
+        assert "holds the call" in status["how"]
+        # Without the call's id the leaf is a guess, and a guess proves nothing.
+        plain = facts_of(await call(client, "read", path="shop/cart.py"))
+        assert plain["content"] == cart.read_text()
+        taken = await claude.uses(client, "readcache_refresh", path="shop/cart.py")
+        assert "invalidated" in text_of(taken)
+        fresh = facts_of(await claude.uses(client, "read", path="shop/cart.py"))
+        assert fresh["content"] == cart.read_text()
+        claude.compacts()
+        lost = facts_of(await claude.uses(client, "context"))
+        assert [file["path"] for file in lost["lost"]] == [str(cart)]
+        after = facts_of(await claude.uses(client, "read", path="shop/cart.py"))
+        assert after["content"] == cart.read_text(), "a compaction takes back all trust"
+
+    machine.talk(story)
+
+
+def _munged(folder: Path) -> str:
+    return "".join(c if c.isalnum() else "-" for c in str(folder))
+
+
+@pytest.mark.shows("MCP-BIND-TRUST")
+def test_an_answer_that_the_agent_shortened_proves_nothing(machine: Machine) -> None:
+    claude = Claude(
+        Path(machine.environment["HOME"]) / ".claude" / "projects" / _munged(machine.tree)
+    )
+
+    async def story(client: Client) -> None:
+        id = claude.asks("read", {"path": "shop/tax.py"})
+        await call(client, "read", meta={TOOL_USE_ID: id}, path="shop/tax.py")
+        claude.is_answered(id, "[cut because it was too long]")
+        again = facts_of(await claude.uses(client, "read", path="shop/tax.py"))
+        assert again["mode"] == "full"
+
+    machine.talk(story)
+
+
+@pytest.mark.shows("MCP-BIND-TRUST")
+def test_codex_is_sent_only_what_its_rollout_does_not_show(machine: Machine) -> None:
+    codex = Codex(Path(machine.environment["HOME"]) / ".codex")
+
+    async def story(client: Client) -> None:
+        assert facts_of(await codex.uses(client, "read", path="shop/tax.py"))["mode"] == "full"
+        assert facts_of(await codex.uses(client, "read", path="shop/tax.py"))["mode"] == "unchanged"
+        codex.item("compacted", {"message": "summary"})
+        assert facts_of(await codex.uses(client, "read", path="shop/tax.py"))["mode"] == "full"
+
+    machine.talk(story)
+
+
+@pytest.mark.shows("MCP-BIND-OPTION")
+def test_a_named_session_of_our_own_holds_what_was_sent(machine: Machine) -> None:
+    async def story() -> None:
+        async with asyncio.timeout(WAIT_S):
+            async with machine.agent("legacy", "--session", "mine") as client:
+                assert facts_of(await call(client, "read", path="shop/tax.py"))["mode"] == "full"
+                again = facts_of(await call(client, "read", path="shop/tax.py"))
+                assert again["mode"] == "unchanged"
+            async with machine.agent("2026-07-28", "--session", "mine") as client:
+                later = facts_of(await call(client, "read", path="shop/tax.py"))
+                assert later["mode"] == "unchanged", "the session outlives the connection"
+                status = facts_of(await call(client, "readcache_status"))
+                assert status["how"] == "named by --session"
+            async with machine.agent(
+                "legacy", "--session", str(machine.tree / "no.jsonl")
+            ) as client:
+                status = facts_of(await call(client, "readcache_status"))
+                assert status["bound"] is False
+                assert "no.jsonl" in status["why"]
+
+    asyncio.run(story())
+
+
+@pytest.mark.shows("MCP-SEARCH-HELD")
+def test_a_hit_whose_lines_are_held_comes_without_its_text(machine: Machine) -> None:
+    async def story(client: Client) -> None:
+        await call(client, "manage_index", action="create", path=".", wait=60)
+        before = facts_of(await call(client, "search_code", query="sum up prices"))["results"][0]
+        assert "in_context" not in before
+        assert "preview" in before
+        await call(client, "read", path=before["file"])
+        await call(client, "readcache_status")
+        result = await call(client, "search_code", query="sum up prices")
+        after = facts_of(result)["results"][0]
+        assert (after["file"], after["in_context"]) == (before["file"], True)
+        assert "preview" not in after
+        assert "in your context already" in text_of(result)
+        (machine.tree / "shop" / "cart.py").write_text("def total():\n    return 'sum up prices'\n")
+        changed = facts_of(await call(client, "search_code", query="sum up prices"))["results"][0]
+        assert "in_context" not in changed, "what was held is no longer what is there"
+
+    machine.talk(story, "legacy", "--session", "searcher")
+
+
+def test_the_shim_tells_no_secrets_of_its_environment() -> None:
+    from holdfast.mcp.rendezvous import greeting
+
+    given = {"CLAUDE_CODE_OAUTH_TOKEN": "x", "CODEX_API_KEY": "y", "OPENAI_API_KEY": "z",
+             "CODEX_HOME": "/c", "CLAUDE_CODE_SESSION_ID": "s", "PATH": "/bin"}  # fmt: skip
+    told = greeting("1", given, None, None)
+    assert told["environment"] == {"CODEX_HOME": "/c", "CLAUDE_CODE_SESSION_ID": "s"}
