@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-ALL = ["store", "graph", "sync", "reading", "savings", "sequence", "facts", "index", "mcp"]
+ALL = ["store", "graph", "sync", "reading", "savings", "sequence", "facts", "index", "exact", "mcp"]
 
 
 def main() -> int:

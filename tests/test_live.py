@@ -95,6 +95,17 @@ def test_a_second_publisher_goes_on_where_the_first_left(store: Store) -> None:
     store.close()
 
 
+@pytest.mark.shows("LIVE-CHANGES")
+def test_a_name_that_is_no_text_does_not_stop_the_rest(store: Store) -> None:
+    publisher = live.Publisher(store, "live-1")
+    strange = {"root": "/srv/caf\udce9", "runs": [(1, 2)]}
+    assert publisher.publish(seen(codebases={"k1": strange})) == 1
+    assert publisher.publish(seen(codebases={"k1": strange})) is None
+    document = store.read("live:codebase/k1")
+    assert document == {"value": {"root": "/srv/caf?", "runs": [[1, 2]]}}
+    store.close()
+
+
 @pytest.mark.shows("LIVE-FORMAT")
 def test_the_documents_have_a_version() -> None:
     """Changing the shape of the board is a new format."""

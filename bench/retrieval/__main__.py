@@ -158,10 +158,10 @@ def shown(found: dict[str, Any]) -> str:
         f"{found['machine']}"
     ]
     parts.append(table(
-        ("system", "NDCG@10", "95%", "by file", "MRR", "r@1", "r@5", "r@10", "r@20",
+        ("system", "NDCG@10", "95%", "by path", "by file", "MRR", "r@1", "r@5", "r@10", "r@20",
          "r 500 tok", "1k", "2k", "4k", "8k", "index s", "chunks/s", "p50 ms", "p95 ms", "MB"),
         [(name, f"{s['ndcg10']:.3f}", "{:.3f}-{:.3f}".format(*s["ndcg10_95"]),
-          f"{s['file_ndcg10']:.3f}", f"{s['mrr']:.3f}",
+          f"{s['path_ndcg10']:.3f}", f"{s['file_ndcg10']:.3f}", f"{s['mrr']:.3f}",
           *(f"{s[f'recall@{k}']:.3f}" for k in (1, 5, 10, 20)),
           *(f"{s[f'recall@{k}tok']:.3f}" for k in (500, 1000, 2000, 4000, 8000)),
           f"{s['index_s']:.1f}", f"{s['chunks_per_s']:,.0f}", f"{s['latency_p50_ms']:.2f}",

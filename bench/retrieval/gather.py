@@ -1,9 +1,10 @@
 """`python -m bench.retrieval.gather`: questions that sources ask of themselves.
 
 From doc comments: the first sentence of a function's documentation is the question, the function
-is the answer, and the comment is blanked in the indexed copy. Sentences that name the function, or
-that stand elsewhere in the tree too, are passed over: the first would be a look-up, the second has
-answers that nobody labelled.
+is the answer, and the comment is blanked in the indexed copy, as are those of its neighbours in the
+file: otherwise the function would be the only one there that nothing speaks for. Sentences that
+name the function, or that stand elsewhere in the tree too, are passed over: the first would be a
+look-up, the second has answers that nobody labelled.
 
 From commits of a repository: the subject is the question, the functions whose lines the commit
 touched, where they are now, are the answer.
@@ -20,8 +21,8 @@ import json
 import random
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,23 +74,24 @@ class Function:
 
 
 def documented(path: str, source: bytes) -> Iterator[Function]:
-    """Functions of a file whose documentation can stand for a question."""
+    """Every function of a file that has a doc comment; the sentence is all of it."""
     text = source.decode("utf-8", "replace")
     lines = text.splitlines()
     suffix = Path(path).suffix
     if suffix == ".py":
-        found = _python(path, text)
-    elif suffix in _DEFINITIONS:
-        found = _by_pattern(path, lines, _DEFINITIONS[suffix])
-    else:
-        found = _by_facts(path, source, lines)
-    for function in found:
+        return _python(path, text)
+    if suffix in _DEFINITIONS:
+        return _by_pattern(path, lines, _DEFINITIONS[suffix])
+    return _by_facts(path, source, lines)
+
+
+def fitting(functions: Iterable[Function]) -> Iterator[Function]:
+    """Those whose documentation can stand for a question."""
+    for function in functions:
         long_enough = LINES_MIN <= function.end - function.start + 1 <= LINES_MAX
         sentence = asked(function.sentence, function.name)
         if long_enough and sentence:
-            yield Function(
-                path, function.name, function.start, function.end, function.doc, sentence
-            )
+            yield replace(function, sentence=sentence)
 
 
 def _python(path: str, text: str) -> Iterator[Function]:
@@ -227,7 +229,7 @@ def from_docs(tree: Path, most: int, per_file: int, choose: random.Random) -> li
             continue
         texts[name] = _plain(data.decode("utf-8", "replace"))
         if not NOT_RUNTIME.search(name):
-            found[name] = list(documented(name, data))
+            found[name] = list(fitting(documented(name, data)))
     everything = "\n".join(texts.values())
     order = [name for name in found if found[name]]
     choose.shuffle(order)
@@ -348,11 +350,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             functions = from_docs(tree, args.most, 3, choose)
             drawn[entry["id"]] = {
                 "documentation": [
-                    {"query": f.sentence, "blanked": [f.path, *f.doc],
-                     "relevant": [{"path": f.path, "lines": [f.start, f.end]}]}
+                    {"query": f.sentence, "relevant": [{"path": f.path, "lines": [f.start, f.end]}]}
                     for f in functions
-                ]
-            }  # fmt: skip
+                ],
+                "blanked": {
+                    path: sorted({f.doc for f in documented(path, (tree / path).read_bytes())})
+                    for path in sorted({f.path for f in functions})
+                },
+            }
         print(entry["id"], {kind: len(rows) for kind, rows in drawn[entry["id"]].items()})
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps(drawn, indent=1) + "\n")

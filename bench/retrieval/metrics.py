@@ -8,8 +8,9 @@ it; what shows it again only takes up a rank. So:
     MRR      1 / rank of the first result that shows any target, 0 beyond the list
     recall   share of the targets shown within k results, or within so many tokens of text
 
-`by_file` asks only for the right file: results of one file count as one, at its best rank, and
-labels lose their lines. It is what sets without lines measure.
+Two more ask only for the right file, with labels that lose their lines: `path_ndcg10` is what a set
+without lines measures (every result takes up a rank), `file_ndcg10` counts the results of one file
+as one, at its best rank.
 """
 
 from __future__ import annotations
@@ -98,6 +99,7 @@ def judge(results: Sequence[Result], targets: Sequence[Target]) -> dict[str, flo
     file_ranks = first_ranks(files, paths)
     return {
         "ndcg10": ndcg(ranks, targets),
+        "path_ndcg10": ndcg(first_ranks(results, paths), paths),
         "file_ndcg10": ndcg(file_ranks, paths),
         "mrr": reciprocal_rank(ranks),
         **{f"recall@{k}": recall(ranks, k) for k in RANKS},

@@ -24,6 +24,8 @@ from bench.retrieval.metrics import Result
 SYSTEMS = ("holdfast", "bm25", "ripgrep", "semble", "semble-bm25")
 SEMBLE = "0.7.0"
 TIMEOUT_S = 1_800
+TIMED = 20
+"""How many questions of a repository are asked again, to time a warm answer."""
 
 
 class Failed(Exception):
@@ -60,6 +62,7 @@ class Bench:
             home = Path(directory)
             job = {
                 "root": str(root.resolve()), "queries": list(queries), "limit": self.limit,
+                "timed": TIMED,
                 "home": str(home / "home"), "without": list(self.without),
                 "weights": self.weights, "scope": self.scope,
                 "environment": dict(self.environment), "model": system == "semble",

@@ -5,7 +5,7 @@ sends every change once, survives a lost connection and never promises more than
 is going on is written down like any other document, in a space of its own, and whoever wants to
 see it live watches that space: the dashboard, `holdfast memory watch`, a program.
 
-    space   holdfast
+    space   holdfast                 (see `space_of` for databases that several machines share)
     live:board             links to all below
     live:codebase/<key>    a tracked tree: state, proof, progress, freshness, and why
     live:session/<name>    a session: entries, compactions, what it holds and has saved
@@ -21,6 +21,7 @@ May be late, or show a state that a moment ago was true. Never shows one that wa
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -48,6 +49,24 @@ SETTLE_MS = 80
 log = logging.getLogger("holdfast.live")
 
 Documents = dict[str, dict[str, Any]]
+
+
+def space_of(home: Path, database_url: str | None, namespace: str) -> str:
+    """The live space of a home.
+
+    What is going on is a matter of one home: its trees, its sessions. A database that several
+    machines share has a live space for each, else they would delete each other's documents.
+    """
+    if database_url is None:
+        return SPACE
+    digest = hashlib.sha256(f"{namespace}\n{home}".encode("utf-8", "surrogatepass")).hexdigest()
+    named = "".join(c if c.isalnum() or c in "._" else "-" for c in namespace)[:60]
+    return f"{SPACE}-{named}-{digest[:8]}"
+
+
+def is_live(space: str) -> bool:
+    """Whether a space holds live documents, of this home or of another."""
+    return space == SPACE or space.startswith(f"{SPACE}-")
 
 
 def link(id: str) -> dict[str, Any]:
@@ -87,6 +106,17 @@ def operations(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict
     return written + [{"op": "delete", "id": id} for id in sorted(before) if id not in after]
 
 
+def storable(value: Any) -> Any:
+    """The same value, where names of files hold what is no text with a mark in its place."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {storable(name): storable(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable(member) for member in value]
+    return value
+
+
 class Publisher:
     """Writes what it is shown into the space, and only what changed."""
 
@@ -100,7 +130,7 @@ class Publisher:
 
     def publish(self, documents: Documents) -> int | None:
         """Commit what differs, as one commit; its seq, or None when nothing does."""
-        changed = operations(self.published(), documents)
+        changed = operations(self.published(), storable(documents))
         if not changed:
             return None
         commit = {"localSeq": self._local_seq, "operations": changed}

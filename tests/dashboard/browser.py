@@ -93,15 +93,7 @@ class Dashboarded(Served):
     """A server of a home, and the address that lets a browser in."""
 
     def __init__(self, home: Path, *options: str) -> None:
-        before = os.environ.get("HOLDFAST_HOME")
-        os.environ["HOLDFAST_HOME"] = str(home)
-        try:
-            super().__init__(str(home / "spaces"), "--show-token", *options)
-        finally:
-            if before is None:
-                del os.environ["HOLDFAST_HOME"]
-            else:
-                os.environ["HOLDFAST_HOME"] = before
+        super().__init__(str(home / "spaces"), "--show-token", *options, home=str(home))
         self.home = home
         self.base = self.url.replace("ws://", "http://").removesuffix("/sync")
         token = (home / "token").read_text(encoding="utf-8").strip()

@@ -20,6 +20,7 @@ from holdfast.store.store import open_store
 from holdfast.sync.serve import ServeOptions, SyncService
 from holdfast.sync.websocket import Doors
 from holdfast.web.compose import site
+from tests.postgres import PostgresServer
 from tests.web.test_site import BEARER, TOKEN, Answer, asked
 
 ASSETS = resources.files("holdfast.dashboard") / "assets"
@@ -60,6 +61,19 @@ def test_nothing_is_inline_and_nothing_comes_from_elsewhere() -> None:
             assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", text)
             for module in re.findall(r'from "([^"]+)"', text):
                 assert (ASSETS / module.removeprefix("./")).is_file(), f"{file.name}: {module}"
+
+
+def test_no_module_takes_what_it_does_not_use() -> None:
+    for file in ASSETS.iterdir():
+        text = file.read_text(encoding="utf-8")
+        for taken in re.finditer(r"import \{([^}]*)\} from", text):
+            rest = text.replace(taken[0], "")
+            unused = [
+                n
+                for n in re.split(r",\s*", taken[1].strip())
+                if not re.search(rf"\b{n.split()[-1]}\b", rest)
+            ]
+            assert unused == [], file.name
 
 
 @pytest.mark.shows("DASH-SHIPPED")
@@ -211,6 +225,10 @@ def test_each_question_answers_what_the_command_answers(
     assert [(e["id"], e["parent"], e["depth"], e["leaf"], e["holds"]) for e in tree] == [
         (e["id"], e["parent"], e["depth"], e["leaf"], e["scopes"]) for e in shown
     ]
+    doctor, examined = ask(pages, "/api/doctor").json["findings"], said("doctor")["findings"]
+    assert [(f["about"], f["state"]) for f in doctor] == [
+        (f["about"], f["state"]) for f in examined
+    ]
     listed = ask(pages, "/api/memory/documents").json["documents"]
     assert [d["id"] for d in listed] == [d["id"] for d in said("memory", "list")]
 
@@ -235,6 +253,41 @@ def test_a_look_says_what_changed_and_who_should_hear(demo: Demo) -> None:
         service.stop()
 
 
+@pytest.mark.shows("LIVE-SPACES", "LIVE-SESSIONS")
+def test_sessions_are_those_of_the_home_wherever_the_spaces_are(demo: Demo, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    service = DashboardService(App(demo.home), store=str(elsewhere), watch_trees=False)
+    service.look()
+    service.stop()
+    with open_store(elsewhere, SPACE) as store:
+        board = (store.read(BOARD) or {})["value"]
+        assert sorted(board["sessions"]) == ["audit-stock", "refactor-pricing"]
+        assert (store.read("live:space/local") or {})["value"]["seq"] == 0
+
+
+@pytest.mark.shows("LIVE-SPACES")
+def test_the_live_space_may_be_on_postgres(tmp_path: Path, postgres: PostgresServer) -> None:
+    app = App(tmp_path / "home", database_url=postgres.url)
+    other = DashboardService(App(tmp_path / "other", database_url=postgres.url), watch_trees=False)
+    assert other.look() is not None
+    with app.open_space() as store:
+        note = {"op": "set", "id": "note:a", "value": {"value": 1}}
+        newest = store.transact(app.session("test"), {"localSeq": 1, "operations": [note]}).seq
+    service = DashboardService(app, watch_trees=False)
+    assert service.look() is not None
+    assert service.look() is None
+    other.look()
+    assert service.look() is None, "what another machine says is said elsewhere"
+    service.stop()
+    other.stop()
+    assert service.live_space != other.live_space
+    with app.open_space(service.live_space) as live:
+        space = (live.read("live:space/local") or {})["value"]
+        assert space["seq"] == newest
+        assert BOARD in {state.id for state in live.documents()}
+        assert (live.read("live:health") or {})["value"]["store"] == "PostgreSQL"
+
+
 @pytest.mark.shows("LIVE-HEALTH")
 def test_an_unreadable_registry_is_said_and_not_taken_for_an_empty_one(demo: Demo) -> None:
     (demo.home / "index" / "registry.json").write_text("{")
@@ -250,13 +303,24 @@ def test_an_unreadable_registry_is_said_and_not_taken_for_an_empty_one(demo: Dem
 
 
 @pytest.mark.shows("LIVE-CHANGES")
+def test_two_servers_of_one_home_agree(demo: Demo) -> None:
+    one = DashboardService(App(demo.home), watch_trees=False)
+    other = DashboardService(App(demo.home), watch_trees=False)
+    assert one.look() == 1
+    assert other.look() is None
+    assert one.look() is None
+    one.stop()
+    other.stop()
+
+
+@pytest.mark.shows("LIVE-CHANGES")
 def test_deleting_the_live_space_loses_nothing(demo: Demo) -> None:
     def published() -> dict[str, Any]:
         service = DashboardService(App(demo.home), watch_trees=False)
         service.look()
         service.stop()
         with open_store(demo.home / "spaces", SPACE) as store:
-            return {s.id: s.document for s in store.documents() if s.id != "live:health"}
+            return {s.id: s.document for s in store.documents()}
 
     before = published()
     for file in (demo.home / "spaces" / "engine-v3").glob(f"{SPACE}.sqlite*"):

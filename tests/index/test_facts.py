@@ -214,7 +214,7 @@ def test_namesakes_are_told_apart_by_their_order() -> None:
 @pytest.mark.shows("FACT-IDS")
 def test_an_id_is_this_and_stays_this() -> None:
     """Ids are kept in indexes; a new recipe needs a new FACTS_VERSION."""
-    assert FACTS_VERSION == 1
+    assert FACTS_VERSION == 2
     assert symbol_id("a.py", "A.f", "method", 0) == "sym_761c267704d9ebed3abd"
 
 
@@ -231,9 +231,10 @@ def test_the_format_does_not_change_without_a_new_version() -> None:
             "Inheritance",
             "Chunk",
             "Problem",
+            "FileFacts",
         )
     }
-    assert FACTS_VERSION == 1
+    assert FACTS_VERSION == 2
     assert shapes == {
         "Span": ["first_line", "last_line", "start", "end"],
         "Symbol": [
@@ -255,6 +256,22 @@ def test_the_format_does_not_change_without_a_new_version() -> None:
         "Inheritance": ["child", "base", "kind", "line"],
         "Chunk": ["owner", "span", "part", "parts", "broken_line"],
         "Problem": ["code", "line", "detail"],
+        "FileFacts": [
+            "path",
+            "language",
+            "module",
+            "lines",
+            "size",
+            "symbols",
+            "imports",
+            "calls",
+            "bindings",
+            "inherits",
+            "chunks",
+            "problems",
+            "version",
+            "guessed",
+        ],
     }
 
 

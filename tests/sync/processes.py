@@ -25,7 +25,7 @@ CLIENTS: "list[Client]" = []
 class Served:
     """A server process. It says where it listens, and can be killed."""
 
-    def __init__(self, store: str, *options: str) -> None:
+    def __init__(self, store: str, *options: str, home: str | None = None) -> None:
         # Its token must not be the one of whoever runs the tests.
         self._home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.process = subprocess.Popen(
@@ -34,7 +34,7 @@ class Served:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", "HOLDFAST_HOME": self._home.name},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", "HOLDFAST_HOME": home or self._home.name},
         )  # fmt: skip
         self._errors: list[str] = []
         self._reading = threading.Thread(target=self._read_errors, daemon=True)

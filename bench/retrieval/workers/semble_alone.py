@@ -63,7 +63,7 @@ def main() -> None:
                 }
             )
         found["answers"].append(places)
-    for text in job["queries"]:
+    for text in job["queries"][: job.get("timed")]:
         start = time.perf_counter()
         index.search(text, top_k=10, alpha=alpha)
         found["latency_ms"].append((time.perf_counter() - start) * 1000)

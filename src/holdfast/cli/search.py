@@ -1,24 +1,59 @@
-"""`holdfast search`: ranked code from an indexed tree."""
+"""`holdfast search`: ranked code from indexed trees."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
+import shutil
+import sys
 from typing import Any
 
-from holdfast.app import App
 from holdfast.cli.envelopes import as_typed, exit_code, spoken
-from holdfast.cli.output import print_json
+from holdfast.cli.output import (
+    BOLD,
+    DIM,
+    GREEN,
+    YELLOW,
+    counted,
+    plain,
+    print_json,
+    print_table,
+    styled,
+)
+from holdfast.errors import UsageError
 from holdfast.index.search.scopes import SCOPES
-from holdfast.index.tools.search import LIMIT_DEFAULT, search_code
+from holdfast.index.settings import index_of
+from holdfast.index.tools.search import BUDGET_DEFAULT, search_code
+from holdfast.index.tools.searching import LIMIT_DEFAULT
 
-LINES_SHOWN = 8
+OPERATORS = """\
+operators, anywhere in the query:
+  lang:python        files of a language; repeat for several
+  path:src/  -path:tests/
+                     files by path, as in .gitignore
+  must:"yaml.load"   chunks with this text, exclude:text those without
+  re:"def \\w+_price" lines that match a pattern of Python's
+  sym:Cart.total     a symbol by name; * stands for letters
+A backslash in front makes plain text of an operator."""
+
+
+_OPERATOR_WORD = re.compile(r"-path:")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("query", nargs="+", help="a name, a phrase or a behaviour")
-    parser.add_argument("--path", default=".", help="the tree, or a directory in it")
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = OPERATORS
+    # A word such as -path:tests/ is part of the query, as a negative number would be.
+    parser._negative_number_matcher = _OPERATOR_WORD
+    parser.add_argument("query", nargs="*", help="a name, a phrase or a behaviour, and operators")
+    parser.add_argument(
+        "--path",
+        action="append",
+        metavar="PATH",
+        help="the tree, or a directory in it (default: here); repeat for several",
+    )
     parser.add_argument(
         "--scope",
         choices=SCOPES,
@@ -32,6 +67,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"at most so many results (default: {LIMIT_DEFAULT})",
     )
+    parser.add_argument("--cursor", metavar="WORD", help="go on where a page ended, as it says")
+    parser.add_argument(
+        "--budget",
+        type=int,
+        default=BUDGET_DEFAULT,
+        metavar="TOKENS",
+        help=f"at most so many tokens of results (default: {BUDGET_DEFAULT})",
+    )
+    parser.add_argument(
+        "--similar", metavar="PATH:10-20", help="code like these lines, or like a whole file"
+    )
+    parser.add_argument(
+        "--snippet", metavar="FILE", help="code like the text of a file from anywhere; - reads it"
+    )
     parser.add_argument("--raw", action="store_true", help="chunks instead of symbols")
     parser.add_argument(
         "--by",
@@ -40,51 +89,79 @@ def configure(parser: argparse.ArgumentParser) -> None:
         dest="group_by",
         help="one result for each symbol (default) or file",
     )
+    parser.add_argument(
+        "--debug", action="store_true", help="say what each result's place is made of"
+    )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    index = App.from_environment().open_index()
+    snippet = None if args.snippet is None else _text_of(args.snippet)
+    paths = args.path or ["."]
+    index = index_of(os.environ)
     try:
         answer: Any = search_code(
             index,
-            args.path,
+            paths[0] if len(paths) == 1 else paths,
             " ".join(args.query),
             scope=args.scope,
             result_mode="raw" if args.raw else "grouped",
             group_by=args.group_by,
             limit=args.limit,
+            budget=args.budget,
+            cursor=args.cursor,
+            debug=args.debug,
+            similar=_as_given(args.similar),
+            snippet=snippet,
         )
     finally:
         index.close()
     if args.json:
         print_json(answer)
+    elif answer["status"] == "blocked":
+        print(answer["message"])
+        print(f"[from the start: {_command(args)}]")
     elif answer["status"] != "ok" and not os.path.exists(answer["path"]):
         print(f"'{answer['path']}' does not exist.")
     elif answer["status"] != "ok":
         print(spoken(answer["message"]))
     else:
-        _print(answer)
+        _print(answer, args)
     return exit_code(answer)
 
 
-def _print(answer: Any) -> None:
-    for result in answer["results"]:
-        span = result["span"]
-        label = result["symbolLabel"] or ""
-        print(f"{result['file']}:{span['startLine']}-{span['endLine']}  {label}")
-        text = (result.get("preview") or result.get("content") or "").rstrip().splitlines()
-        for line in text[:LINES_SHOWN]:
-            print(f"    {line}")
-        if len(text) > LINES_SHOWN:
-            lines = (
-                f"{as_typed(result['file'], answer['path'])}:{span['startLine']}-{span['endLine']}"
+def _text_of(name: str) -> str:
+    if name == "-":
+        return sys.stdin.read()
+    try:
+        with open(name, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError as error:
+        raise UsageError(f"cannot read {name}: {error.strerror}") from error
+
+
+def _as_given(similar: str | None) -> str | None:
+    """A place as typed here, made absolute; one that is relative to the tree is left alone."""
+    if similar is None:
+        return None
+    path = similar.rsplit(":", 1)[0]
+    for named in (similar, path):
+        if os.path.exists(named):
+            return os.path.join(
+                os.path.realpath(os.path.dirname(named) or "."), os.path.basename(similar)
             )
-            more = f"holdfast read {shlex.quote(lines)}"
-            print(f"    [{len(text) - LINES_SHOWN} more lines: {more}]")
-        print()
+    return similar
+
+
+def _print(answer: Any, args: argparse.Namespace) -> None:
+    several = "roots" in answer
+    for result in answer["results"]:
+        _print_result(result, answer, several)
     if not answer["results"]:
         print("Nothing found.")
+    for root in answer.get("roots", []):
+        if root["status"] != "ok":
+            print(f"[{spoken(root['message'])}]")
     decision = answer["freshnessDecision"]
     if "stats" in decision:
         stats = decision["stats"]
@@ -93,4 +170,111 @@ def _print(answer: Any) -> None:
             f"since the index was made were taken as they are now]"
         )
     for warning in answer.get("warnings", []):
-        print(f"[{warning}]")
+        print(styled(f"[{plain(warning.split(':', 1)[-1])}]", YELLOW))
+    counts = answer["counts"]
+    if "matchedLines" in counts:
+        least = "" if counts["complete"] else "at least "
+        lines, files = counts["matchedLines"], counts["matchedFiles"]
+        said = f"{least}{counted(lines, 'line')} in {counted(files, 'file')}"
+        print(styled(f"[{said}]", DIM))
+    if "continuation" in answer:
+        after = _command(args, cursor=answer["continuation"]["cursor"])
+        print(f"[{counts['from']}-{counts['to']} of {counts['total']}; next page: {after}]")
+    if args.debug:
+        _print_debug(answer)
+
+
+def _print_result(result: Any, answer: Any, several: bool) -> None:
+    span = result["span"]
+    at = f"{result['file']}:{span['startLine']}-{span['endLine']}"
+    where = result["codebasePath"] if several else answer["path"]
+    if several:
+        at = os.path.join(os.path.basename(result["codebasePath"]), at)
+    label = f"  {styled(plain(result['symbolLabel']), GREEN)}" if result["symbolLabel"] else ""
+    kind = result.get("symbolKind", "module")
+    kind = "" if kind == "module" else f"  {styled(kind, DIM)}"
+    print(f"{styled(plain(at), BOLD)}{label}{kind}")
+    lines = _lines(result)
+    room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
+    marked = set(result.get("matchedLines", ()))
+    before = None
+    for number, text in lines:
+        if before is not None and number != before + 1:
+            print(styled(f"{'⋮':>6}", DIM))
+        before = number
+        gutter = styled(f"{number:>6}", YELLOW if number in marked else DIM)
+        text = plain(text.expandtabs(4))
+        print(f"{gutter}  {text if len(text) <= room - 8 else text[: room - 9] + '…'}".rstrip())
+    if "in_context" in result:
+        print("        [in context already]")
+    if "next" in result:
+        name = f"{as_typed(result['file'], where)}:{span['startLine']}-{span['endLine']}"
+        left = span["endLine"] - span["startLine"] + 1 - len(lines)
+        more = f"{counted(left, 'more line')}" if left > 0 else "long lines cut"
+        print(f"        [{more}: holdfast read {shlex.quote(name)}]")
+    if "alike" in result:
+        places = [f"{p['file']}:{p['span']['startLine']}" for p in result["alike"]]
+        rest = ", …" if result["alikeCount"] > len(places) else ""
+        print(f"        [and {result['alikeCount']} more like it: {', '.join(places)}{rest}]")
+    print()
+
+
+def _lines(result: Any) -> list[tuple[int, str]]:
+    """The shown lines of a result, by number."""
+    if "previewSpans" in result:
+        text = (result.get("preview") or result.get("content") or "").split("\n")
+        texts = iter(text)
+        lines: list[tuple[int, str]] = []
+        for place, span in enumerate(result["previewSpans"]):
+            if place:
+                next(texts)  # The mark between runs of lines.
+            numbers = range(span["startLine"], span["endLine"] + 1)
+            lines += [(number, next(texts)) for number in numbers]
+        return lines
+    text = result.get("content", "").splitlines()
+    return list(enumerate(text, result["span"]["startLine"]))
+
+
+def _print_debug(answer: Any) -> None:
+    """What each result's place is made of: a row for each signal, a column for each result."""
+    results = answer["results"]
+    names: list[str] = []
+    for result in results:
+        names += [name for name in result["debug"]["signals"] if name not in names]
+    room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
+    across = max(1, (room - max(map(len, [*names, "signal"]))) // 8)
+    for start in range(0, len(results), across):
+        some = results[start : start + across]
+        rows = [["score", *(f"{one['score']:.3f}" for one in some)]]
+        rows += [
+            [name, *(f"{one['debug']['signals'].get(name, 0):.3f}" for one in some)]
+            for name in names
+        ]
+        print()
+        print_table(["signal", *(f"#{n}" for n in range(start + 1, start + 1 + len(some)))], rows)
+    print()
+    for root in answer["hints"]["debugSearch"]["roots"]:
+        exact = root["exact"]
+        looked = f", looked at {exact['looked']:,} of {exact['chunks']:,} chunks" if exact else ""
+        kind = f"taken for {root['questionKind']}, " if root["questionKind"] else ""
+        print(f"{root['path']}: {kind}{counted(root['candidates'], 'candidate')}{looked}")
+
+
+def _command(args: argparse.Namespace, cursor: str | None = None) -> str:
+    """The command that was typed, with another cursor."""
+    words = ["holdfast", "search", *args.query]
+    for path in args.path or []:
+        words += ["--path", path]
+    for name, value, usual in (
+        ("--scope", args.scope, "runtime"),
+        ("--limit", args.limit, LIMIT_DEFAULT),
+        ("--budget", args.budget, BUDGET_DEFAULT),
+        ("--by", args.group_by, "symbol"),
+        ("--similar", args.similar, None),
+        ("--snippet", args.snippet, None),
+        ("--cursor", cursor, None),
+    ):
+        if value != usual:
+            words += [name, str(value)]
+    words += ["--raw"] if args.raw else []
+    return shlex.join(words)

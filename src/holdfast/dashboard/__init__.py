@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 def asgi(app: App, service: SyncService) -> Pages:
     """The dashboard of an app, beside the service whose spaces it shows."""
     from holdfast.dashboard.pages import Pages
-    from holdfast.dashboard.waking import Sleeper
-    from holdfast.live import SPACE
+    from holdfast.dashboard.waking import Sleeper, live_space_of
 
     def make() -> DashboardService:
         from holdfast.dashboard.service import DashboardService
 
         return DashboardService.beside(app, service)
 
-    sleeper = Sleeper(make, lambda: SPACE in service.server.spaces)
-    return Pages(sleeper.questions, sleeper.running, sleeper.wake)
+    space = live_space_of(app, service.options.store)
+    sleeper = Sleeper(make, lambda: space in service.server.spaces)
+    return Pages(sleeper.questions, sleeper.running, sleeper.wake, space)

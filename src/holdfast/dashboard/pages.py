@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import html
 import json
 import logging
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from holdfast.errors import HoldfastError
+from holdfast.live import SPACE
 from holdfast.sync.websocket import Receive, Scope, Send
 from holdfast.web.site import answer, answer_json, body_of, headers_of
 
@@ -60,10 +62,12 @@ class Pages:
         questions: Questions,
         life: Life | None = None,
         visited: Callable[[], object] = lambda: None,
+        space: str = SPACE,
     ) -> None:
-        """`visited` is called, in a thread, when somebody opens the page."""
+        """`visited` is called, in a thread, when somebody opens the page; `space` is where the
+        live documents are."""
         self._questions, self.life, self._visited = questions, life, visited
-        self._files = _assets()
+        self._files = _assets(space)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http", "the dashboard speaks HTTP; what is live comes by /sync"
@@ -151,13 +155,14 @@ async def _members(scope: Scope, receive: Receive) -> dict[str, str] | str:
     return {str(name): str(value) for name, value in made.items()}
 
 
-def _assets() -> dict[str, tuple[str, bytes, str]]:
+def _assets(space: str) -> dict[str, tuple[str, bytes, str]]:
     """Every file of the page: its kind, its bytes, its tag."""
+    named = f'data-space="{html.escape(space)}"'.encode()
     found = {}
     for file in (resources.files(__package__) / "assets").iterdir():
         suffix = file.name.rpartition(".")[2]
         if suffix in KINDS:
-            body = file.read_bytes()
+            body = file.read_bytes().replace(b'data-space="holdfast"', named)
             tag = hashlib.sha256(body).hexdigest()[:20]
             found[file.name] = (KINDS[suffix], body, f'"{tag}"')
     return found

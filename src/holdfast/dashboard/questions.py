@@ -17,6 +17,7 @@ from holdfast.index.code_index import CodeIndex
 from holdfast.observed import Observed, Sessions
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
+from holdfast.reading.scope import Lines
 from holdfast.reading.tree import NOBODY, Doubt
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ Members = Mapping[str, str]
 DOCUMENTS_MAX = 1_000
 CLONES_MAX = 60
 LINES_MAX = 4_000
+ENTRIES_MAX = 500
+"""Of a long session the newest entries are shown."""
 
 
 class Questions:
@@ -63,6 +66,7 @@ class Questions:
             "memory/documents": self.documents,
             "memory/log": self.log,
             "memory/drift": self.drift,
+            "doctor": self.doctor,
         }
 
     # code
@@ -72,14 +76,28 @@ class Questions:
 
         scope: Any = asked.get("scope") or "runtime"
         group_by: Any = "file" if asked.get("by") == "file" else "symbol"
-        return search_code(
+        root = self._root(asked)
+        answer: Any = search_code(
             self._index,
-            self._root(asked),
+            root,
             _need(asked, "query"),
             scope=scope,
             group_by=group_by,
             limit=_number(asked, "limit", 10),
         )
+        if asked.get("name"):
+            self._mark_held(answer["results"], root, asked)
+        return answer
+
+    def _mark_held(self, results: list[Any], root: str, asked: Members) -> None:
+        """Say of each result whether the session provably holds its lines as they are now."""
+        with self._turn:
+            host = self._followed(asked).host
+            for result in results:
+                span = result["span"]
+                lines = Lines(span["startLine"], span["endLine"])
+                path = os.path.join(root, result["file"])
+                result["in_context"] = self._reader.holds(path, lines, host)
 
     def outline(self, asked: Members) -> Any:
         from holdfast.index.tools.outline import file_outline
@@ -166,9 +184,10 @@ class Questions:
     def session(self, asked: Members) -> Any:
         """The tree of a session: every entry, where it hangs, and what it did."""
         with self._turn:
-            return self._session_tree(self._followed(asked))
+            limit = _number(asked, "limit", ENTRIES_MAX)
+            return self._session_tree(self._followed(asked), min(limit, ENTRIES_MAX))
 
-    def _session_tree(self, observed: Observed) -> Any:
+    def _session_tree(self, observed: Observed, limit: int) -> Any:
         evidence = observed.host.evidence()
         tree, log = observed.tree, observed.log
         leaf = NOBODY if isinstance(evidence, Doubt) else tree.number(evidence.leaf)
@@ -181,10 +200,10 @@ class Questions:
                 "active": number in active,
                 "leaf": number == leaf,
             }
-            for number, row in _entries(tree)
+            for number, row in _entries(tree)[-limit:]
         ]
         doubt = evidence.why if isinstance(evidence, Doubt) else None
-        return {"entries": rows, "doubt": doubt}
+        return {"entries": rows, "total": len(tree), "doubt": doubt}
 
     def context(self, asked: Members) -> Any:
         """What the agent holds, and what the latest compaction took away."""
@@ -265,6 +284,23 @@ class Questions:
                     }
                 )
         return {"links": found}
+
+    # health
+
+    def doctor(self, asked: Members) -> Any:
+        """Everything a user could have wrong, and the fix."""
+        from argparse import Namespace
+
+        from holdfast.agents.doctor import examine
+        from holdfast.cli.install import place_of
+
+        place = place_of(Namespace(scope="user", start=None))
+        found = [
+            {"about": one.about, "state": one.state, "said": one.said, "fix": one.fix or None}
+            for one in examine(self._app, place)
+        ]
+        wrong = any(one["state"] == "wrong" for one in found)
+        return {"status": "wrong" if wrong else "ok", "findings": found}
 
 
 def _entries(tree: Tree) -> list[tuple[int, dict[str, Any]]]:

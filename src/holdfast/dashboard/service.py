@@ -13,8 +13,7 @@ import platform
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from holdfast import __version__, live, sessions
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.dashboard.pages import Question
 from holdfast.dashboard.questions import Questions
+from holdfast.dashboard.waking import live_space_of
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.files.watcher import Watcher
 from holdfast.ids import SpaceId
@@ -56,16 +56,17 @@ class DashboardService:
         store: str | None = None,
         open_space: Callable[[str], Store] | None = None,
         heard: Callable[[str], None] = _nobody,
+        opened: Callable[[], Iterable[str]] = tuple,
         watch_trees: bool = True,
     ) -> None:
         """`store` is where the spaces are, if not in the app's own place; `open_space` opens one
         there and keeps it; `heard` may be called from any thread with the name of a space that has
-        a commit."""
-        self._app, self._heard = app, heard
+        a commit; `opened` names spaces that others have open, where no directory lists them."""
+        self._app, self._heard, self._opened = app, heard, opened
         self._store_url: str | Path = app.store_url if store is None else store
         self._given = open_space
+        self.live_space = live_space_of(app, str(self._store_url))
         self._watch_trees = watch_trees
-        self._started_at = _now()
         self._spaces: dict[str, Store] = {}
         self._opening = threading.Lock()
         self._seqs: dict[str, int] = {}
@@ -73,6 +74,7 @@ class DashboardService:
         self._index = app.open_index()
         self._codebases = Codebases(self._index)
         self._sessions: Sessions | None = None
+        self._logs: Store | None = None
         self._reader = Reader(
             Place(str(app.home), str(app.home)),
             Objects(app.home),
@@ -97,6 +99,7 @@ class DashboardService:
             open_space=_spaces_of(service) if in_memory else None,
             # PostgreSQL tells every server of every commit itself.
             heard=_nobody if options.on_postgres else service.endpoint.heard,
+            opened=lambda: list(service.server.spaces),
         )
 
     # life
@@ -110,6 +113,8 @@ class DashboardService:
             watcher.stop()
         self._watchers.clear()
         with self._opening:
+            if self._logs is not None:
+                self._logs.close()
             if self._given is None:
                 for store in self._spaces.values():
                     store.close()
@@ -120,7 +125,7 @@ class DashboardService:
         """What can be asked, by path below /api/."""
         if self._questions is None:
             # A book of their own: they are asked in other threads than the one that looks.
-            book = Sessions(self._open(sessions.SPACE), _now_ms, self._app.home)
+            book = Sessions(self._session_logs(), _now_ms, self._app.home)
             made = Questions(self._app, self._index, self._reader, book, self._existing)
             self._questions = made.table()
         return self._questions
@@ -131,11 +136,11 @@ class DashboardService:
         """Look at everything and commit what changed; its seq, or None when nothing did."""
         with self._looking:
             if self._publisher is None:
-                store = self._open(live.SPACE)
+                store = self._open(self.live_space)
                 self._publisher = live.Publisher(store, self._app.session("live"))
             seq = self._publisher.publish(self._documents())
             if seq is not None:
-                self._heard(live.SPACE)
+                self._heard(self.live_space)
             self._watch_roots()
             return seq
 
@@ -198,7 +203,6 @@ class DashboardService:
             "state": "ok" if worst <= 1 else order[worst],
             "version": __version__,
             "python": platform.python_version(),
-            "startedAt": self._started_at,
             "home": str(self._app.home),
             "store": "PostgreSQL" if self._on_postgres else "SQLite",
             "checks": checks,
@@ -235,10 +239,11 @@ class DashboardService:
     def _names(self) -> list[str]:
         """The spaces that a person may look into; ours and the session logs are not among them."""
         root = roots.resolve_root(self._store_url)
-        found = {DEFAULT_SPACE, *self._spaces}
+        found = {DEFAULT_SPACE, *self._spaces, *self._opened()}
         if root is not None and root.is_dir():
             found |= {path.stem for path in root.glob("*.sqlite")}
-        return sorted(found - {live.SPACE, sessions.SPACE})
+        found -= {self.live_space, sessions.SPACE}
+        return sorted(n for n in found if not (self._on_postgres and live.is_live(n)))
 
     def _open(self, name: str) -> Store:
         with self._opening:
@@ -256,9 +261,18 @@ class DashboardService:
             raise UsageError(f"there is no space {name}", "holdfast memory set --space makes one")
         return self._open(name)
 
+    def _session_logs(self) -> Store:
+        """Where reads are logged: with the app, wherever the spaces are that are served."""
+        if str(self._store_url) == str(self._app.store_url):
+            return self._open(sessions.SPACE)
+        with self._opening:
+            if self._logs is None:
+                self._logs = self._app.open_space(sessions.SPACE)
+            return self._logs
+
     def _session_book(self) -> Sessions:
         if self._sessions is None:
-            self._sessions = Sessions(self._open(sessions.SPACE), _now_ms, self._app.home)
+            self._sessions = Sessions(self._session_logs(), _now_ms, self._app.home)
         return self._sessions
 
     # noticing
@@ -281,7 +295,7 @@ class DashboardService:
         return (
             ".sqlite" in path.name
             and path.parent.name.endswith(roots.ENGINE_ROOT)
-            and (path.name.partition(".sqlite")[0] != live.SPACE)
+            and (path.name.partition(".sqlite")[0] != self.live_space)
         )
 
     def _watch_roots(self) -> None:
@@ -332,10 +346,6 @@ def _check(name: str, state: str, text: str, hint: str | None = None) -> Values:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _now_ms() -> int:

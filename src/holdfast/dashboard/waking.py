@@ -7,16 +7,27 @@ live space; nothing is imported, opened or watched before.
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
+
+from holdfast import live
+from holdfast.app import App
 
 if TYPE_CHECKING:
     from holdfast.dashboard.pages import Question
     from holdfast.dashboard.service import DashboardService
 
 LOOK_EVERY_S = 0.5
+
+
+def live_space_of(app: App, store: str) -> str:
+    """The space in which this home's live documents are."""
+    shared = store if store.startswith(("postgresql://", "postgres://")) else None
+    namespace = app.environment.get("HOLDFAST_INDEX_NAMESPACE") or socket.gethostname()
+    return live.space_of(app.home, shared, namespace)
 
 
 class Sleeper:

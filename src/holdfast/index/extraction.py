@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.index import chunks, languages
 from holdfast.index.facts import FileFacts, Problem, Span, Symbol, symbol_id
+from holdfast.index.languages import lines
 from holdfast.index.parsing import TooHardError
 from holdfast.index.walk import SYMBOLS_MAX, Gathered, Walk
 
@@ -58,6 +59,7 @@ def extract(path: str, source: bytes) -> FileFacts:
     name = languages.language_of(path, source)
     language = languages.parsed(name)
     found: Gathered | None = None
+    guessed = False
     if len(source) > PARSED_BYTES_MAX:
         detail = f"{len(source)} bytes, more than the {PARSED_BYTES_MAX} that are parsed"
         problems.append(Problem("too_large", 1, detail))
@@ -65,6 +67,8 @@ def extract(path: str, source: bytes) -> FileFacts:
         found = _walk(language, path, source, starts, problems)
     elif reader := _readers().get(name):
         found = reader(path, source, starts, problems)
+    else:
+        found, guessed = lines.read(path, source, starts, problems), True
     if found is None:
         found = Gathered(module=language.module(path, "") if language else "")
     root = found.tree.root_node if found.tree else None
@@ -88,6 +92,7 @@ def extract(path: str, source: bytes) -> FileFacts:
         inherits=tuple(found.inherits),
         chunks=chunks.partition(source, starts, found.symbols, root),
         problems=tuple(problems),
+        guessed=guessed,
     )
 
 

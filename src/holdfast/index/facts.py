@@ -19,10 +19,11 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 """The format of `FileFacts`; part of whatever key the facts are kept under.
 
 1: first version.
+2: `guessed`; files without a grammar have symbols guessed from their lines.
 """
 
 Kind = Literal[
@@ -163,7 +164,11 @@ class Problem(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class FileFacts(msgspec.Struct, frozen=True, array_like=True):
-    """Everything known about one file from its own bytes."""
+    """Everything known about one file from its own bytes.
+
+    `guessed` says that no grammar was behind it: the symbols are lines that look like definitions,
+    good for cutting and for finding chunks, and no outline or call graph is made of them.
+    """
 
     path: str
     language: str
@@ -178,6 +183,7 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True):
     chunks: tuple[Chunk, ...] = ()
     problems: tuple[Problem, ...] = ()
     version: int = FACTS_VERSION
+    guessed: bool = False
 
     def label(self, index: int) -> str:
         """The name to show for a symbol, module first: `shop.cart.Cart.total`."""

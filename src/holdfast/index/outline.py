@@ -19,9 +19,8 @@ def outline(
 ) -> Outline:
     """The symbols that overlap a window of lines."""
     last = facts.lines if last_line is None else last_line
-    found = [
-        s for s in facts.symbols if s.span.first_line <= last and s.span.last_line >= first_line
-    ]
+    symbols = () if facts.guessed else facts.symbols
+    found = [s for s in symbols if s.span.first_line <= last and s.span.last_line >= first_line]
     found.sort(key=_order)
     return Outline(tuple(found[:limit]), len(found) > limit)
 

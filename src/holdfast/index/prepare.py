@@ -131,7 +131,8 @@ def chunks_of(source: bytes, facts: FileFacts) -> tuple[PreparedChunk, ...]:
                 span.first_line,
                 span.last_line,
                 text,
-                symbol.id if symbol else None,
+                # A guessed symbol names its chunk, and is no symbol to ask more about.
+                symbol.id if symbol and not facts.guessed else None,
                 symbol.qualified if symbol else None,
                 symbol.kind if symbol else "module",
                 span.start,

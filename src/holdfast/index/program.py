@@ -13,15 +13,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from holdfast.index.facts import MODULE, Binding, FileFacts, Import, Symbol
+from holdfast.index.languages import FAMILIES
 from holdfast.index.walk import CONTAINERS
 
-FAMILIES = {
-    "python": "python", "notebook": "python",
-    "javascript": "js", "typescript": "js", "tsx": "js",
-    "go": "go", "rust": "rust", "java": "jvm", "kotlin": "jvm", "scala": "jvm",
-    "c": "c", "cpp": "c", "csharp": "csharp", "ruby": "ruby", "php": "php", "swift": "swift",
-    "bash": "bash", "lua": "lua",
-}  # fmt: skip
 TYPES = CONTAINERS | {"type"}
 OWNERS = CONTAINERS | {"namespace"}
 

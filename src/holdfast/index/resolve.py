@@ -19,7 +19,8 @@ from typing import Literal
 import msgspec
 
 from holdfast.index.facts import MODULE, Call, CallKind, FileFacts, file_id
-from holdfast.index.names import CALLABLE, SELF, SUPER, Found, Names
+from holdfast.index.lookup import CALLABLE, SELF, SUPER, Found
+from holdfast.index.names import Names
 from holdfast.index.program import OWNERS, Program, Thing, View
 from holdfast.index.wordlists import COMMON_METHODS
 

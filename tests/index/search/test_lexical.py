@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from holdfast.index.facts import decode
 from holdfast.index.generation import PreparedFile
 from holdfast.index.search.corpus import Corpus
-from holdfast.index.search.fields import FIELDS, Field, fields_of
+from holdfast.index.search.fields import FIELDS, Field, Fields, fields_of
 from holdfast.index.search.lexical import rank_lexical
 from holdfast.index.search.terms import compact, terms
 from holdfast.index.search.understand import understand
@@ -167,3 +167,38 @@ def test_a_question_about_parsing_finds_a_parser() -> None:
     }
     scores = ranked(corpus_of(files), "parsing", WEIGHTS)
     assert scores["a.py", 0] > 0 == scores["b.py", 0]
+
+
+@pytest.mark.shows("SEARCH-DENSE-SIGNS")
+def test_in_a_large_tree_the_nearest_are_found_by_signs_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import numpy as np
+
+    from holdfast.index.search import corpus as corpora
+    from holdfast.index.search import segment as segments
+
+    rng = np.random.default_rng(5)
+    centres = rng.normal(size=(40, 64))
+    rows = centres[rng.integers(0, 40, 3000)] + 0.4 * rng.normal(size=(3000, 64))
+    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    base = segments.of_chunks(
+        [Fields("", "", "", "", "", "", "", "")] * 3000, [(1, 1)] * 3000, ["module"] * 3000
+    )
+    segment = segments.with_vectors(base, rows.tobytes(), 64)
+    corpus = corpora.Corpus([corpora.Part(segment, [corpora.File(1, "a.py", "python")])])
+    asked = [rows[i] + 0.1 * rng.normal(size=64).astype(np.float32) for i in range(0, 200, 10)]
+    exact = [corpus.nearness(vector) for vector in asked]
+    for vector, near in zip(asked, exact, strict=True):
+        assert np.abs(near - rows @ vector).max() < 0.02
+    monkeypatch.setattr(corpora, "EXACT_ROWS_MAX", 10)
+    monkeypatch.setattr(corpora, "BY_SIGNS", 600)
+    found = kept = 0
+    for vector, near in zip(asked, exact, strict=True):
+        some = corpus.nearness(vector)
+        assert set(np.unique(some[some != near])) <= {0.0}
+        best = np.argsort(-near)[:20]
+        found += int((some[best] == near[best]).sum())
+        kept += 20
+        assert np.array_equal(corpus.nearness_of(vector, best), near[best])
+    assert found / kept > 0.98

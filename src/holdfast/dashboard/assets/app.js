@@ -1,7 +1,7 @@
 // The frame around the pages: navigation, the connection, shortcuts, the command palette.
 
 import { h, render } from "./ui.js";
-import { all, changed, drawWith, go, here, live, notices, setTheme, sync, theme, to } from "./state.js";
+import { all, changed, drawWith, go, here, live, notices, refine, setTheme, sync, theme, to } from "./state.js";
 import { card, icon, number, segments, state as shownState } from "./parts.js";
 import { overview } from "./overview.js";
 import { codebases } from "./codebases.js";
@@ -28,7 +28,7 @@ const WIRE = {
   waiting: "Connection lost",
   refused: "Refused",
 };
-const frame = { menu: false, dialog: null, typed: "", chosen: 0, page: null };
+const frame = { menu: false, dialog: null, typed: "", chosen: 0, page: null, focus: null };
 
 const counts = () => ({ codebases: all("codebase").length, sessions: all("session").length });
 
@@ -87,6 +87,11 @@ function draw() {
     h("div", { class: "notices", role: "status", "aria-live": "polite" }, notices.map((notice) => h("div", { key: notice.id, class: `notice ${notice.kind}` }, notice.text))),
     frame.dialog && dialog());
   frame.page = place.page;
+  const wanted = frame.focus && !frame.dialog && document.querySelector(frame.focus);
+  if (wanted) {
+    frame.focus = null;
+    wanted.focus({ preventScroll: true });
+  }
 }
 
 // dialogs
@@ -187,7 +192,9 @@ addEventListener("keydown", (event) => {
   } else if (event.key === "/") {
     event.preventDefault();
     if (here().page !== "search") go("search");
-    queueMicrotask(() => setTimeout(() => document.getElementById("query")?.focus(), 30));
+    else if (here().query.mode) refine({ mode: "" });
+    frame.focus = "#query";
+    changed();
   } else if (event.key === "?") {
     open("keys");
   } else if (event.key === "t") {
@@ -203,7 +210,7 @@ addEventListener("hashchange", () => {
   if (moved) {
     // A new page starts at its top, and says its name to those who listen.
     scrollTo(0, 0);
-    queueMicrotask(() => setTimeout(() => document.activeElement?.closest("dialog, .rail nav") || document.querySelector("main h1")?.focus({ preventScroll: true }), 0));
+    frame.focus ??= "main h1";
   }
 });
 addEventListener("resize", changed);

@@ -2,7 +2,7 @@
 
 import { ask, h, resource } from "./ui.js";
 import { all, arrived, changed, refine } from "./state.js";
-import { badge, card, choose, counted, empty, head, loading, number, percent, segments, shown } from "./parts.js";
+import { badge, card, choose, counted, empty, figure, head, loading, number, percent, segments, shown } from "./parts.js";
 import { code } from "./code.js";
 
 const groups = resource(changed), source = resource(changed);
@@ -32,8 +32,6 @@ export function clones({ query }) {
     card("Repeated blocks", { "aria-live": "polite" }, shown(groups, (value) => list(value, root), () => (state.asked = "") || changed(), 6)),
   ];
 }
-
-const figure = (label, value) => h("div", { class: "card tile" }, h("span", { class: "label" }, label), h("span", { class: "figure" }, value));
 
 function list(value, root) {
   if (!value.groups.length) return empty("clones", "No repeated block", "Nothing of this length stands twice. Try a smaller size.");

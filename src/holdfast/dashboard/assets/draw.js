@@ -14,7 +14,7 @@ export function ceiling(value) {
 /** Bars of [{label, title, saved, sent}], saved on top of sent. */
 export function bars(points, { height = 220, width = 720, label } = {}) {
   // As many units as there are pixels, so that letters keep their size.
-  const WIDTH = Math.min(width, innerWidth < 768 ? innerWidth - 56 : Infinity);
+  const WIDTH = Math.max(240, Math.min(width, innerWidth < 768 ? innerWidth - 56 : Infinity));
   const left = 46, right = 4, top = 8, bottom = 24;
   const most = ceiling(Math.max(...points.map((point) => point.saved + point.sent), 1));
   const y = (value) => top + (height - top - bottom) * (1 - value / most);
@@ -87,7 +87,7 @@ export function callGraph(nodes, edges, focus, open) {
   });
   const fit = (text, most) => (text.length > most ? `…${text.slice(1 - most)}` : text);
   const drawn = new Set();
-  return h("svg", { class: "graph", width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Call graph: callers left, callees right" },
+  return h("svg", { class: columns.length <= 3 ? "graph fits" : "graph", width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Call graph: callers left, callees right" },
     edges.map((edge) => {
       const name = `${edge.srcSymbolId} ${edge.dstSymbolId}`;
       const from = place.get(edge.srcSymbolId), into = place.get(edge.dstSymbolId);
@@ -120,6 +120,6 @@ export function callGraph(nodes, edges, focus, open) {
       },
       h("rect", { width: wide, height: high, rx: 8 }),
       h("text", { x: 12, y: 18 }, fit(node.symbolLabel, 20)),
-      h("text", { class: "where", x: 12, y: 33 }, fit(`${node.file}:${node.span.startLine}`, 26)));
+      h("text", { class: "where", x: 12, y: 33 }, fit(`${node.file}:${node.span.startLine}`, 24)));
     }));
 }

@@ -1,10 +1,12 @@
 // Health: what was checked, what is wrong, what helps.
 
-import { h } from "./ui.js";
-import { all, arrived, health, sync } from "./state.js";
-import { badge, card, counted, facts, head, loading, moment, number, time } from "./parts.js";
+import { ask, h, resource } from "./ui.js";
+import { all, arrived, changed, health, live, sync } from "./state.js";
+import { badge, card, command, counted, empty, facts, head, loading, number, shown } from "./parts.js";
 
 const SAID = { ok: ["ok", "Well"], info: ["busy", "Note"], warn: ["warn", "Needs a look"], bad: ["bad", "Wrong"] };
+const FOUND = { ok: ["ok", "Well"], note: ["busy", "Note"], wrong: ["bad", "Wrong"] };
+const examined = resource(changed);
 const WIRE = { connected: "connected", connecting: "connecting", waiting: "lost, trying again", refused: "refused" };
 
 export function healthPage() {
@@ -20,10 +22,17 @@ export function healthPage() {
           h("div", { class: "item row" },
             h("div", { class: "grow" }, h("strong", null, check.name), h("div", { class: "soft small" }, check.text), check.hint && h("div", { class: "muted small" }, check.hint)),
             badge(...SAID[check.state])))))),
+    card("Doctor", { acts: h("button", { class: "button small", disabled: examined.status === "loading", onclick: () => examined.load(() => ask("doctor")) }, examined.status === "loading" ? "Looking…" : "Look at everything") },
+      shown(examined, ({ findings }) => h("ul", { class: "list" }, findings.map((one, at) =>
+        h("li", { key: at, "data-finding": one.state },
+          h("div", { class: "item stack tight" },
+            h("div", { class: "row spread" }, h("div", { class: "grow" }, h("strong", null, one.about), " ", h("span", { class: "soft" }, one.said)), badge(...(FOUND[one.state] ?? ["", one.state]))),
+            one.fix && (one.fix.startsWith("holdfast ") ? command(one.fix) : h("span", { class: "small muted" }, one.fix)))))), undefined, 4)
+        ?? empty("health", "Not asked yet", "Looks at everything that could be wrong: the home, the store, the index, the host, each agent's settings.")),
     h("div", { class: "two" },
       card("This server", {}, h("div", { class: "inner" }, facts([
         ["Version", well.version], ["Python", well.python], ["Store", well.store], ["Home", h("code", null, well.home)],
-        ["Started", h("span", null, moment(well.startedAt), " (", time(well.startedAt), ")")],
+        ["Live documents", h("code", null, live.name)],
         ["This page", WIRE[sync.state] ?? sync.state], ["Protocol", (sync.capabilities ?? []).join(", ")],
       ]))),
       card("Spaces", {}, h("div", { class: "over" }, h("table", { class: "table" },

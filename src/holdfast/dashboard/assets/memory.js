@@ -6,6 +6,7 @@ import { badge, card, choose, command, counted, empty, failure, head, icon, json
 
 const MAIN = "";
 const HISTORY_MAX = 2000;
+const TICKS_MAX = 300;
 const documents = resource(changed), commits = resource(changed), then = resource(changed), before = resource(changed);
 const diff = resource(changed), merge = resource(changed), drift = resource(changed);
 const state = { of: "", docs: "", at: "", filter: "", diffOf: "", driftOf: "", resolutions: {}, own: {}, merging: null, busy: false, listening: new Set() };
@@ -53,28 +54,29 @@ function visible(facts, branch, changes) {
   return changes.filter((change) => limits.has(change.branch) && change.seq <= limits.get(change.branch) && change.operations.length > 0);
 }
 
-async function history(space, newest) {
-  const found = [];
-  let fromSeq = Math.max(0, newest - HISTORY_MAX), more = true;
+/** The newest commits; only those that are not known yet are asked for. */
+async function history(space, newest, known) {
+  const found = [...known];
+  let fromSeq = found.at(-1)?.seq ?? Math.max(0, newest - HISTORY_MAX), more = true;
   while (more) {
     const page = await space.ask("history.read", { fromSeq, limit: 256 });
     found.push(...page.changes);
     ({ atSeq: fromSeq, more } = page);
   }
-  return found;
+  return found.slice(-HISTORY_MAX);
 }
 
 function browser(space, facts, query) {
   const branch = query.branch ?? MAIN;
-  const of = JSON.stringify([space.name, facts.seq]);
+  const of = JSON.stringify([space.name, facts.seq, sync.epoch]);
   if (state.of !== of) {
     if (!state.of.startsWith(`["${space.name}"`)) commits.reset();
     state.of = of;
-    commits.load(() => history(space, facts.seq));
+    commits.load(() => history(space, facts.seq, commits.value ?? []));
   }
   const steps = visible(facts, branch, commits.value ?? []);
   const at = query.at ? Number(query.at) : null;
-  const docs = JSON.stringify([space.name, branch, at, at ? 0 : facts.seq]);
+  const docs = JSON.stringify([space.name, branch, at, at ? 0 : facts.seq, sync.epoch]);
   if (state.docs !== docs) {
     if (!state.docs.startsWith(`["${space.name}","${branch}"`)) documents.reset();
     state.docs = docs;
@@ -94,7 +96,7 @@ function browser(space, facts, query) {
 function list(value, query) {
   const wanted = value.documents.filter((doc) => `${doc.id} ${doc.title}`.toLowerCase().includes(state.filter.toLowerCase()));
   if (!wanted.length) return empty("memory", "No documents", state.filter ? "None matches the filter." : "There were none at this point.");
-  return h("ul", { class: "list" }, wanted.map((doc) =>
+  return h("ul", { class: "list long" }, wanted.map((doc) =>
     h("li", { key: doc.id },
       h("button", { class: "item", "aria-current": String(query.id === doc.id), "data-document": doc.id, onclick: () => refine({ id: doc.id }) },
         h("div", { class: "clip" }, h("strong", null, doc.title || doc.id)),
@@ -128,7 +130,7 @@ function slider(steps, at, id) {
         oninput: (event) => set(Number(event.target.value)),
       }),
       newest > 0 && h("svg", { class: "ticks", viewBox: "0 0 1000 8", preserveAspectRatio: "none", "aria-hidden": "true" },
-        steps.map((one, i) => h("rect", { key: one.seq, class: id && touches(one) ? "mine" : "", x: 7 + (986 * i) / newest - 1, y: id && touches(one) ? 0 : 3, width: 2.4, height: id && touches(one) ? 8 : 5 })))));
+        steps.map((one, i) => (newest < TICKS_MAX || (id && touches(one))) && h("rect", { key: one.seq, class: id && touches(one) ? "mine" : "", x: 7 + (986 * i) / newest - 1, y: id && touches(one) ? 0 : 3, width: 2.4, height: id && touches(one) ? 8 : 5 })))));
 }
 
 function opened(space, branch, steps, id, at) {
@@ -137,7 +139,7 @@ function opened(space, branch, steps, id, at) {
   const shownSeq = at ?? Infinity;
   const past = revisions.filter((step) => step.seq <= shownSeq);
   const current = past.at(-1), previous = past.at(-2);
-  const asked = JSON.stringify([space.name, branch, id, at, current?.seq, previous?.seq]);
+  const asked = JSON.stringify([space.name, branch, id, at, current?.seq, previous?.seq, sync.epoch]);
   if (state.at !== asked && commits.value) {
     state.at = asked;
     then.reset();
@@ -150,7 +152,7 @@ function opened(space, branch, steps, id, at) {
   const known = at ? then.status === "ok" : now !== undefined;
   const failed = at && then.status === "error" && then.error;
   return h("div", { class: "stack" },
-    card(id, { "data-open": id, acts: [!at && badge("ok", "Live"), now && !at && h("span", { class: "small muted num" }, `seq ${now.seq}`)] },
+    card(id, { "data-open": id, acts: [!at && (sync.state === "connected" ? badge("ok", "Live") : badge("warn", "As it was")), now && !at && h("span", { class: "small muted num" }, `seq ${now.seq}`)] },
       h("div", { class: "inner" }, failed ? failure(failed) : !known ? loading(4) : value ? tree(value.value) : empty("memory", "Not there", at ? "It did not exist at this point." : "It was deleted; its history stays."))),
     known && value && previous && before.status === "ok" && card("What this revision changed", { note: current && `seq ${current.seq} by ${current.sessionId}` },
       h("div", { class: "inner stack tight" }, differences(before.value?.value, value.value).map(change))),
@@ -221,7 +223,7 @@ function branches(space, facts, query) {
   if (!found.length) return card(null, {}, empty("branch", "No open branches", "Agents work on branches; people review the difference and merge.", command("holdfast memory branch create draft")));
   const name = found.some((branch) => branch.name === query.branch) ? query.branch : found[0].name;
   const branch = found.find((each) => each.name === name);
-  const asked = JSON.stringify([space.name, name, facts.seq]);
+  const asked = JSON.stringify([space.name, name, facts.seq, sync.epoch]);
   if (state.diffOf !== asked) {
     if (!state.diffOf.startsWith(`["${space.name}","${name}"`)) {
       diff.reset();
@@ -355,7 +357,7 @@ const DRIFT = { drifted: ["warn", "Drifted"], missing: ["bad", "Missing"], unver
 function links(name, facts, query) {
   const branch = query.branch ?? MAIN;
   const trees = all("codebase").map((codebase) => [codebase.root, codebase.freshness, codebase.updatedAt]);
-  const asked = JSON.stringify([name, branch, facts.seq, trees]);
+  const asked = JSON.stringify([name, branch, facts.seq, trees, sync.epoch]);
   if (state.driftOf !== asked) {
     state.driftOf = asked;
     drift.load(() => ask("memory/drift", { space: name, branch }));

@@ -42,6 +42,10 @@ export const card = (title, props, ...children) =>
     title && h("header", null, h("h2", null, title), props?.note && h("p", null, props.note), props?.acts),
     children);
 
+export const figure = (label, value, under) =>
+  h("div", { class: "card tile" },
+    h("span", { class: "label" }, label), h("span", { class: "figure" }, value), under && h("span", { class: "under" }, under));
+
 export const state = (kind, picture, title, text, ...acts) =>
   h("div", { class: `state ${kind}`, role: kind === "bad" ? "alert" : undefined },
     icon(picture), h("h3", null, title), text && h("p", null, text), acts);
@@ -121,7 +125,10 @@ export const choose = (label, value, options, onchange, props) =>
 
 const whole = new Intl.NumberFormat("en-GB");
 export const number = (value) => (value === null || value === undefined ? "–" : whole.format(value));
-export const counted = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+const plural = (noun) =>
+  /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : /(s|x|ch|sh)$/.test(noun) ? `${noun}es` : `${noun}s`;
+export const counted = (count, noun) => `${number(count)} ${count === 1 ? noun : plural(noun)}`;
 
 /** 1234567 -> 1.23 M */
 export function brief(value) {

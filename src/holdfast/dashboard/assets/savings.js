@@ -2,7 +2,7 @@
 
 import { h } from "./ui.js";
 import { all, arrived, changed, savings, to } from "./state.js";
-import { brief, card, counted, empty, head, loading, number, percent, segments } from "./parts.js";
+import { brief, card, counted, empty, figure, head, loading, number, percent, segments } from "./parts.js";
 import { bars } from "./draw.js";
 
 const MODES = {
@@ -95,5 +95,3 @@ export function savingsPage() {
   ];
 }
 
-const figure = (label, value, under) =>
-  h("div", { class: "card tile" }, h("span", { class: "label" }, label), h("span", { class: "figure" }, value), h("span", { class: "under" }, under));

@@ -1,13 +1,14 @@
 // Search, with the outline of a file and the calls of a symbol drawn beside it; and locate.
 
 import { ask, h, resource } from "./ui.js";
-import { all, arrived, changed, go, here, refine, to } from "./state.js";
+import { all, arrived, changed, go, refine, to } from "./state.js";
 import { badge, card, choose, counted, empty, failure, head, icon, loading, segments, shown, tabs } from "./parts.js";
 import { code } from "./code.js";
 import { callGraph } from "./draw.js";
 
 const results = resource(changed), outline = resource(changed), calls = resource(changed), source = resource(changed), located = resource(changed);
-const state = { typed: null, asked: "", opened: "", depth: 1, snippet: "" };
+const state = { typed: "", q: undefined, asked: "", opened: "", depth: 1, snippet: "" };
+const LINES = 60;
 const SCOPES = [["runtime", "Code"], ["mixed", "Code and docs"], ["docs", "Docs"]];
 
 const rootOf = (query) => query.root || all("codebase").find((codebase) => codebase.state === "ready")?.root || all("codebase")[0]?.root;
@@ -29,10 +30,15 @@ export function search({ query }) {
 
 function form(found, root, query) {
   const scope = query.scope || "runtime";
-  if (state.typed === null) state.typed = query.q ?? "";
+  if (state.q !== query.q) {
+    // The address has another query now: it wins over what was typed for the one before.
+    state.q = query.q;
+    state.typed = query.q ?? state.typed;
+  }
+  const sessions = all("session");
   const run = (event) => {
     event.preventDefault();
-    go("search", [], { root, q: state.typed.trim(), scope: scope === "runtime" ? "" : scope });
+    go("search", [], { root, q: state.typed.trim(), scope: scope === "runtime" ? "" : scope, as: query.as });
   };
   return h("form", { class: "row", role: "search", onsubmit: run },
     h("label", { class: "field grow" }, "Query",
@@ -42,15 +48,16 @@ function form(found, root, query) {
       })),
     choose("Codebase", root, found.map((codebase) => [codebase.root, codebase.name]), (value) => refine({ root: value, file: "", symbol: "" })),
     choose("Scope", scope, SCOPES, (value) => refine({ scope: value === "runtime" ? "" : value })),
+    sessions.length > 0 && choose("As seen by", query.as ?? "", [["", "nobody"], ...sessions.map((session) => [session.key, session.name])], (value) => refine({ as: value })),
     h("div", { class: "field" }, h("span", { "aria-hidden": "true" }, "\u00a0"), h("button", { class: "button primary", type: "submit" }, icon("search"), "Search")));
 }
 
 function body(root, query) {
-  const asked = JSON.stringify([root, query.q, query.scope]);
+  const asked = JSON.stringify([root, query.q, query.scope, query.as]);
   if (query.q && state.asked !== asked) {
     state.asked = asked;
     results.reset();
-    results.load(() => ask("search", { root, query: query.q, scope: query.scope || "runtime", limit: 12 }));
+    results.load(() => ask("search", { root, query: query.q, scope: query.scope || "runtime", limit: 12, name: query.as }));
   }
   if (!query.q) {
     return card(null, {}, empty("search", "Ask for anything", "Press / to type, and Enter to search. Results show their owner, its outline and who calls it."));
@@ -79,10 +86,23 @@ function answers(value, root, query) {
       },
       h("div", { class: "row spread" },
         h("strong", { class: "mono clip" }, result.symbolLabel ?? result.file.split("/").at(-1)),
-        h("span", { class: "row" }, result.inContext && badge("accent", "In context"), result.symbolKind && badge("plain", result.symbolKind))),
+        h("span", { class: "row" }, result.in_context && badge("accent", "In context", "the session holds these lines as they are now"), result.symbolKind && badge("plain", result.symbolKind))),
       h("div", { class: "small muted mono clip" }, `${result.file}:${result.span.startLine}–${result.span.endLine}`)),
-      current && result.preview && h("div", { class: "inner" }, code(result.preview.trimEnd(), result.span.startLine, { label: `Source of ${result.symbolLabel ?? result.file}` })));
+      current && h("div", { class: "inner" }, text(root, result)));
   }));
+}
+
+/** The lines of a result as they are now; a preview may leave some out. */
+function text(root, { file, span, symbolLabel }) {
+  const wanted = JSON.stringify([root, file, span]);
+  if (state.source !== wanted) {
+    state.source = wanted;
+    source.reset();
+    source.load(() => ask("file", { root, file, start: span.startLine, end: Math.min(span.endLine, span.startLine + LINES - 1) }));
+  }
+  return shown(source, (value) => value.content === undefined ? h("p", { class: "muted small" }, value.message ?? value.status)
+    : [code(value.content.trimEnd(), span.startLine, { label: `Source of ${symbolLabel ?? file}` }),
+      span.endLine - span.startLine >= LINES && h("p", { class: "small muted" }, `The first ${LINES} of ${span.endLine - span.startLine + 1} lines.`)], undefined, 3);
 }
 
 function beside(root, query) {
@@ -162,8 +182,4 @@ function whereabouts(value, root) {
       difference.tree.map((one) => h("div", { class: "is" }, `${one.token ?? "(the end of the file)"}   ${one.path}:${one.line}`))),
     value.copies.length > 0 && h("ul", { class: "stack tight" }, value.copies.map((copy) =>
       h("li", { class: "mono small" }, h("a", { href: to("search", [], { root, file: copy.path, q: copy.path }) }, `${copy.path}:${copy.line}`)))));
-}
-
-export function leave() {
-  state.typed = here().query.q ?? state.typed;
 }

@@ -1,8 +1,8 @@
 // Sessions: a tree with its compactions, and the context map: what the agent holds, line by line.
 
 import { ask, h, resource } from "./ui.js";
-import { all, arrived, changed, one, refine, to } from "./state.js";
-import { badge, brief, card, counted, empty, facts, head, icon, loading, number, percent, shown, tabs, tail, time } from "./parts.js";
+import { all, arrived, changed, one, refine, sync, to } from "./state.js";
+import { badge, brief, card, counted, empty, figure, head, loading, number, percent, shown, tabs, tail, time } from "./parts.js";
 import { strip } from "./draw.js";
 
 const tree = resource(changed), context = resource(changed), lines = resource(changed);
@@ -21,7 +21,7 @@ export function sessions({ rest, query }) {
             h("div", { class: "row spread" }, h("h2", null, session.name),
               h("span", { class: "row" }, session.doubt && badge("warn", "Proves nothing now"), badge("plain", session.host), h("span", { class: "small muted" }, time(session.lastAt)))),
             h("div", { class: "row small muted num" },
-              h("span", null, counted(session.entries, "entry").replace("entrys", "entries")), h("span", null, counted(session.reads, "read")),
+              h("span", null, counted(session.entries, "entry")), h("span", null, counted(session.reads, "read")),
               h("span", null, counted(session.compactions, "compaction")), h("span", null, `holds ${counted(session.files, "file")}`),
               h("span", null, `saved ${brief(session.savedTokens)} tokens (${percent(session.savedTokens, session.savedTokens + session.sentTokens)})`))))))
       : empty("sessions", "No sessions yet", "A session begins with its first read: holdfast read FILE --session NAME.")),
@@ -32,7 +32,7 @@ function detail(name, query) {
   const session = one("session", name);
   if (!session) return [head("Sessions"), card(null, {}, empty("sessions", "No such session", null, h("a", { class: "button", href: to("sessions") }, "All sessions")))];
   // The document says when something was added; then the tree is asked for again.
-  const of = JSON.stringify([name, session.entries, session.leaf, session.lastAt]);
+  const of = JSON.stringify([name, session.entries, session.leaf, session.lastAt, sync.epoch]);
   if (state.of !== of) {
     if (!state.of.startsWith(`["${name}"`)) {
       tree.reset();
@@ -58,8 +58,6 @@ function detail(name, query) {
     view === "tree" ? card("Tree", { note: "The filled line is the active branch." }, shown(tree, drawTree, undefined, 8)) : shown(context, (value) => map(value, name, query), undefined, 8) ?? card(null, {}, loading(8)),
   ];
 }
-
-const figure = (label, value, under) => h("div", { class: "card tile" }, h("span", { class: "label" }, label), h("span", { class: "figure" }, value), h("span", { class: "under" }, under));
 
 // the context map
 
@@ -128,37 +126,46 @@ function folded(rows) {
 
 // the tree
 
-const SHOWN = 400;
-
 function drawTree(value) {
-  const depths = Math.max(...value.entries.map((entry) => entry.depth), 0) + 1;
-  const rows = value.entries.slice(-SHOWN);
-  const skipped = value.entries.length - rows.length;
-  const byId = new Map(value.entries.map((entry) => [entry.id, entry]));
+  if (!value.entries.length) return empty("sessions", "No entries yet", value.doubt);
+  const depths = Math.max(...value.entries.map((entry) => entry.depth)) + 1;
+  const rows = value.entries;
+  const skipped = value.total - rows.length;
+  const lanes = lanesOf(rows);
   return h("div", { class: "tree", role: "list", style: { "--lanes": `${6 + depths * 16}px` } },
     value.doubt && h("div", { class: "inner" }, badge("warn", `Proves nothing now: ${value.doubt}`)),
     skipped > 0 && h("p", { class: "inner small muted" }, `${number(skipped)} older entries are not drawn.`),
     rows.map((entry, at) => h("div", {
       key: entry.id, role: "listitem", class: `e${entry.barrier ? " cut" : ""}${entry.active ? "" : " off"}`, "data-kind": entry.kind,
     },
-    rail(entry, rows, at, depths, byId), h("div", { class: "body" }, what(entry)), h("div", { class: "end num" }, cost(entry)))));
+    rail(entry, lanes[at]), h("div", { class: "body" }, what(entry)), h("div", { class: "end num" }, cost(entry)))));
 }
 
-function rail(entry, rows, at, depths, byId) {
+/** For each row what is drawn beside it: its parent's depth, lines that pass by, a line that goes on below. */
+function lanesOf(rows) {
+  const lanes = rows.map(() => ({ above: null, passing: new Map(), below: null }));
+  const at = new Map(rows.map((entry, row) => [entry.id, row]));
+  rows.forEach((entry, row) => {
+    const from = at.get(entry.parent);
+    if (from === undefined) return;
+    const depth = rows[from].depth;
+    lanes[row].above = depth;
+    lanes[from].below = lanes[from].below === true || entry.active;
+    for (let between = from + 1; between < row; between += 1) {
+      lanes[between].passing.set(depth, lanes[between].passing.get(depth) === true || entry.active);
+    }
+  });
+  return lanes;
+}
+
+function rail(entry, { above, passing, below }) {
   const x = (depth) => 9 + depth * 16;
-  const parent = entry.parent && byId.get(entry.parent);
   const on = entry.active ? "on" : "";
-  // Depths that go on below this row: something later hangs from them or above.
-  const lasting = new Set();
-  for (let next = at + 1; next < rows.length; next += 1) {
-    const above = rows[next].parent && byId.get(rows[next].parent);
-    if (above && rows.indexOf(above) <= at) lasting.add(above.depth === rows[next].depth ? rows[next].depth : above.depth);
-  }
   return h("i", null, h("svg", { "aria-hidden": "true" },
-    [...lasting].filter((depth) => depth !== entry.depth).map((depth) => h("line", { x1: x(depth), x2: x(depth), y1: 0, y2: "100%" })),
-    parent && parent.depth === entry.depth && h("line", { class: on, x1: x(entry.depth), x2: x(entry.depth), y1: 0, y2: 17 }),
-    parent && parent.depth !== entry.depth && h("path", { class: on, d: `M${x(parent.depth)} 0V9Q${x(parent.depth)} 17 ${x(parent.depth) + 8} 17H${x(entry.depth)}` }),
-    rows.some((row) => row.parent === entry.id) && h("line", { class: rows.some((row) => row.parent === entry.id && row.active) ? on : "", x1: x(entry.depth), x2: x(entry.depth), y1: 17, y2: "100%" }),
+    above === entry.depth && h("line", { class: on, x1: x(above), x2: x(above), y1: 0, y2: 17 }),
+    above !== null && above !== entry.depth && h("path", { class: on, d: `M${x(above)} 0V9Q${x(above)} 17 ${x(above) + 8} 17H${x(entry.depth)}` }),
+    [...passing].map(([depth, lit]) => h("line", { key: depth, class: lit ? "on" : "", x1: x(depth), x2: x(depth), y1: 0, y2: "100%" })),
+    below !== null && h("line", { class: below ? "on" : "", x1: x(entry.depth), x2: x(entry.depth), y1: 17, y2: "100%" }),
     h("circle", { class: `${on}${entry.leaf ? " leaf" : ""}`, cx: x(entry.depth), cy: 17, r: entry.barrier ? 6 : 4.5 })));
 }
 

@@ -3,7 +3,7 @@
 import { Sync } from "./sync.js";
 import { scheduler } from "./ui.js";
 
-export const LIVE = "holdfast";
+const LIVE = document.documentElement.dataset.space;
 const BOARD = "live:board";
 
 let draw = () => {};
@@ -28,7 +28,7 @@ export function all(kind) {
     const value = live.get(link["/"]["link@1"].id)?.value;
     if (value) found.push({ key: name, ...value });
   }
-  return found;
+  return found.sort((a, b) => (a.name ?? a.key).localeCompare(b.name ?? b.key));
 }
 
 export const one = (kind, name) => all(kind).find((each) => each.key === name);

@@ -36,6 +36,8 @@ export class Sync {
     this.state = "connecting";
     this.spaces = new Map();
     this.retryAt = 0;
+    /** How often we were connected; what was asked before the last time may be out of date. */
+    this.epoch = 0;
     this._changed = changed;
     this._dial = dial;
     this._asked = new Map();
@@ -87,6 +89,7 @@ export class Sync {
       if (message.type === "hello.ok") {
         greeted = true;
         this._failures = 0;
+        this.epoch += 1;
         this.capabilities = message.capabilities ?? [];
         this._set("connected");
         for (const space of this.spaces.values()) space._open();

@@ -7,6 +7,8 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from holdfast.files import policy
+
 if TYPE_CHECKING:
     from holdfast.index.walk import Language
 
@@ -24,6 +26,7 @@ PARSED = {
     ".scala": "scala", ".sc": "scala",
     ".sh": "bash", ".bash": "bash", ".zsh": "bash", ".bats": "bash",
     ".lua": "lua",
+    ".ex": "elixir", ".exs": "elixir", ".zig": "zig", ".jl": "julia",
 }  # fmt: skip
 DOCUMENTS = {
     ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown",
@@ -40,6 +43,14 @@ NAMES = {
     "Pipfile": "toml", "Cargo.lock": "toml", "poetry.lock": "toml", "uv.lock": "toml",
     "composer.lock": "json", ".babelrc": "json", ".eslintrc": "json", ".prettierrc": "json",
 }  # fmt: skip
+FAMILIES = {
+    "python": "python", "notebook": "python",
+    "javascript": "js", "typescript": "js", "tsx": "js",
+    "go": "go", "rust": "rust", "java": "jvm", "kotlin": "jvm", "scala": "jvm",
+    "c": "c", "cpp": "c", "csharp": "csharp", "ruby": "ruby", "php": "php", "swift": "swift",
+    "bash": "bash", "lua": "lua",
+}  # fmt: skip
+"""Languages whose calls are known, by the family within which names are shared."""
 _INTERPRETERS = {"python": "python", "node": "javascript", "ruby": "ruby", "php": "php",
                  "bash": "bash", "sh": "bash", "zsh": "bash", "lua": "lua", "deno": "typescript",
                  "swift": "swift", "scala": "scala", "kotlin": "kotlin"}  # fmt: skip
@@ -67,7 +78,8 @@ def language_of(path: str, source: bytes) -> str:
     shebang = _SHEBANG.match(source[:200])
     if shebang:
         return _INTERPRETERS.get(shebang.group(1).decode(), "text")
-    return "text"
+    named = policy.language_of(path)  # by extensions that this table leaves to it, such as `.ksh`
+    return named if named not in DOCUMENTS.values() else "text"
 
 
 @lru_cache(maxsize=64)

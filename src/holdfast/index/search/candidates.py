@@ -180,8 +180,8 @@ class _Ranking:
             + weights.definition.of(question.kind) * signals["definition"]
         )
         for name in (
-            "coverage", "name", "documentation", "stem", "directory", "file_coverage", "central",
-            "changed",
+            "coverage", "name", "documentation", "stem", "directory", "file_coverage",
+            "central", "changed",
         ):  # fmt: skip
             score = score + getattr(weights, name) * signals[name]
         held = weights.roles

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from holdfast.index.search.fields import FIELDS
-from holdfast.index.search.segment import Segment
+from holdfast.index.search.segment import Segment, in_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -239,13 +239,16 @@ class Corpus:
         """The living rows whose numbers have most often the sign of the vector's."""
         import numpy as np
 
-        asked = np.packbits(vector > 0)
-        apart = np.full(self.rows, len(vector) + 1, dtype=np.int64)
+        asked = in_words(np.packbits(vector > 0)[None, :])[0]
+        apart = np.full(self.rows, len(vector) + 1, dtype=np.int16)
         for first, part in zip(self.firsts, self.parts, strict=True):
             signs = part.segment.signs
             if signs.shape[1] == len(asked):
-                differ = np.bitwise_count(signs ^ asked).sum(axis=1, dtype=np.int64)
-                apart[first : first + part.segment.rows] = differ
+                differ = np.bitwise_count(signs ^ asked)
+                out = apart[first : first + part.segment.rows]
+                out[:] = differ[:, 0]
+                for column in range(1, differ.shape[1]):
+                    out += differ[:, column]
         apart[~self.alive] = len(vector) + 1
         place = min(BY_SIGNS, len(apart)) - 1
         # All that tie with the last one stay in, so that the cut does not depend on layout.

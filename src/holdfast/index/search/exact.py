@@ -258,7 +258,11 @@ class _Lane:
     def _narrowed(self, texts: Sequence[str]) -> Sequence[int]:
         """Places of the texts that can match every pattern."""
         self.found.looked += len(texts)
-        kept: Sequence[int] = range(len(texts))
+        kept: Sequence[int] = [
+            place
+            for place, text in enumerate(texts)
+            if possible(self._needs, folded(text))  # Literals too short for a trigram count here.
+        ]
         clock = self._bounds.clock
         for each in self._matchers:
             until = min(self._deadline, clock() + self._bounds.text_seconds)

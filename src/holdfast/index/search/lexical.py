@@ -44,8 +44,6 @@ class Lexical:
 
     scores: NDArray[np.float64]
     occurrences: list[Occurrences]
-    best: float
-    """What a row would have that has every word without end."""
 
 
 def rank_lexical(question: Question, corpus: Corpus, weights: Weights) -> Lexical:
@@ -55,7 +53,6 @@ def rank_lexical(question: Question, corpus: Corpus, weights: Weights) -> Lexica
     scores = np.zeros(corpus.rows, dtype=np.float64)
     worth_of = corpus.field_worths(weights.fields.weights(), weights.fields.slopes())
     found: list[Occurrences] = []
-    best = 0.0
     for forms, asked in _forms(question, weights):
         gathered = _gather(corpus, forms)
         if gathered is None:
@@ -67,9 +64,8 @@ def rank_lexical(question: Question, corpus: Corpus, weights: Weights) -> Lexica
         containing = exact_rows or int(np.count_nonzero(frequency))
         weight = asked * idf(corpus.chunks, containing)
         scores += weight * (frequency / (frequency + weights.fields.saturation))
-        best += weight
         found.append(Occurrences(rows, fields, counts, worths, weight))
-    return Lexical(scores, found, best)
+    return Lexical(scores, found)
 
 
 def idf(chunks: int, containing: int) -> float:

@@ -27,6 +27,9 @@ NAMES_OF_OPERATORS = ("lang", "path", "-path", "must", "exclude", "re", "sym")
 _OPERATOR = re.compile(r"(-?)(lang|path|must|exclude|re|sym):")
 _ESCAPED = re.compile(r"\\+(?=-?(?:lang|path|must|exclude|re|sym):)")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+_LIKE_A_PATTERN = re.compile(
+    r"\\[wdsbWDSB.(\[]|[\])\w.][*+]|\.[*+?]|\[[^\]]+\]|\(\?|\^\S|\S\$(?:\s|$)"
+)
 _SPACE = re.compile(r"\s+")
 _TOKEN = re.compile(r"\S+")
 
@@ -95,6 +98,8 @@ class _Draft:
     )
     words: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    bare_pattern: str = ""
+    """The last pattern that was not in quotes."""
 
 
 def parse(query: str, wrong_pattern: Callable[[str], str | None] | None = None) -> Parsed:
@@ -119,6 +124,8 @@ def parse(query: str, wrong_pattern: Callable[[str], str | None] | None = None) 
                 value, problem = _checked(name, value, wrong_pattern)
                 if problem is None:
                     draft.values[name].append(value)
+                    if name == "re":
+                        draft.bare_pattern = "" if query[operator.end()] == '"' else value
                     continue
             draft.warnings.append(f"{_shown(word)} is taken as plain text: {problem}")
         else:
@@ -133,6 +140,12 @@ def parse(query: str, wrong_pattern: Callable[[str], str | None] | None = None) 
     if rest:
         apart = "\n\n" if at <= end < len(query) and blank else " "
         text = f"{text}{apart}{rest}" if text else rest
+    if draft.bare_pattern and _LIKE_A_PATTERN.search(text):
+        whole = f're:"{draft.bare_pattern} {text}"'
+        draft.warnings.append(
+            f"re:{_shown(draft.bare_pattern)} ends at the space; for a pattern with spaces write "
+            f"it in quotes, as in {_shown(whole)}"
+        )
     values = {name: tuple(dict.fromkeys(found)) for name, found in draft.values.items()}
     return Parsed(
         Query(

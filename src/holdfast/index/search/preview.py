@@ -8,6 +8,7 @@ near, it is the beginning.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -48,7 +49,7 @@ class Preview:
     matched: tuple[int, ...]
     """Numbers of lines, shown or not, with something that was asked for."""
     whole: bool
-    """Whether nothing was left out."""
+    """Whether nothing was left out but blank lines at the end."""
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -78,6 +79,8 @@ def preview(text: str, first_line: int, asked: Asked, lines_max: int = LINES_DEF
     lines = [line.removesuffix("\r") for line in lines_of(text)]
     scores = _scores(lines, first_line, asked)
     matched = tuple(first_line + i for i, score in enumerate(scores) if score > 0)
+    while len(lines) > 1 and not lines[-1].strip() and scores[len(lines) - 1] == 0:
+        lines.pop()
     chosen = _chosen(lines, scores, lines_max)
     spans = {match.line - first_line: match for match in asked.known}
     shown, room, cut = [], CHARACTERS_MAX, False
@@ -99,10 +102,23 @@ def _scores(lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:
     if not asked.worth:
         return scores
     met: set[str] = set()
+    known_words: dict[str, tuple[str, ...]] = {}
+    # Stemming changes the end of a word: most lines can be passed over by its beginning.
+    begins = re.compile("|".join(sorted({re.escape(term[:2]) for term in asked.worth})))
     for i, line in enumerate(lines):
-        for term in set(terms(line)) & asked.worth.keys():
+        if not begins.search(line.lower().replace("_", "")):
+            continue
+        here: set[str] = set()
+        for word in WORD.findall(line):
+            asked_for = known_words.get(word)
+            if asked_for is None:
+                asked_for = tuple(term for term in terms(word) if term in asked.worth)
+                known_words[word] = asked_for
+            if asked_for:
+                here.update(asked_for)
+        for term in here:
             scores[i] += asked.worth[term] * (0.5 if term in met else 1.0)
-            met.add(term)
+        met |= here
     return scores
 
 
@@ -126,9 +142,11 @@ def _widened(chosen: Collection[int], lines: Sequence[str], lines_max: int) -> s
     while len(wide) < lines_max and reach < len(lines):
         for i in sorted(chosen):
             near = i + reach
-            if len(wide) < lines_max and near < len(lines) and lines[near].strip():
+            if len(wide) < lines_max and near < len(lines):
                 wide.add(near)
         reach += 1
+    while len(wide) > 1 and max(wide) not in chosen and not lines[max(wide)].strip():
+        wide.remove(max(wide))
     return wide
 
 

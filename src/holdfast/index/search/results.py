@@ -57,8 +57,12 @@ class Group:
 
     @property
     def span(self) -> tuple[int, int]:
-        chunks = [member.chunk for member in self.members]
-        return min(c.start_line for c in chunks), max(c.end_line for c in chunks)
+        """The lines of all members; blank lines after the last belong to nobody."""
+        first = min(member.chunk.start_line for member in self.members)
+        last = max((member.chunk for member in self.members), key=lambda chunk: chunk.end_line)
+        text = last.text.removesuffix("\n")
+        blank = text.count("\n", len(text.rstrip()))
+        return first, max(last.start_line, last.end_line - blank)
 
 
 def tokens(size_bytes: int) -> int:
@@ -143,7 +147,7 @@ class Items:
         first, last = group.span if not self._raw else (chunk.start_line, chunk.end_line)
         path = os.path.join(best.root, chunk.path)
         item = self._head(group, first, last)
-        if self._holds is not None and self._holds(path, chunk.start_line, chunk.end_line):
+        if self._holds is not None and self._holds(path, *Group([best]).span):
             item["in_context"] = True
         elif level >= len(PREVIEW_LINES):
             item["next"] = read_call(path, first, last)
@@ -198,7 +202,7 @@ class Items:
         item["content" if self._raw else "preview"] = shown.text
         item["previewSpans"] = [{"startLine": a, "endLine": b} for a, b in shown.spans]
         item["matchedLines"] = list(shown.matched[:MATCHES_MAX])
-        if not shown.whole or group.span != (chunk.start_line, chunk.end_line):
+        if not shown.whole or len(group.members) > 1:
             item["next"] = read_call(path, *group.span)
 
     def _preview(self, group: Group, level: int) -> Preview:

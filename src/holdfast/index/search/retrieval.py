@@ -19,6 +19,7 @@ from holdfast.index.search.filters import language_fits
 from holdfast.index.search.operators import Query
 from holdfast.index.search.results import Finding
 from holdfast.index.search.roles import Role, role_of
+from holdfast.index.search.similar import Sample, find_similar
 
 if TYPE_CHECKING:
     from holdfast.index.search.understand import Question
@@ -58,8 +59,11 @@ def retrieve(
     provider: EmbeddingProvider,
     keep: Callable[[str], bool],
     depth: int,
+    sample: Sample | None = None,
 ) -> Retrieved:
-    """The findings of a root for a query whose text is what to rank by."""
+    """The findings of a root: by a query's text, its exact operators, or likeness to a sample."""
+    if sample is not None:
+        return _similar(query, sample, root, reader, overlay, provider, keep, depth)
     if query.exact:
         return _exact(query, root, reader, overlay, provider, keep)
     wanted = depth
@@ -126,6 +130,33 @@ def _exact(
     return Retrieved(
         findings, found.question, found.failures, found.candidates, exact=exact, removed=removed
     )
+
+
+def _similar(
+    query: Query,
+    sample: Sample,
+    root: str,
+    reader: Reader,
+    overlay: Overlay,
+    provider: EmbeddingProvider,
+    keep: Callable[[str], bool],
+    depth: int,
+) -> Retrieved:
+    """What is like the sample; operators narrow it."""
+    found, failures = find_similar(sample, root, reader, overlay, provider, keep, depth)
+    kept = [
+        finding
+        for finding in found
+        if language_fits(query.langs, finding.chunk.language) and passes(query, finding.chunk)
+    ]
+    if query.patterns or query.symbols:
+        exact = find_exact(query, root, reader, overlay, keep)
+        places: dict[str, list[ExactHit]] = {}
+        for hit in exact.hits:
+            places.setdefault(hit.chunk.path, []).append(hit)
+        kept = [f for f in kept if any(_meet(f.chunk, h) for h in places.get(f.chunk.path, ()))]
+        return Retrieved(kept, None, failures, len(found), exact, {"exact": len(found) - len(kept)})
+    return Retrieved(kept, None, failures, len(found), removed={"filters": len(found) - len(kept)})
 
 
 def _meet(chunk: StoredChunk, hit: ExactHit) -> bool:

@@ -111,11 +111,21 @@ class Segment:
         return self.terms[first:last], starts, int(starts[0]), int(starts[-1])
 
     @cached_property
-    def signs(self) -> NDArray[np.uint8]:
+    def signs(self) -> NDArray[np.uint64]:
         """One bit for each number of each vector: whether it is above zero."""
         import numpy as np
 
-        return np.packbits(self.vectors > 0, axis=1)
+        return in_words(np.packbits(self.vectors > 0, axis=1))
+
+
+def in_words(packed: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Rows of bytes as rows of eight bytes each, filled up with zeros."""
+    import numpy as np
+
+    width = -(-packed.shape[1] // 8) * 8
+    filled = np.zeros((len(packed), width), dtype=np.uint8)
+    filled[:, : packed.shape[1]] = packed
+    return filled.view(np.uint64)
 
 
 def number_of_kind(kind: str) -> int:

@@ -98,8 +98,12 @@ def of_file(file: PreparedFile) -> tuple[bytes, bytes]:
     """What is kept of a file beside its chunks: signatures, and the names of its symbols."""
     # A name counts as text of its chunk, because `must:` looks at both.
     texts = [f"{chunk.text}\n{chunk.label or ''}" for chunk in file.chunks]
-    head = bytes((TRIGRAMS_VERSION, covered(file)))
-    return head + signatures(texts), msgspec.msgpack.encode(names_of(file.facts))
+    return head(covered(file)) + signatures(texts), msgspec.msgpack.encode(names_of(file.facts))
+
+
+def head(covers: bool) -> bytes:
+    """What stands before the rows of a file: the version, and whether they cover it."""
+    return bytes((TRIGRAMS_VERSION, covers))
 
 
 def covered(file: PreparedFile) -> bool:
@@ -178,11 +182,12 @@ class Trigrams:
         self.open.sort()
         self.open_places = frozenset(self.open)
         self.starts: NDArray[np.int64] = np.array(starts, dtype=np.int64)
-        self._rows = np.frombuffer(b"".join(blobs), dtype=np.uint8).reshape(-1, WIDTH)
+        self.rows = np.frombuffer(b"".join(blobs), dtype=np.uint8).reshape(-1, WIDTH)
         self._names: dict[int, list[Name]] = {}
+        self._counts: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows)
 
     def maybe(self, need: Need) -> NDArray[np.bool_]:
         """For each row, whether its chunk can hold what is needed."""
@@ -190,17 +195,17 @@ class Trigrams:
 
         match need:
             case Literal(text):
-                mask = np.ones(len(self._rows), dtype=np.bool_)
+                mask = np.ones(len(self.rows), dtype=np.bool_)
                 for byte, bit in _bits(text):
-                    mask &= (self._rows[:, byte] & bit) != 0
+                    mask &= (self.rows[:, byte] & bit) != 0
                 return mask
             case AllOf(needs):
-                mask = np.ones(len(self._rows), dtype=np.bool_)
+                mask = np.ones(len(self.rows), dtype=np.bool_)
                 for part in needs:
                     mask &= self.maybe(part)
                 return mask
             case AnyOf(needs):
-                mask = np.zeros(len(self._rows), dtype=np.bool_)
+                mask = np.zeros(len(self.rows), dtype=np.bool_)
                 for part in needs:
                     mask |= self.maybe(part)
                 return mask
@@ -219,6 +224,18 @@ class Trigrams:
             found.setdefault(place, []).append((self.files[place].number, ordinal))
         return list(found.items())
 
+    def shares(self, text: str) -> NDArray[np.float64]:
+        """For each row, the share of bits in common with a text's, of those either has."""
+        import numpy as np
+
+        row = np.frombuffer(signatures([text]), dtype=np.uint8)
+        if self._counts is None:
+            self._counts = bits_set(self.rows)
+        both = bits_set(self.rows & row)
+        either = self._counts + bits_set(row[None, :]) - both
+        shares: NDArray[np.float64] = both / np.maximum(either, 1)
+        return shares
+
     def names(self, place: int) -> list[Name] | None:
         """The symbols of a file; None when they were not kept."""
         if place not in self._names:
@@ -227,6 +244,18 @@ class Trigrams:
                 return None
             self._names[place] = msgspec.msgpack.decode(kept, type=list[Name])
         return self._names[place]
+
+
+def bits_set(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """How many bits of each row are set."""
+    import numpy as np
+
+    if hasattr(np, "bitwise_count"):
+        counts = np.bitwise_count(np.ascontiguousarray(rows).view(np.uint64))
+    else:
+        counts = np.array([i.bit_count() for i in range(256)], dtype=np.uint8)[rows]
+    total: NDArray[np.int64] = counts.sum(axis=1, dtype=np.int64)
+    return total
 
 
 def possible(need: Need, raw: bytes) -> bool:

@@ -13,18 +13,18 @@ from holdfast.index.search.understand import Kind
 class FieldWeights:
     """BM25F: what a word counts in each field, and how much a long field takes from it."""
 
-    name: float = 5.0
-    owner: float = 1.5
-    signature: float = 1.5
+    name: float = 3.0
+    owner: float = 0.8
+    signature: float = 0.8
     doc: float = 2.0
-    stem: float = 3.0
+    stem: float = 2.0
     directory: float = 1.0
     body: float = 1.0
 
     name_slope: float = 0.5
     signature_slope: float = 0.5
     doc_slope: float = 0.5
-    body_slope: float = 0.6
+    body_slope: float = 0.4
 
     saturation: float = 2.0
     """BM25's k1: how soon more of the same word adds nothing."""
@@ -62,7 +62,7 @@ class Shares:
 class Held:
     """What is left of a score in a file of each role that was not asked for."""
 
-    test: float = 0.3
+    test: float = 0.25
     example: float = 0.35
     document: float = 0.45
     generated: float = 0.35
@@ -70,8 +70,8 @@ class Held:
     legacy: float = 0.5
     benchmark: float = 0.4
     declaration: float = 0.7
-    barrel: float = 0.75
-    build: float = 0.6
+    barrel: float = 0.95
+    build: float = 0.8
 
     def of(self, role: Role) -> float:
         share: float = getattr(self, role, 1.0)
@@ -84,28 +84,28 @@ class Weights:
 
     fields: FieldWeights = FieldWeights()
     lexical: float = 1.0
-    dense: Shares = Shares(symbol=0.25, path=0.2, error=0.4, question=0.8, mixed=0.6)
+    dense: Shares = Shares(symbol=0.25, path=0.2, error=0.4, question=1.0, mixed=0.6)
     """The dense lane beside a lexical one of 1."""
 
     stemmates: float = 0.5
     """What a word counts that programmers write for the asked one."""
     prefix: float = 0.3
     """What a word counts that only begins with the asked one."""
-    joined: float = 1.0
+    joined: float = 0.4
     """What an identifier counts that is made of neighbouring words of the question."""
 
-    definition: Shares = Shares(symbol=2.0, path=0.3, error=0.3, question=0.4, mixed=1.2)
+    definition: Shares = Shares(symbol=2.0, path=0.3, error=0.3, question=0.1, mixed=0.7)
     coverage: float = 0.3
     name: float = 0.4
     documentation: float = 0.1
-    stem: float = 0.5
+    stem: float = 0.6
     directory: float = 0.15
     file_coverage: float = 0.2
     coherence: float = 0.2
     central: float = 0.1
     changed: float = 0.05
     roles: Held = Held()
-    repeat: float = 0.45
+    repeat: float = 0.85
     """What is left of a score for each better chunk of the same file."""
     duplicate: float = 0.4
     """What is left of a score for a chunk that says the same as a better one."""

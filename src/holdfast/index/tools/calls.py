@@ -20,7 +20,7 @@ from holdfast.index.links import LinkedProgram
 from holdfast.index.refusals import refusal
 from holdfast.index.resolve import Edge
 from holdfast.index.resolve import Open as OpenCall
-from holdfast.index.tools.outline import file_key
+from holdfast.index.tools.outline import file_key, has_calls, no_facts
 
 Direction = Literal["callers", "callees", "both"]
 DEPTH_MAX = 3
@@ -138,6 +138,14 @@ def _walk(index: CodeIndex, gate: Open, reader: Reader, key: str, answer: GraphA
             answer["reason"] = "unsupported_language" if exists else "missing_symbol"
             answer["message"] = (
                 f"'{key}' has no symbols that are known" if exists else f"there is no file '{key}'"
+            )
+            return
+        if not has_calls(facts):
+            answer["status"], answer["reason"] = "unsupported", "unsupported_language"
+            answer["message"] = (
+                no_facts(facts)
+                if facts.guessed
+                else f"'{key}' has no calls: {facts.language} has an outline and no call graph"
             )
             return
         named = _named(facts, answer["symbolRef"])

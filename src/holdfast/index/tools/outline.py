@@ -20,6 +20,7 @@ from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable, OutsideRoot
 from holdfast.index.facts import FileFacts, Symbol
 from holdfast.index.gate import Gate, Open
+from holdfast.index.languages import FAMILIES
 from holdfast.index.refusals import refusal
 
 SYMBOLS_MAX = 500
@@ -137,6 +138,10 @@ def _outline(
             raise
         answer.update(_refused(index, answer, again))
         return
+    if facts is not None and facts.guessed:
+        answer["status"], answer["reason"] = "unsupported", "unsupported_language"
+        answer["message"] = no_facts(facts)
+        return
     if facts is None or not facts.symbols:
         answer["status"] = "unsupported" if facts is None else "ok"
         answer["outline"] = None if facts is None else {"symbols": []}
@@ -169,6 +174,17 @@ def _outline(
         ]
 
 
+def has_calls(facts: FileFacts) -> bool:
+    """Whether calls are known in the language of a file; documents and settings have none."""
+    return not facts.guessed and facts.language in FAMILIES
+
+
+def no_facts(facts: FileFacts) -> str:
+    """What to say of a file whose language is searched and not understood."""
+    what = f"files in {facts.language}" if facts.language != "text" else "plain text"
+    return f"'{facts.path}' has no outline: {what} can be searched and read, not outlined"
+
+
 def symbol_wire(facts: FileFacts, symbol: Symbol) -> Wire:
     wire: Wire = {
         "symbolId": symbol.id,
@@ -184,7 +200,9 @@ def symbol_wire(facts: FileFacts, symbol: Symbol) -> Wire:
                 "symbolId": symbol.id,
                 "symbolLabel": symbol.qualified,
             },
-        },
+        }
+        if has_calls(facts)
+        else {"supported": False, "reason": "unsupported_language"},
     }
     if symbol.signature:
         wire["signature"] = symbol.signature

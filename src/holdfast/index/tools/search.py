@@ -6,113 +6,45 @@ own gate, and one that refuses does not keep the others from answering.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal
 
 from holdfast.errors import UsageError
+from holdfast.files import disk
 from holdfast.index import answers
-from holdfast.index.answers import Wire, hints, manage_call, read_call, search_call
+from holdfast.index.answers import Wire, hints, search_call
 from holdfast.index.code_index import CodeIndex, policy_of
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.freshness import Overlay, moved
 from holdfast.index.gate import Gate, Open
-from holdfast.index.generation import Identity, Reader
+from holdfast.index.generation import Reader
 from holdfast.index.record import Record
 from holdfast.index.refusals import refusal
 from holdfast.index.search import operators, pages
-from holdfast.index.search.filters import PathPattern, files_kept
-from holdfast.index.search.operators import Parsed, Query
+from holdfast.index.search.filters import files_kept
 from holdfast.index.search.pages import Cursor
-from holdfast.index.search.regex import wrong_pattern
-from holdfast.index.search.results import Finding, Group, GroupBy, Holds, Items, Page, fold, grouped
+from holdfast.index.search.regex import lines_of, wrong_pattern
+from holdfast.index.search.results import Finding, GroupBy, Holds, Items, fold, grouped
 from holdfast.index.search.retrieval import Retrieved, retrieve
-from holdfast.index.search.roles import role_of
 from holdfast.index.search.scopes import SCOPES, Scope
+from holdfast.index.search.similar import CHARACTERS_MAX, Sample
 from holdfast.index.search.terms import terms
 from holdfast.index.search.understand import Question
+from holdfast.index.tools.searching import (
+    LIMIT_DEFAULT,
+    LIMIT_MAX,
+    Answered,
+    Request,
+    SearchAnswer,
+    advise,
+    warnings_of,
+)
 
-LIMIT_DEFAULT, LIMIT_MAX = 10, 50
 BUDGET_DEFAULT, BUDGET_MIN = 8_000, 100
-DEPTH_MIN, DEPTH_FACTOR = 60, 3
-"""How many chunks are ranked for all pages: so many, or so many for each result of a page."""
-NOISE_AMONG, NOISE_SHARE = 5, 0.6
-
-
-class SearchAnswer(TypedDict):
-    """The envelope of search_code."""
-
-    status: str
-    reason: NotRequired[str]
-    path: str
-    paths: NotRequired[list[str]]
-    codebasePath: NotRequired[str]
-    query: str
-    scope: str
-    groupBy: str
-    resultMode: str
-    limit: int
-    freshnessDecision: Wire | None
-    warnings: NotRequired[list[str]]
-    message: NotRequired[str]
-    hints: NotRequired[Wire]
-    compatibility: NotRequired[Wire]
-    indexing: NotRequired[Wire]
-    roots: NotRequired[list[Wire]]
-    counts: NotRequired[Wire]
-    continuation: NotRequired[Wire]
-    recommendedNextAction: NotRequired[Wire]
-    results: list[Wire]
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A search as it was asked for."""
-
-    paths: tuple[str, ...]
-    query: str
-    parsed: Parsed
-    scope: Scope
-    raw: bool
-    group_by: GroupBy
-    limit: int
-    budget: int
-    cursor: Cursor | None
-    debug: bool
-    holds: Holds | None
-    given: Wire
-    """The arguments, for calls that ask again."""
-
-    @property
-    def asked(self) -> Query:
-        """The query to retrieve by: with nothing left beside filters, all of it is text."""
-        query = self.parsed.query
-        return query if query.text or query.exact else replace(query, text=self.query)
-
-    @property
-    def depth(self) -> int:
-        return self.cursor.depth if self.cursor else max(DEPTH_MIN, DEPTH_FACTOR * self.limit)
-
-    @property
-    def name(self) -> str:
-        """What a cursor belongs to: everything that decides the order."""
-        return pages.digest([*self.paths, self.query, self.scope, self.raw, self.group_by])
-
-
-@dataclass(slots=True)
-class Answered:
-    """A root that answered."""
-
-    gate: Open
-    identity: Identity
-    overlay: Overlay
-    recent: bool
-    found: Retrieved
-
-    @property
-    def root(self) -> str:
-        return self.gate.record.root
 
 
 @dataclass(slots=True)
@@ -121,6 +53,7 @@ class Target:
 
     requested: str
     record: Record | None
+    paths: list[str] = field(default_factory=list)
     below: list[str] = field(default_factory=list)
 
 
@@ -137,14 +70,17 @@ def search_code(
     cursor: str | None = None,
     debug: bool = False,
     holds: Holds | None = None,
+    similar: str | None = None,
+    snippet: str | None = None,
 ) -> SearchAnswer:
     """Search the trees that govern the paths, below them.
 
     `budget` bounds the tokens of the results. `cursor` is the `continuation.cursor` of the page
     before. `holds` tells which lines of a file (by absolute path) the reader provably holds: hits
-    there are pointed at and not repeated.
+    there are pointed at and not repeated. `similar` (`path`, `path:10` or `path:10-20`) or
+    `snippet` asks for code like that; the query may be empty then, and its operators narrow.
     """
-    if not query.strip():
+    if not query.strip() and similar is None and snippet is None:
         raise UsageError("the query is empty", hint="ask for a name, a phrase or a behaviour")
     if scope not in SCOPES:
         raise UsageError(f"there is no scope {scope!r}", hint=f"one of: {', '.join(SCOPES)}")
@@ -156,11 +92,12 @@ def search_code(
     if not paths:
         raise UsageError("no path was given", hint="pass the root of a tree, or several")
     targets = _targets(index, paths)
-    requested = tuple(dict.fromkeys(target.requested for target in targets))
+    requested = tuple(dict.fromkeys(path for target in targets for path in target.paths))
+    sample = _sample(targets, similar, snippet)
     request = Request(
         requested, query, operators.parse(query, wrong_pattern), scope, result_mode == "raw",
         group_by, min(limit, LIMIT_MAX), budget, pages.decode(cursor) if cursor else None, debug,
-        holds,
+        holds, sample,
         {
             "path": requested[0] if len(requested) == 1 else list(requested),
             "query": query,
@@ -169,6 +106,8 @@ def search_code(
             "groupBy": group_by if group_by != "symbol" else None,
             "limit": limit if limit != LIMIT_DEFAULT else None,
             "budget": budget if budget != BUDGET_DEFAULT else None,
+            "similar": similar,
+            "snippet": snippet,
         },
     )  # fmt: skip
     if request.cursor is not None and request.cursor.question != request.name:
@@ -224,8 +163,51 @@ def _targets(index: CodeIndex, paths: Sequence[str]) -> list[Target]:
         requested, record = index.governing(path)
         key = record.root if record is not None else requested
         target = found.setdefault(key, Target(requested, record))
+        target.paths.append(requested)
         target.below.append(requested[len(key) :].strip("/"))
     return list(found.values())
+
+
+_PLACE = re.compile(r"(?s)(.+?)(?::(\d+)(?:-(\d+))?)?\Z")
+
+
+def _sample(targets: Sequence[Target], similar: str | None, snippet: str | None) -> Sample | None:
+    """The text to look for the like of: lines of a file in one of the trees, or a snippet."""
+    if similar is not None and snippet is not None:
+        raise UsageError("either lines of a file or a snippet can be the sample, not both")
+    if snippet is not None:
+        if not snippet.strip():
+            raise UsageError("the snippet is empty")
+        return Sample(snippet[:CHARACTERS_MAX])
+    if similar is None:
+        return None
+    named = _PLACE.match(similar)
+    if named is None:
+        raise UsageError(f"{similar!r} names no lines", hint="pass path:10-20")
+    path, first, last = named[1], int(named[2] or 1), named[3] or named[2]
+    for target in targets:
+        root = target.record.root if target.record is not None else target.requested
+        for top in (*target.paths, root):
+            full = os.path.normpath(os.path.join(top, path))
+            if not full.startswith(root.rstrip("/") + "/"):
+                continue
+            try:
+                source, _ = disk.read_file(root, full[len(root.rstrip("/")) + 1 :])
+            except OSError:
+                continue
+            lines = lines_of(source.decode("utf-8", "replace"))
+            end = min(int(last), len(lines)) if last else len(lines)
+            if not 1 <= first <= end:
+                raise UsageError(
+                    f"lines {first}-{last or len(lines)} name no line of {path}",
+                    hint=f"it has {len(lines)}",
+                )
+            text = "".join(f"{line}\n" for line in lines[first - 1 : end])
+            return Sample(text[:CHARACTERS_MAX], full, first, end)
+    raise UsageError(
+        f"there is no file {path} in {', '.join(target.requested for target in targets)}",
+        hint="pass a path in one of the trees, or the text as a snippet",
+    )
 
 
 # Asking.
@@ -240,7 +222,8 @@ def _ask(index: CodeIndex, request: Request, target: Target) -> Answered | Gate:
     keep = files_kept(request.asked, request.scope, target.below)
 
     def ask(reader: Reader, overlay: Overlay) -> Retrieved:
-        return retrieve(request.asked, root, reader, overlay, index.provider, keep, request.depth)
+        asked, provider = request.asked, index.provider
+        return retrieve(asked, root, reader, overlay, provider, keep, request.depth, request.sample)
 
     try:
         with index.backend.reader(root) as reader:
@@ -297,7 +280,7 @@ def _answer(
     start = request.cursor.offset if request.cursor else 0
     page = items.page(groups, start, request.limit, request.budget)
     base["results"] = page.items
-    warnings = [*base.get("warnings", []), *_warnings(request, answered, groups)]
+    warnings = [*base.get("warnings", []), *warnings_of(request, answered, groups)]
     if warnings:
         base["warnings"] = warnings
     complete = all(_complete(each.found) for each in answered)
@@ -308,7 +291,7 @@ def _answer(
         "complete": complete,
         "tokens": page.tokens,
     }
-    if any(each.found.exact for each in answered):
+    if request.asked.patterns or request.asked.must:
         lines = {
             (f.root, f.chunk.path, m.line)
             for each in answered for f in each.found.findings for m in f.lines
@@ -322,7 +305,7 @@ def _answer(
             "remaining": len(groups) - page.end,
             "call": search_call(request.given, cursor=after),
         }
-    _advise(base, request, answered, page, groups)
+    advise(base, request, answered, page, groups)
     return base
 
 
@@ -357,150 +340,6 @@ def _held(finding: Finding, question: Question | None) -> float:
 
 def _complete(found: Retrieved) -> bool:
     return found.exact.complete if found.exact is not None else not found.more
-
-
-def _warnings(request: Request, answered: Sequence[Answered], groups: Sequence[Group]) -> list[str]:
-    said: list[str] = []
-    query = request.parsed.query
-    for each in answered:
-        said += [f"SEARCH_PASS_FAILED:{failure}" for failure in each.found.failures]
-        exact = each.found.exact
-        if exact is None:
-            continue
-        if exact.cut is not None:
-            said.append(
-                f"EXACT_CUT:not everything in {each.root} was looked at: {exact.cut}. There may be "
-                f"more; narrow it with path: or lang:, or ask for a longer literal."
-            )
-        if exact.unjudged:
-            said.append(
-                f"EXACT_UNJUDGED:the pattern took too long on {', '.join(exact.unjudged)}; whether "
-                f"these match is not known. Ask for a pattern with fewer repeats."
-            )
-        if exact.unread:
-            said.append(
-                f"EXACT_UNREAD:could not read all of {', '.join(exact.unread[:5])}"
-                f"{' and others' if len(exact.unread) > 5 else ''}; only what is indexed of it was "
-                f"looked at."
-            )
-    if groups:
-        return said
-    if query.must:
-        said.append("FILTER_MUST_UNSATISFIED:no chunk holds " + " and ".join(map(repr, query.must)))
-    for pattern in query.paths:
-        if not any(_takes_any(pattern, each) for each in answered):
-            said.append(
-                f"PATH_UNMATCHED:path:{pattern} matches no file. Patterns are as in .gitignore: "
-                f"path:dir/, path:*.py, path:*{pattern.strip('*/')}* for part of a name."
-            )
-    return said
-
-
-def _takes_any(pattern: str, each: Answered) -> bool:
-    wanted = PathPattern(pattern)
-    paths = [*each.overlay.before.entries, *each.overlay.changed]
-    return any(wanted.takes(path) for path in paths if path not in each.overlay.gone)
-
-
-def _advise(
-    base: SearchAnswer,
-    request: Request,
-    answered: Sequence[Answered],
-    page: Page,
-    groups: Sequence[Group],
-) -> None:
-    """What to do next: the call that goes on, widens, or narrows."""
-    steps: list[object] = []
-    query, given = request.parsed.query, request.given
-    if not groups:
-        if query.filtered and query.text:
-            steps.append(search_call(given, query=query.text))
-        if request.scope != "mixed":
-            steps.append(search_call(given, scope="mixed"))
-    elif page.items:
-        best = groups[page.end - len(page.items)].best
-        path = f"{best.root}/{best.chunk.path}"
-        base["recommendedNextAction"] = {
-            **read_call(path, best.chunk.start_line, best.chunk.end_line),
-            "reason": "the best result in full",
-        }
-    last_page = page.end >= len(groups)
-    if last_page and groups and not base["counts"]["complete"] and not query.exact:
-        wider = min(LIMIT_MAX, request.limit * 2)
-        if wider > request.limit:
-            steps.append(search_call(given, limit=wider))
-    if "continuation" in base:
-        steps.append(base["continuation"]["call"])
-    made = hints(
-        debugProofCheck=answers.probe_hint(answered[0].gate),
-        sync=next((manage_call("sync", a.root) for a in answered if a.overlay.beyond), None),
-        nextSteps=steps or None,
-        noiseMitigation=_noise(request, groups),
-        debugSearch=_debug(request, answered, groups, page) if request.debug else None,
-    )
-    if made:
-        base["hints"] = made
-
-
-def _noise(request: Request, groups: Sequence[Group]) -> Wire | None:
-    """A hint when most of the first results are not code that runs."""
-    top = [role_of(group.best.chunk.path) for group in groups[:NOISE_AMONG]]
-    ratios = {
-        name: round(top.count(name) / len(top), 2)
-        for name in ("test", "document", "generated", "vendored", "example") if name in top
-    }  # fmt: skip
-    if request.scope == "docs" or len(top) < NOISE_AMONG or sum(ratios.values()) < NOISE_SHARE:
-        return None
-    if request.parsed.query.paths:
-        return None
-    worst = max(ratios, key=lambda name: ratios[name])
-    path = next(g.best.chunk.path for g in groups if role_of(g.best.chunk.path) == worst)
-    without = f"-path:{path.rsplit('/', 1)[0]}/ {request.query}" if "/" in path else None
-    return {
-        "reason": "top_results_noise_dominant",
-        "topK": NOISE_AMONG,
-        "ratios": ratios,
-        "recommendedScope": "runtime",
-        "nextStep": search_call(
-            request.given, **({"query": without} if without else {"scope": "runtime"})
-        ),
-    }
-
-
-def _debug(
-    request: Request, answered: Sequence[Answered], groups: Sequence[Group], page: Page
-) -> Wire:
-    query = request.parsed.query
-    return {
-        "depth": request.depth,
-        "operatorSummary": {"text": query.text, "operators": [list(v) for v in query.values()]},
-        "roots": [
-            {
-                "path": each.root,
-                "generation": list(each.identity),
-                "questionKind": each.found.question.kind if each.found.question else None,
-                "words": [word.term for word in each.found.question.words]
-                if each.found.question
-                else [],
-                "candidates": each.found.candidates,
-                "findings": len(each.found.findings),
-                "filterSummary": each.found.removed,
-                "exact": None
-                if each.found.exact is None
-                else {
-                    "chunks": each.found.exact.chunks,
-                    "looked": each.found.exact.looked,
-                    "hits": len(each.found.exact.hits),
-                    "cut": each.found.exact.cut,
-                },
-            }
-            for each in answered
-        ],
-        "groups": len(groups),
-        "folded": sum(len(group.alike) for group in groups),
-        "shortened": page.shortened,
-        "inContext": sum("in_context" in item for item in page.items),
-    }
 
 
 def _changed(request: Request, base: SearchAnswer) -> SearchAnswer:

@@ -1,0 +1,168 @@
+"""Code like this: chunks that say nearly the same as a given text.
+
+Two measures pick candidates, trigrams in common and nearness of the vectors; a copy with other
+names keeps its vector, one with other words between keeps its trigrams. The candidates are then
+compared word by word, on their texts, and `similarity` is that: the share of runs of three words,
+names left as they are, that either has and both have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import HoldfastError
+from holdfast.index.embedding.provider import EmbeddingProvider
+from holdfast.index.freshness import Overlay
+from holdfast.index.generation import ChunkId, Reader, StoredChunk
+from holdfast.index.search import trigrams
+from holdfast.index.search.overlay import corpus_with, fresh_chunk
+from holdfast.index.search.results import Finding
+from holdfast.index.search.trigrams import KeptFile, Trigrams, head, table_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CHARACTERS_MAX = 20_000
+CANDIDATES = 60
+WEIGHTS = {"words": 0.5, "trigrams": 0.25, "dense": 0.25}
+SCORE_MIN = 0.12
+"""Below this two texts have in common what any two texts have."""
+RUN = 3
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The text to compare with, and where it is, if it is in a file."""
+
+    text: str
+    path: str = ""
+    """Absolute; empty for a text from elsewhere."""
+    first_line: int = 0
+    last_line: int = 0
+
+    def is_in(self, root: str, chunk: StoredChunk) -> bool:
+        """Whether a chunk is the sample itself, or a part of it."""
+        return (
+            self.path == f"{root}/{chunk.path}"
+            and chunk.start_line <= self.last_line
+            and self.first_line <= chunk.end_line
+        )
+
+
+def runs(text: str) -> frozenset[tuple[str, ...]]:
+    """Every run of three words or signs of a text; all of it, if it has no more."""
+    words = _WORD.findall(text)
+    if len(words) <= RUN:
+        return frozenset([tuple(words)]) if words else frozenset()
+    return frozenset(zip(words, words[1:], words[2:], strict=False))
+
+
+def similarity(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> float:
+    """The share of runs, of those either has, that both have."""
+    either = len(one | other)
+    return len(one & other) / either if either else 0.0
+
+
+def find_similar(
+    sample: Sample,
+    root: str,
+    reader: Reader,
+    overlay: Overlay,
+    provider: EmbeddingProvider,
+    keep: Callable[[str], bool],
+    wanted: int,
+) -> tuple[list[Finding], list[str]]:
+    """The chunks most like the sample, best first, without the sample; and lanes that failed."""
+    signals: dict[ChunkId, dict[str, float]] = {}
+    for identity, share in _by_trigrams(sample, reader, overlay, keep):
+        signals.setdefault(identity, {})["trigrams"] = share
+    failures: list[str] = []
+    try:
+        for identity, near in _by_meaning(sample, reader, overlay, provider, keep):
+            signals.setdefault(identity, {})["dense"] = near
+    except (HoldfastError, OSError, ValueError) as error:
+        failures.append(f"dense {error}")
+    stored = reader.chunks([identity for identity in signals if identity[0] >= 0])
+    asked = runs(sample.text)
+    found = []
+    for identity, known in signals.items():
+        chunk = stored.get(identity) if identity[0] >= 0 else fresh_chunk(overlay, identity)
+        if chunk is None or sample.is_in(root, chunk):
+            continue
+        known["words"] = similarity(asked, runs(chunk.text))
+        score = sum(weight * known.get(name, 0.0) for name, weight in WEIGHTS.items())
+        if score >= SCORE_MIN:
+            found.append(Finding(root, chunk, score, known))
+    found.sort(key=lambda f: (-f.score, f.chunk.path, f.chunk.start_line))
+    return found[:wanted], failures
+
+
+def _by_trigrams(
+    sample: Sample, reader: Reader, overlay: Overlay, keep: Callable[[str], bool]
+) -> list[tuple[ChunkId, float]]:
+    import numpy as np
+
+    table = table_of(reader)
+    shares = table.shares(sample.text)
+    found: list[tuple[ChunkId, float]] = []
+    for place in _highest(shares, np.arange(len(shares))):
+        at = int(np.searchsorted(table.starts, place, side="right")) - 1
+        file = table.files[at]
+        if at in table.unknown or overlay.replaces(file.path) or not keep(file.path):
+            continue
+        found.append(((file.number, place - int(table.starts[at])), float(shares[place])))
+        if len(found) >= CANDIDATES:
+            break
+    for number, path in enumerate(sorted(overlay.changed)):
+        chunks = overlay.changed[path].chunks
+        if chunks and keep(path):
+            rows = trigrams.signatures([chunk.text for chunk in chunks])
+            kept = KeptFile(number, path, "", None, len(chunks), head(True) + rows, None)
+            each = Trigrams([kept]).shares(sample.text)
+            found += [((-1 - number, i), float(share)) for i, share in enumerate(each)]
+    return found
+
+
+def _by_meaning(
+    sample: Sample,
+    reader: Reader,
+    overlay: Overlay,
+    provider: EmbeddingProvider,
+    keep: Callable[[str], bool],
+) -> list[tuple[ChunkId, float]]:
+    import numpy as np
+
+    corpus = corpus_with(reader.corpus(), overlay, provider.dimension)
+    if not corpus.dimension or not corpus.chunks:
+        return []
+    near = corpus.nearness(provider.embed([sample.text])[0])
+    near = np.where(corpus.alive, near, -1.0)
+    found: list[tuple[ChunkId, float]] = []
+    for row in _highest(near, corpus.ties):
+        file = corpus.files[int(corpus.file_of[row])]
+        if near[row] <= 0 or not keep(file.path):
+            continue
+        found.append(((file.number, int(corpus.ordinals[row])), float(min(near[row], 1.0))))
+        if len(found) >= CANDIDATES:
+            break
+    return found
+
+
+def _highest(values: NDArray[Any], ties: NDArray[Any]) -> list[int]:
+    """Places of the highest values, highest first; more than are needed, for some are left out."""
+    import numpy as np
+
+    head = min(len(values), CANDIDATES * 8)
+    if head < len(values):
+        floor = np.partition(values, len(values) - head)[len(values) - head]
+        places = np.flatnonzero(values >= floor)
+    else:
+        places = np.arange(len(values))
+    order = np.lexsort((ties[places], -values[places]))
+    found: list[int] = places[order].tolist()
+    return found

@@ -1,0 +1,187 @@
+"""`holdfast search` as people type it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.cli.main import main
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    root = tmp_path.resolve() / "shop"
+    (root / "src").mkdir(parents=True)
+    for n, word in enumerate(["apples", "bread", "cheese", "dates", "eggs", "flour"]):
+        steps = "".join(f"    weigh({word!r}, {i}, {i * n})\n" for i in range(n * 4))
+        (root / "src" / f"{word}.py").write_text(
+            f"def price_of_{word}(basket):\n{steps}    return basket.{word} * {n}.5\n"
+        )
+    monkeypatch.chdir(root)
+    assert main(["index", "create"]) == 0
+    return root
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    capsys.readouterr()
+    code = main(["search", *words])
+    return code, capsys.readouterr().out
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    return json.loads(run(capsys, *words, "--json")[1])
+
+
+@pytest.mark.shows("ANSWER-CLI")
+@pytest.mark.usefixtures("shop")
+def test_lines_are_shown_with_their_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out = run(capsys, r're:"return basket\.(eggs|apples)"')
+    assert code == 0
+    assert out.splitlines()[:3] == [
+        "src/apples.py:1-2  price_of_apples  function",
+        "     1  def price_of_apples(basket):",
+        "     2      return basket.apples * 0.5",
+    ]
+    assert "    18      return basket.eggs * 4.5" in out
+    assert "     ⋮\n" in out
+    assert "more lines: holdfast read src/eggs.py:1-18]" in out
+    assert "[2 lines in 2 files]" in out
+
+
+@pytest.mark.shows("ANSWER-CLI")
+@pytest.mark.usefixtures("shop")
+def test_the_command_that_is_printed_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    seen: list[str] = []
+    words = ["price of", "lang:python", "--limit", "2"]
+    while True:
+        code, out = run(capsys, *words)
+        assert code == 0
+        seen += re.findall(r"^src/(\w+)\.py:", out, re.MULTILINE)
+        after = re.search(r"next page: holdfast search (.*)\]", out)
+        if after is None:
+            break
+        words = shlex.split(after[1])
+    assert sorted(seen) == ["apples", "bread", "cheese", "dates", "eggs", "flour"]
+
+
+@pytest.mark.shows("ANSWER-CLI", "ANSWER-PAGES-FROZEN")
+def test_a_page_that_is_no_more_says_what_to_type(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cursor = run_json(capsys, "price", "--limit", "2")["continuation"]["cursor"]
+    (shop / "src" / "eggs.py").write_text("def nothing():\n    pass\n")
+    code, out = run(capsys, "price", "--limit", "2", "--cursor", cursor)
+    assert code == 1
+    assert "[from the start: holdfast search price --limit 2]" in out
+
+
+@pytest.mark.shows("ANSWER-CLI", "ANSWER-SIMILAR")
+@pytest.mark.parametrize("place", ["src/eggs.py:1-18", "eggs.py", "eggs.py:2", "./eggs.py:1-18"])
+def test_code_like_lines_named_from_here_or_from_the_root(
+    shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    if "/" not in place or place.startswith("."):
+        monkeypatch.chdir(shop / "src")
+    answer = run_json(capsys, "--similar", place, "--path", str(shop))
+    assert answer["status"] == "ok"
+    assert answer["results"]
+    assert all(result["file"] != "src/eggs.py" for result in answer["results"])
+
+
+@pytest.mark.shows("ANSWER-CLI", "ANSWER-SIMILAR")
+def test_code_like_a_text_from_elsewhere(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "pasted.txt"
+    other.write_text((shop / "src" / "dates.py").read_text())
+    code, out = run(capsys, "--snippet", str(other), "--limit", "1")
+    assert code == 0
+    assert out.startswith("src/dates.py:1-14")
+
+
+@pytest.mark.shows("ANSWER-CLI")
+@pytest.mark.usefixtures("shop")
+def test_an_operator_that_begins_with_a_dash_is_no_option(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out = run(capsys, "sym:price_of_*", "-path:src/eggs.py", "--limit", "50")
+    assert code == 0
+    assert "src/flour.py" in out
+    assert "src/eggs.py" not in out
+    with pytest.raises(SystemExit):
+        main(["search", "price", "-paths"])
+
+
+@pytest.mark.shows("ANSWER-CLI")
+@pytest.mark.usefixtures("shop")
+def test_debug_is_a_table_that_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out = run(capsys, "price of eggs", "--debug", "--limit", "3")
+    table = out[out.index("signal") :].splitlines()
+    assert table[0].split() == ["signal", "#1", "#2", "#3"]
+    assert table[1].startswith("score")
+    assert any(line.startswith("lexical") for line in table)
+    assert max(len(line) for line in table[: table.index("")]) <= 100
+
+
+@pytest.mark.shows("ANSWER-CLI", "ANSWER-ROOTS")
+def test_several_trees_at_once(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path.resolve() / "market"
+    other.mkdir()
+    (other / "stall.py").write_text("def price_of_figs(stall):\n    return stall.figs\n")
+    assert main(["index", "create", str(other)]) == 0
+    nowhere = tmp_path / "nowhere"
+    nowhere.mkdir()
+    words = ["price_of_figs", "--path", str(shop), "--path", str(other), "--path", str(nowhere)]
+    code, out = run(capsys, *words)
+    assert code == 0
+    assert out.startswith("market/stall.py:1-2  price_of_figs")
+    assert f"run `holdfast index create {nowhere.resolve()}`" in out
+
+
+@pytest.mark.shows("ANSWER-CLI")
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["lang:pyhton", "eggs"], 0, "did you mean lang:python?"),
+        (["must:unicorn"], 0, "no chunk holds 'unicorn'"),
+        (["re:class \\w+"], 0, 're:"class \\w+"'),
+        ([], 2, ""),
+        (["x", "--cursor", "nonsense"], 2, ""),
+        (["x", "--budget", "3"], 2, ""),
+        (["--similar", "nowhere.py:1-2"], 2, ""),
+        (["--snippet", "nowhere.txt"], 2, ""),
+    ],
+)
+def test_what_is_wrong_is_said(
+    capsys: pytest.CaptureFixture[str], words: list[str], code: int, says: str
+) -> None:
+    got, out = run(capsys, *words)
+    assert got == code
+    assert says in out
+
+
+@pytest.mark.shows("ANSWER-CLI")
+def test_text_from_a_file_cannot_command_the_terminal(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shop / "src" / "evil.py").write_text("def evil():\n    return '\x1b[2Jgone'\n")
+    _, out = run(capsys, "re:gone")
+    assert "gone" in out
+    assert "\x1b" not in out
+
+
+def test_help_explains_the_operators(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["search", "--help"])
+    out = capsys.readouterr().out
+    for name in ("lang:", "path:", "-path:", "must:", "exclude:", "re:", "sym:"):
+        assert name in out

@@ -1,0 +1,169 @@
+"""A set may be spelled in several ways, and a bad one is refused with its place."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.retrieval.labels import BadSet, Target, parse_set, read_set
+
+HERE = Path(__file__).parent
+PLACE = Path("/sets/some.json")
+ANSWER = Target("src/cart.py", 3, 9)
+
+
+def one_query(**fields: Any) -> Any:
+    return {"repositories": [{"id": "shop", "path": "shop"}],
+            "queries": [{"repository": "shop", "query": "price", **fields}]}  # fmt: skip
+
+
+@pytest.mark.shows("RETR-SET-FORM")
+@pytest.mark.parametrize(
+    "relevant",
+    [
+        ["src/cart.py:3-9"],
+        "src/cart.py:3-9",
+        ["src/cart.py#L3-L9"],
+        ["./src/cart.py:3-9"],
+        ["src\\cart.py:3-9"],
+        [{"path": "src/cart.py", "lines": [3, 9]}],
+        [{"file": "src/cart.py", "start_line": 3, "end_line": 9}],
+        [{"file_path": "src/cart.py", "span": {"start": 3, "end": 9}}],
+        [{"filename": "src/cart.py", "spans": [[3, 9]], "note": "an unknown field"}],
+        [{"path": "src/cart.py", "lines": "3-9", "relevance": 1}],
+        {"src/cart.py": [3, 9]},
+        {"path": "src/cart.py", "startLine": 3, "endLine": 9},
+    ],
+)
+def test_a_label_may_be_spelled_in_many_ways(relevant: Any) -> None:
+    (query,) = parse_set(one_query(relevant=relevant), PLACE).queries
+    assert query.targets == (ANSWER,)
+
+
+@pytest.mark.shows("RETR-SET-FORM")
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        [{"repo": "shop", "question": "price", "gold": ["src/cart.py:3-9"], "type": "symbol"}],
+        {"repo": "shop", "data": [{"text": "price", "files": "src/cart.py:3-9", "kind": "symbol"}]},
+        {"repos": {"shop": "shop"},
+         "questions": [{"codebase": "shop", "q": "price", "targets": ["src/cart.py:3-9"],
+                        "category": "symbol"}]},
+        {"repositories": [{"path": "shop", "queries": [
+            {"query": "price", "path": "src/cart.py", "start": 3, "end": 9, "type": "symbol"}]}]},
+        {"repositories": ["shop"],
+         "queries": [{"query": "price", "relevant": "src/cart.py:3-9", "category": "symbol"}]},
+    ],
+)  # fmt: skip
+def test_a_set_may_be_spelled_in_many_ways(spelled: Any) -> None:
+    labelled = parse_set(spelled, PLACE)
+    (query,) = labelled.queries
+    assert (query.text, query.targets, query.category) == ("price", (ANSWER,), "symbol")
+    (repository,) = labelled.repositories
+    assert repository.path == PLACE.parent / "shop"
+
+
+@pytest.mark.shows("RETR-SET-FORM")
+def test_grades_are_kept_and_what_is_graded_nothing_is_no_answer() -> None:
+    relevant = {"a.py": 3, "b.py": 0, "c.py": 1.5}
+    (query,) = parse_set(one_query(relevant=relevant), PLACE).queries
+    assert query.targets == (Target("a.py", grade=3.0), Target("c.py", grade=1.5))
+
+
+@pytest.mark.shows("RETR-SET-FORM")
+def test_also_relevant_places_count_beside_the_others() -> None:
+    fields = one_query(relevant=["a.py"], secondary=["b.py"])
+    (query,) = parse_set(fields, PLACE).queries
+    assert [target.path for target in query.targets] == ["a.py", "b.py"]
+
+
+@pytest.mark.shows("RETR-SET-FORM")
+def test_an_absolute_path_stays_and_json_lines_are_read(tmp_path: Path) -> None:
+    rows = [{"repo_path": str(tmp_path), "query": f"q{n}", "relevant": ["a.py"]} for n in (1, 2)]
+    file = tmp_path / "set.jsonl"
+    file.write_text("\n".join(json.dumps(row) for row in rows) + "\n")
+    labelled = read_set(file)
+    assert [query.text for query in labelled.queries] == ["q1", "q2"]
+    assert [repository.path for repository in labelled.repositories] == [tmp_path]
+
+
+@pytest.mark.shows("RETR-SET-FORM")
+def test_a_directory_of_sets_is_one_set(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(
+            [{"repo": name, "query": "x", "relevant": ["a.py"]}]))  # fmt: skip
+    assert [q.repository for q in read_set(tmp_path).queries] == ["one", "two"]
+
+
+@pytest.mark.shows("RETR-SET-BAD")
+@pytest.mark.parametrize(
+    ("value", "place", "problem"),
+    [
+        (one_query(), "queries[0]", "nothing relevant"),
+        (one_query(relevant=[]), "queries[0]", "nothing relevant"),
+        (one_query(relevant=[7]), "queries[0].relevant[0]", "neither a path nor an object"),
+        (one_query(relevant=[{"lines": [1, 2]}]), "queries[0].relevant[0]", "has no path"),
+        (one_query(relevant=["a.py:9-3"]), "queries[0].relevant[0].lines", "name no line"),
+        (one_query(relevant=["../a.py"]), "queries[0].relevant[0]", "names no file"),
+        (one_query(relevant=[{"path": "a", "lines": [1]}]), "queries[0].relevant[0].lines", "pair"),
+        (
+            one_query(relevant=[{"path": "a", "grade": "high"}]),
+            "queries[0].relevant[0].grade",
+            "no",
+        ),
+        ({"queries": [{"repo": "s", "relevant": ["a"]}]}, "queries[0]", "has no text"),
+        ({"queries": [{"query": "x", "relevant": ["a"]}]}, "queries[0]", "names no repository"),
+        ({"queries": [3]}, "queries[0]", "is no object"),
+        ({"queries": {}}, "", "has no queries"),
+        ({"format": "holdfast-retrieval", "version": 9, "queries": []}, "version", "9"),
+        ({"format": "beir", "queries": []}, "format", "beir"),
+        ("text", "", "neither"),
+    ],
+)
+def test_a_bad_set_is_refused_with_its_place(value: Any, place: str, problem: str) -> None:
+    with pytest.raises(BadSet) as told:
+        parse_set(value, PLACE)
+    assert told.value.place == f"some.json {place}".rstrip()
+    assert problem in told.value.problem
+
+
+@pytest.mark.shows("RETR-SET-BAD")
+def test_a_file_that_is_no_json_is_refused_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "set.json"
+    file.write_text('{"queries": [\n  {"query": }\n]}')
+    with pytest.raises(BadSet, match=r"set\.json line 2 column"):
+        read_set(file)
+
+
+@pytest.mark.shows("RETR-SPLITS")
+def test_a_part_of_a_set_is_chosen_by_split_repository_and_number() -> None:
+    labelled = parse_set(
+        {"repositories": {"a": {"path": "a", "split": "dev"}, "b": {"path": "b", "split": "test"}},
+         "queries": [{"repo": r, "query": f"{r}{n}", "relevant": ["x"]}
+                     for n in range(3) for r in "ab"]}, PLACE,
+    )  # fmt: skip
+    assert [q.text for q in labelled.chosen("test").queries] == ["b0", "b1", "b2"]
+    assert [q.text for q in labelled.chosen("", ["a"], 2).queries] == ["a0", "a1"]
+    assert len(labelled.chosen("dev,test").queries) == 6
+
+
+@pytest.mark.shows("RETR-DEVELOPMENT-SET", "RETR-SPLITS")
+def test_the_development_set_is_large_varied_and_split_by_repository() -> None:
+    labelled = read_set(HERE.parent.parent / "bench/retrieval/sets/development.json")
+    assert len(labelled.queries) >= 400
+    assert len({str(r.package) for r in labelled.repositories}) >= 20
+    assert len({query.language for query in labelled.queries}) >= 15
+    by_hand = [q for q in labelled.queries if q.category not in ("documentation", "change")]
+    assert len(by_hand) >= 150
+    assert {r.split for r in labelled.repositories} == {"train", "dev", "test"}
+    texts = [(query.repository, query.text) for query in labelled.queries]
+    assert len(texts) == len(set(texts))
+    listed = json.loads((HERE.parent.parent / "bench/retrieval/repositories.json").read_text())
+    told = {entry["id"]: entry for entry in listed["repositories"]}
+    for repository in labelled.repositories:
+        assert repository.package is not None
+        name = repository.id.removesuffix("-undocumented")
+        assert repository.split == told[name]["split"]
+        assert repository.package == told[name]["package"]
+        assert repository.package["kind"] == "git" or len(repository.package["sha256"]) == 64
