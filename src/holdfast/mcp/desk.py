@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from holdfast.app import App
     from holdfast.index.code_index import CodeIndex
     from holdfast.mcp.binding import Sessions
-    from holdfast.reading.reader import Host, Reader
+    from holdfast.reading.reader import Reader
     from holdfast.store.store import Store
 
 READERS_MAX = 64
-COLLECT_EVERY_S = 24 * 3600
 
 
 class Desk:
@@ -121,18 +120,6 @@ class Desk:
                     self._readers.popitem(last=False)
             self._readers.move_to_end(cwd)
             return reader
-
-    def collect_daily(self, reader: Reader, host: Host) -> None:
-        """Once a day, let go of stored texts long unused that this session does not stand on."""
-        marker = self.home / "run" / "collected"
-        try:
-            if marker.exists() and time.time() - marker.stat().st_mtime < COLLECT_EVERY_S:
-                return
-            marker.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            marker.touch()
-        except OSError:
-            return
-        reader.collect([host])
 
     @property
     def sessions(self) -> Sessions:
