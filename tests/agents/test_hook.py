@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,15 +36,23 @@ def call(monkeypatch: pytest.MonkeyPatch, given: str) -> int:
 
 
 @pytest.mark.shows("AGENT-HOOK")
-def test_a_hook_leaves_a_binding(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
-    assert call(monkeypatch, json.dumps(HEARD)) == 0
-    assert capsys.readouterr().out == ""
-    (binding,) = bindings.read_all(tmp_path)
-    assert (binding.session, binding.transcript) == ("abc", "/x/abc.jsonl")
-    assert binding.agent is not None, "the process above us is known"
+def test_a_hook_leaves_a_binding(tmp_path: Path) -> None:
+    """The agent is the process that started the hook, here us; a shell between does not count."""
+    program = Path(sys.executable).parent / "holdfast"
+    for command in ([str(program), "hook"], ["sh", "-c", f"{program} hook; true"]):
+        done = subprocess.run(
+            command,
+            input=json.dumps(HEARD),
+            capture_output=True,
+            text=True,
+            env={**os.environ, "HOLDFAST_HOME": str(tmp_path)},
+            check=True,
+        )
+        assert done.stdout == ""
+        (binding,) = bindings.read_all(tmp_path)
+        assert (binding.session, binding.transcript) == ("abc", "/x/abc.jsonl")
+        assert binding.agent is not None
+        assert binding.agent[0] == os.getpid()
 
 
 @pytest.mark.shows("AGENT-HOOK-NEVER-FAILS")

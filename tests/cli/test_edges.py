@@ -179,7 +179,7 @@ def test_a_shortened_answer_says_what_continues_it(
     (tmp_path / "tree" / "none.py").write_text("")
     run("index", "create", "tree")
     said = run("search", "compute", "--path", "tree/lib")
-    assert "more lines: holdfast read tree/lib/a.py:1-23]" in said
+    assert "more lines: holdfast read tree/lib/a.py:1-21]" in said
     said = run("calls", "tree/lib/a.py", "compute", "--limit", "2")
     assert "[more calls than 2: --limit N shows more]" in said
     assert "No symbols." in run("outline", "tree/none.py")
@@ -252,5 +252,5 @@ def test_calls_name_the_limit_that_held(run: Terminal, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(f"def compute(): pass\n\n{calls}")
     run("index", "create")
     assert "[more calls than 1: --limit N shows more]" in run(
-        "calls", "a.py", "compute", "--limit", "0"
+        "calls", "a.py", "compute", "--limit", "1"
     )
