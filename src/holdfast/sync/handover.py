@@ -17,6 +17,9 @@ KEY = "holdfast.handover"
 """Under `extensions` of the scope: a `Handover`, if the server can give its socket away."""
 
 
+_PARTS = ("queue", "conn", "handshake_complete", "stop_keepalive", "connections", "read_paused")
+
+
 class Handover(WebSocketsSansIOProtocol):
     """uvicorn's WebSocket, until someone asks for its socket."""
 
@@ -28,6 +31,8 @@ class Handover(WebSocketsSansIOProtocol):
 
     def give(self, successor: asyncio.Protocol) -> bool:
         """Hand the socket over, right after the handshake; False if it is too late for that."""
+        if not all(hasattr(self, part) for part in _PARTS):
+            return False  # another uvicorn than we know; it goes on by itself
         early = not self.queue.empty() or bool(self.conn.reader.buffer)
         if early or not self.handshake_complete or self.transport.is_closing():
             return False
