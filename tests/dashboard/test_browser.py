@@ -414,7 +414,7 @@ def test_a_question_that_waits_or_fails_says_so_and_can_be_asked_again(
     expect(results.locator("[aria-busy]")).to_be_visible()
     body = json.dumps({"error": "the index is away", "hint": "look at its disk"})
     waiting.pop().fulfill(status=500, content_type="application/json", body=body)
-    expect(page.get_by_role("alert")).to_contain_text("the index is away look at its disk")
+    expect(page.get_by_role("alert")).to_contain_text("The index is away.Look at its disk.")
     visit.picture("failed")
     page.unroute("**/api/search**")
     page.get_by_role("button", name="Try again").click()
