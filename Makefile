@@ -35,7 +35,7 @@ types: $(STAMP)  ## mypy --strict
 
 browser:         ## a Chromium for the tests of the dashboard, if there is none yet
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
-	  || { $$(test "$$(id -u)" = 0 || echo sudo -n) apt-get install -y --no-install-recommends chromium fonts-dejavu-core; } \
+	  || { $$(test "$$(id -u)" = 0 || echo sudo -n) apt-get update -qq && $$(test "$$(id -u)" = 0 || echo sudo -n) apt-get install -y --no-install-recommends chromium fonts-dejavu-core; } \
 	  || { echo "install Chromium with your system's packages; HOLDFAST_CHROMIUM names another one" >&2; exit 1; }
 
 bench: $(STAMP)  ## every benchmark, as a table and as JSON in bench/out

@@ -38,7 +38,8 @@ SUMMED = ("coverage", "name", "documentation", "stem", "directory", "file_covera
 BY_KIND = ("dense", "definition")
 KINDS = ("question", "mixed")
 LEARNED = ("lexical", *SUMMED, *(f"{name}.{kind}" for name in BY_KIND for kind in KINDS),
-           "coherence", "repeat")  # fmt: skip
+           "coherence")  # fmt: skip
+"""Not `repeat`: it trades one measure for the other, which is for a person to decide."""
 PULL = 0.002
 """How much a doubled or halved weight must gain to be worth it."""
 
@@ -168,7 +169,6 @@ def learn(
             child = dict(best)
             for name in choose.sample(LEARNED, 4):
                 child[name] = max(1e-4, child[name] * math.exp(choose.gauss(0, step)))
-            child["repeat"] = min(1.0, child["repeat"])
             children.append((worth(child), child))
         top, child = max(children, key=lambda pair: pair[0])
         if top > reached:
@@ -192,6 +192,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     ranking: Any = importlib.import_module("holdfast.index.search.weights")
     start = {name: float(_reach(ranking.WEIGHTS, name)) for name in LEARNED}
+    start["repeat"] = float(ranking.WEIGHTS.repeat)
     for name in BY_KIND:
         for kind in ("symbol", "path", "error"):
             start[f"{name}.{kind}"] = float(_reach(ranking.WEIGHTS, f"{name}.{kind}"))

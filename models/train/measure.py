@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from holdfast.index.embedding.pieces import WORD, parts
 from models.train.encode import Encoded, encode, held_out
 from models.train.pairs import Pair
 from models.train.train import Floats, Model, code_vectors, question_vectors
@@ -15,6 +17,34 @@ from models.train.train import Floats, Model, code_vectors, question_vectors
 QUERIES_MAX = 300
 CODES_MAX = 6_000
 TOP = 200
+
+
+_ASIDE = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        a an the and or of to in on at by for from with as is are was be been it its this that these
+        those how where what which who when why does do did can could should would will i we you
+        they there here into than then so if not no any all some
+        """,
+    )
+)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text: each identifier as a whole, and its parts if it has several."""
+    found = []
+    for word in re.findall(r"\w+", text):
+        split = [part for run in WORD.findall(word) for part in parts(run)]
+        whole = word.strip("_").lower()
+        found += [whole] if split == [whole] else [whole, *split]
+    return found
+
+
+def query_words(text: str) -> list[str]:
+    """The words of a question that say something."""
+    found = words(text)
+    return [word for word in found if word not in _ASIDE] or found
 
 
 class Bm25:
@@ -61,8 +91,6 @@ def by_language(
     pairs: list[Pair], model: Model, vocabulary: object, rows: Sequence[str] = ("doc",)
 ) -> dict[str, dict[str, float]]:
     """MRR@10 of doc -> code among all code of the language's held-out packages."""
-    from holdfast.index.search.lexical import query_words, words
-
     groups: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs:
         language = "typescript" if pair.language == "tsx" else pair.language

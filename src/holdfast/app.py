@@ -19,11 +19,14 @@ from holdfast.errors import HoldfastError
 if TYPE_CHECKING:
     from holdfast.files.snapshot import Snapshot
     from holdfast.index.code_index import CodeIndex
+    from holdfast.reading.reader import Host, Reader
     from holdfast.sequence.shelf import Progress
     from holdfast.sequence.tokens.lexer import Reading
     from holdfast.store.settings import Settings
     from holdfast.store.store import Store
     from holdfast.trees import Tree
+
+COLLECT_EVERY_S = 24 * 3600
 
 DEFAULT_SPACE = "local"
 """The space of a person who never named one."""
@@ -94,6 +97,18 @@ class App:
             record = None  # The index will say what is wrong with its registry; this needs none.
         policy = None if record is None else policy_of(record.options)
         return open_tree(root, self.home / "sequence", reading, progress, time.time_ns, policy)
+
+    def collect_daily(self, reader: Reader, host: Host) -> None:
+        """Once a day, let go of stored texts long unused that this session does not stand on."""
+        marker = self.home / "run" / "collected"
+        try:
+            if marker.exists() and time.time() - marker.stat().st_mtime < COLLECT_EVERY_S:
+                return
+            marker.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            marker.touch()
+        except OSError:
+            return
+        reader.collect([host])
 
     def session(self, surface: str) -> str:
         """A session id for one use of a surface."""

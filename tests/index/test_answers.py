@@ -352,6 +352,23 @@ def test_paths_are_matched_as_in_a_gitignore_file(pattern: str, path: str, taken
     assert PathPattern(pattern).takes(path) is taken
 
 
+@pytest.mark.shows("ANSWER-FILTERS")
+@pytest.mark.parametrize("query", ["feed_goat", r"re:feed_\w+", "sym:feed_*", "must:feed_goat"])
+def test_a_file_whose_name_tells_no_language_is_kept_by_the_one_it_is_in(
+    zoo: World, query: str
+) -> None:
+    zoo.write("bin/goat", "#!/bin/sh\nfeed_goat() {\n  echo goat\n}\nfeed_goat\n")
+    assert manage_index(zoo.index, "sync", zoo.root)["status"] == "ok"
+    with zoo.backend.reader(zoo.root) as reader:
+        (language,) = {chunk.language for chunk in reader.chunks_of("bin/goat")}
+    if query.startswith("sym:") and language == "text":
+        return  # Nothing is known of symbols in plain text.
+    found = search(zoo, f"{query} lang:{language} -path:zoo/")
+    assert {r["file"] for r in found["results"]} == {"bin/goat"}
+    other = search(zoo, f"{query} lang:go")
+    assert other["results"] == []
+
+
 @pytest.mark.shows("ANSWER-WARNINGS")
 def test_an_empty_answer_says_why_and_what_to_ask_instead(zoo: World) -> None:
     answer = search(zoo, "zoo path:nowhere must:unicorn")

@@ -15,7 +15,7 @@ from holdfast.mcp import bindings
 from holdfast.mcp.binding import THREAD_ID, TOOL_USE_ID, Bound, Sessions, Unbound, pending_call
 from holdfast.mcp.bindings import Binding
 from holdfast.mcp.caller import Ancestor, Caller, caller_of
-from tests.mcp.agents import WAIT_S, Machine, call, facts_of, text_of
+from tests.mcp.agents import ERAS, WAIT_S, Machine, call, facts_of, text_of
 from tests.mcp.conversations import Claude, Codex
 
 
@@ -250,6 +250,32 @@ def test_an_answer_that_the_agent_shortened_proves_nothing(machine: Machine) -> 
     machine.talk(story)
 
 
+@pytest.mark.shows("READ-X-39")
+def test_what_was_pruned_behind_the_logs_back_is_sent_again_when_asked_for(
+    machine: Machine,
+) -> None:
+    """An extension that takes text out of a request leaves no trace in the log: nobody can know.
+
+    So there is a way for the model to say that it does not see a text: for one call, and for good.
+    """
+    claude = Claude(
+        Path(machine.environment["HOME"]) / ".claude" / "projects" / _munged(machine.tree)
+    )
+    tax = (machine.tree / "shop" / "tax.py").read_text()
+
+    async def story(client: Client) -> None:
+        await claude.uses(client, "read", path="shop/tax.py")
+        again = facts_of(await claude.uses(client, "read", path="shop/tax.py"))
+        assert again["mode"] == "unchanged", "the log shows the text, pruned or not"
+        plain = await claude.uses(client, "read", path="shop/tax.py", bypass_cache=True)
+        assert text_of(plain) == tax
+        await claude.uses(client, "readcache_refresh", path="shop/tax.py")
+        fresh = await claude.uses(client, "read", path="shop/tax.py")
+        assert text_of(fresh) == tax
+
+    machine.talk(story)
+
+
 @pytest.mark.shows("MCP-BIND-TRUST")
 def test_codex_is_sent_only_what_its_rollout_does_not_show(machine: Machine) -> None:
     codex = Codex(Path(machine.environment["HOME"]) / ".codex")
@@ -264,10 +290,11 @@ def test_codex_is_sent_only_what_its_rollout_does_not_show(machine: Machine) -> 
 
 
 @pytest.mark.shows("MCP-BIND-OPTION")
-def test_a_named_session_of_our_own_holds_what_was_sent(machine: Machine) -> None:
+@pytest.mark.parametrize("era", ERAS)
+def test_a_named_session_of_our_own_holds_what_was_sent(machine: Machine, era: str) -> None:
     async def story() -> None:
         async with asyncio.timeout(WAIT_S):
-            async with machine.agent("legacy", "--session", "mine") as client:
+            async with machine.agent(era, "--session", "mine") as client:
                 assert facts_of(await call(client, "read", path="shop/tax.py"))["mode"] == "full"
                 again = facts_of(await call(client, "read", path="shop/tax.py"))
                 assert again["mode"] == "unchanged"

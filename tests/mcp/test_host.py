@@ -287,6 +287,30 @@ def test_a_question_in_flight_is_put_again_to_the_next_host(machine: Machine) ->
     assert agent.close() == ""
 
 
+@pytest.mark.shows("MCP-KILLED")
+def test_an_answered_request_is_not_answered_again_however_its_id_is_spelled(
+    machine: Machine,
+) -> None:
+    from holdfast.mcp.shim import _answered
+
+    assert _answered('{"jsonrpc":"2.0","id":"ü\\n","result":{}}'.encode()) == json.dumps("ü\n")
+    assert _answered(b'{"jsonrpc":"2.0","id":-7,"error":{}}') == "-7"
+    assert _answered(b'{"id":"x","jsonrpc":"2.0","result":{}}') == '"x"'
+    assert _answered(b'{"jsonrpc":"2.0","method":"notifications/progress"}') is None
+    assert _answered(b"nonsense") is None
+    agent = Raw(machine)
+    agent.initialize()
+    agent.send('{"jsonrpc":"2.0","id":"grün","method":"ping"}'.encode())
+    assert agent.receive()["id"] == "grün"
+    pid = machine.host
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    _until(lambda: machine.host is None)
+    id = agent.post("tools/list")
+    assert agent.receive()["id"] == id, "nothing was said again about the one before"
+    agent.close()
+
+
 @pytest.mark.shows("MCP-CLIENT-CRASH")
 def test_a_client_that_crashes_takes_nobody_along(machine: Machine) -> None:
     quiet, loud = Raw(machine), Raw(machine)
@@ -339,6 +363,27 @@ def test_a_line_that_is_no_message_gets_an_error_and_the_connection_stays(
     assert agent.receive()["error"]["code"] in (-32700, -32600)
     assert "error" in agent.ask("no/such/method")
     assert "error" in agent.ask("tools/call", name=3)
+    assert "result" in agent.tool("list_codebases")
+    agent.close()
+
+
+@pytest.mark.shows("MCP-MALFORMED")
+def test_a_peer_that_does_not_greet_is_shown_the_door(machine: Machine) -> None:
+    agent = Raw(machine)
+    agent.initialize()
+    path = machine.home / "run" / "host-default.sock"
+    short = machine.home.parent / "s"
+    short.symlink_to(path)
+    for line in (b"GET / HTTP/1.1\r\n\r\n", b"{}\n", b"[1]\n", b"\xff\xfe\n", b"[" * 9000 + b"\n",
+                 b'{"holdfast":"mcp-shim","v":99}\n'):  # fmt: skip
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
+            peer.settimeout(WAIT_S)
+            peer.connect(str(short))
+            peer.sendall(line)
+            told = b""
+            while piece := peer.recv(4096):
+                told += piece
+            assert b'"ok": true' not in told
     assert "result" in agent.tool("list_codebases")
     agent.close()
 

@@ -282,6 +282,27 @@ def test_prompts_come_filled_with_what_is_true_now(way: str, shared: Machine, we
     asyncio.run(story())
 
 
+@pytest.mark.shows("MCP-PROGRESS")
+@pytest.mark.parametrize("way", WAYS)
+def test_a_build_tells_how_far_it_is(way: str, shared: Machine, web: Web) -> None:
+    async def story() -> None:
+        reports: list[tuple[float, str | None]] = []
+
+        async def progress(progress: float, total: float | None, message: str | None) -> None:
+            assert total == 100.0
+            reports.append((progress, message))
+
+        async with agent(way, shared, web) as client:
+            arguments = {"action": "create", "path": str(shared.tree), "force": True, "wait": 60}
+            result = await client.call_tool("manage_index", arguments, progress_callback=progress)
+            assert facts_of(result)["status"] == "ok"
+        assert reports
+        assert [done for done, _ in reports] == sorted(done for done, _ in reports)
+        assert all(message for _, message in reports)
+
+    asyncio.run(story())
+
+
 @pytest.mark.shows("MCP-HTTP-DOOR")
 def test_the_tools_over_http_want_the_token_and_our_own_name(shared: Machine, web: Web) -> None:
     import httpx2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +30,8 @@ def run(args: argparse.Namespace) -> int:
         return (stop if args.stop else status)(os.environ, as_json=args.json)
     from holdfast.mcp.shim import main
 
+    if sys.stdin is not None and sys.stdin.isatty():
+        print("this speaks MCP with an agent; `holdfast install` sets agents up", file=sys.stderr)
     session = args.session
     if session is not None and (os.sep in session or session.endswith(".jsonl")):
         session = os.path.abspath(session)

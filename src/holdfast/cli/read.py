@@ -7,6 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.reading.paths import Request
 from holdfast.reading.result import Answer
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     sys.stdout.flush()
     if host is not None:
         _note(host, answer, args.call)
-        reading.collect_daily(reader, host)
+        App.from_environment().collect_daily(reader, host)
     return 0
 
 

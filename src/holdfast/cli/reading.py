@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from holdfast.reading.hosts.detect import AnyHost
     from holdfast.reading.hosts.native import NativeSession
 
-COLLECT_EVERY_S = 24 * 3600
-
 
 def home() -> Path:
     """`$HOLDFAST_HOME`, or `~/.holdfast`."""
@@ -46,19 +44,6 @@ def reader() -> Reader:
         monotonic=time.monotonic,
         settings=config.load(home() / "reading.toml"),
     )
-
-
-def collect_daily(reader: Reader, host: AnyHost) -> None:
-    """Once a day, let go of stored texts that no one used and this session does not stand on."""
-    marker = home() / "run" / "collected"
-    try:
-        if marker.exists() and time.time() - marker.stat().st_mtime < COLLECT_EVERY_S:
-            return
-        marker.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        marker.touch()
-    except OSError:
-        return
-    reader.collect([host])
 
 
 def add_session_arguments(parser: argparse.ArgumentParser, *, required: bool = False) -> None:

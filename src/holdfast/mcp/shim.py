@@ -393,7 +393,8 @@ def _answered(line: bytes) -> str | None:
     """The id that a message answers, as JSON; None if it answers nothing."""
     found = _ANSWER.match(line)
     if found is not None:
-        return found[1].decode("utf-8", "replace")
+        # Spelled as we spell it: others may write a character where we write an escape.
+        return json.dumps(json.loads(found[1]))
     if line.startswith(_NO_ANSWER):
         return None
     try:

@@ -9,6 +9,7 @@ import re
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from holdfast.errors import StoreError
@@ -49,7 +50,7 @@ class _Apsw:
             for start in range(0, len(rows), _TOGETHER):
                 chunk = rows[start : start + _TOGETHER]
                 statement = _rows_together(sql, len(chunk))
-                self._connection.execute(statement, [value for row in chunk for value in row])
+                self._connection.execute(statement, list(chain.from_iterable(chunk)))
         except self._errors.Error as error:
             raise self._named(error) from error
 

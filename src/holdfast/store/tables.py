@@ -170,10 +170,7 @@ class Tables:
         self._db.run_many(
             'INSERT INTO "commit" (seq, branch, session_id, local_seq, original, resolution, '
             "created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-            [
-                (r.seq, r.branch, r.session, r.local_seq, r.original, r.resolution, r.created_at)
-                for r in rows
-            ],
+            [row[:7] for row in rows],  # a `CommitRow` begins with these columns, in this order
         )
 
     # revisions

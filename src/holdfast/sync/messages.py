@@ -19,6 +19,7 @@ do the messages and members marked below appear; a peer that names none sees the
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -408,7 +409,9 @@ def effect_frame(space: str, session_id: str, sync: Sync, upserts: list[str]) ->
 
     The same text as `encode` makes; a document that many sessions watch is written out once.
     """
-    removes = _JSON.encode([to_wire(remove) for remove in sync.removes]).decode()
+    removes = "[]"
+    if sync.removes:
+        removes = _JSON.encode([to_wire(remove) for remove in sync.removes]).decode()
     return (
         f'{{"type":"session/effect","space":{_quoted(space)},"sessionId":{_quoted(session_id)},'
         f'"effect":{{"type":"sync","fromSeq":{sync.from_seq},"toSeq":{sync.to_seq},'
@@ -419,6 +422,7 @@ def effect_frame(space: str, session_id: str, sync: Sync, upserts: list[str]) ->
 _JSON = msgspec.json.Encoder()
 
 
+@lru_cache(maxsize=4096)
 def _quoted(text: str) -> str:
     return _JSON.encode(text).decode()
 

@@ -260,7 +260,7 @@ class Watched:
             self.known.pop(key, None)
             self.removed[key] = proven
         upserts = []
-        for entity in sorted(entities, key=lambda entity: (entity["branch"], entity["id"])):
+        for entity in sorted(entities, key=_by_place):
             key = (entity["branch"], entity["id"])
             deleted = entity["document"] is None
             self.known[key] = Known(entity["seq"], deleted, proven)
@@ -272,6 +272,10 @@ class Watched:
             upserts=upserts,
             removes=[Remove(branch=branch, id=id) for branch, id in removes],
         )
+
+
+def _by_place(entity: Entity) -> DocumentKey:
+    return (entity["branch"], entity["id"])
 
 
 def upsert(entity: Entity) -> Upsert:

@@ -147,7 +147,7 @@ class Items:
         first, last = group.span if not self._raw else (chunk.start_line, chunk.end_line)
         path = os.path.join(best.root, chunk.path)
         item = self._head(group, first, last)
-        if self._holds is not None and self._holds(path, chunk.start_line, chunk.end_line):
+        if self._holds is not None and self._holds(path, *Group([best]).span):
             item["in_context"] = True
         elif level >= len(PREVIEW_LINES):
             item["next"] = read_call(path, first, last)

@@ -33,6 +33,7 @@ def run(call: Call) -> Result:
                 reader.forget()  # what was never seen must not count as seen
         if isinstance(session, Bound):
             session.note(answer, call.after_sent)
+            call.desk.app.collect_daily(reader, session.host)
     facts: dict[str, Any] = {
         "status": "ok",
         "path": target.path,

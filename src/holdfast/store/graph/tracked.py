@@ -124,6 +124,9 @@ class TrackedGraph:
             return Change([], frozenset())
         memo = {} if memo is None else memo
         documents = Documents(load, {})
+        unmoved = self._unmoved(documents, stale, memo)
+        if unmoved is not None:
+            return unmoved
         traversal = self._traversal(documents, memo, stale)
         written = stale.copy()
         while written:
@@ -143,6 +146,25 @@ class TrackedGraph:
             stale |= written
         memo.update(traversal.new_memo)
         return self._take(traversal, documents, ())
+
+    def _unmoved(
+        self, documents: Documents, stale: Collection[EntityId], memo: Memo
+    ) -> Change | None:
+        """The change, if the memo says that these documents lead where they led before.
+
+        Then a traversal would step on nothing but them. None says nothing.
+        """
+        for entity in stale:
+            loaded = documents.get(entity)
+            gone = loaded is None or loaded.document is None
+            for selector, led_to in self.frontier[entity].items():
+                seq = Seq(0) if loaded is None else loaded.seq
+                if led_to != (() if gone else memo.get((Place(entity, selector), seq))):
+                    return None
+        read = documents.read
+        self.documents.update(read)
+        changed = [entity for entity in sorted(read) if self._report(entity, read[entity])]
+        return Change([self._entities[entity] for entity in changed], frozenset())
 
     def _traversal(
         self, documents: Documents, memo: Memo, stale: Collection[EntityId]

@@ -1,0 +1,55 @@
+"""What part a file plays, told from its path."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.index.search.roles import Role, role_of
+from holdfast.index.search.scopes import in_scope
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-ROLE-OF")
+@pytest.mark.parametrize(
+    ("path", "role"),
+    [
+        ("src/app/session.py", "source"),
+        ("src/index/tools/search.py", "source"),
+        ("lib/history.js", "source"),
+        ("lib/std/Build/Step.zig", "source"),
+        ("contest/latest.go", "source"),
+        ("tests/test_app.py", "test"),
+        ("src/app.test.ts", "test"),
+        ("pkg/store/store_test.go", "test"),
+        ("src/test/java/AppTest.java", "test"),
+        ("spec/models/user_spec.rb", "test"),
+        ("app/FooTests.cs", "test"),
+        ("examples/basic/main.go", "example"),
+        ("docs_src/tutorial.py", "example"),
+        ("docs/guide.md", "document"),
+        ("ChangeLog", "document"),
+        ("README", "document"),
+        ("benches/sort.rs", "benchmark"),
+        ("vendor/lib/zlib.c", "vendored"),
+        ("third_party/x/y.h", "vendored"),
+        ("dist/app.js", "generated"),
+        ("api/types_pb2.py", "generated"),
+        ("web/app.min.js", "generated"),
+        ("src/_compat.py", "legacy"),
+        ("types/index.d.ts", "declaration"),
+        ("pkg/__init__.py", "barrel"),
+        ("src/index.ts", "barrel"),
+        ("setup.py", "build"),
+        ("scripts/release.sh", "build"),
+        (".github/workflows/ci.yml", "build"),
+    ],
+)
+def test_the_role_of_a_path(path: str, role: Role) -> None:
+    assert role_of(path) == role
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-ROLE-OF")
+def test_what_runs_is_in_scope_whatever_its_letters() -> None:
+    assert in_scope("lib/std/Build/Step.zig", "runtime")
+    assert not in_scope("build/out.js", "runtime")
+    assert not in_scope("docs/guide.md", "runtime")
+    assert in_scope("docs/guide.md", "docs")
