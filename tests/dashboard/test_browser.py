@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from holdfast.dashboard.demo import DRAFT, Demo, fill
 from holdfast.index.record import Indexing, Record
@@ -398,6 +398,30 @@ def test_an_empty_home_says_what_to_do_first(browser: Browser, tmp_path: Path) -
         visit.close()
         server.stop()
     assert visit.complaints == []
+
+
+@pytest.mark.shows("DASH-STATES")
+def test_a_question_that_waits_or_fails_says_so_and_can_be_asked_again(
+    browser: Browser, served: Dashboarded
+) -> None:
+    visit = Visit(browser, served)
+    page = visit.page
+    waiting: list[Route] = []
+    page.route("**/api/search**", lambda route: waiting.append(route))
+    with page.expect_request("**/api/search**"):
+        page.goto(f"{visit.base}/#/search?q=round%20money")
+    results = page.locator("section", has=page.get_by_role("heading", name="Results"))
+    expect(results.locator("[aria-busy]")).to_be_visible()
+    body = json.dumps({"error": "the index is away", "hint": "look at its disk"})
+    waiting.pop().fulfill(status=500, content_type="application/json", body=body)
+    expect(page.get_by_role("alert")).to_contain_text("The index is away.Look at its disk.")
+    visit.picture("failed")
+    page.unroute("**/api/search**")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("[data-result=round_money]")).to_be_visible()
+    visit.close()
+    # The browser itself notes the status; nothing else may be wrong.
+    assert [said for said in visit.complaints if "status of 500" not in said] == []
 
 
 @pytest.mark.shows("DASH-STATES", "DASH-SIGNED")

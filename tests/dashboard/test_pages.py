@@ -16,6 +16,8 @@ from holdfast.dashboard.demo import Demo, fill
 from holdfast.dashboard.pages import POLICY, Pages
 from holdfast.dashboard.service import DashboardService
 from holdfast.live import BOARD, SPACE
+from holdfast.mcp import bindings
+from holdfast.mcp.bindings import Binding
 from holdfast.store.store import open_store
 from holdfast.sync.serve import ServeOptions, SyncService
 from holdfast.sync.websocket import Doors
@@ -231,6 +233,28 @@ def test_each_question_answers_what_the_command_answers(
     ]
     listed = ask(pages, "/api/memory/documents").json["documents"]
     assert [d["id"] for d in listed] == [d["id"] for d in said("memory", "list")]
+
+
+@pytest.mark.shows("DASH-QUESTIONS", "LIVE-AGENTS")
+def test_an_agents_own_session_can_be_asked_about(service: DashboardService, demo: Demo) -> None:
+    transcript = demo.home.parent / "c0ffee.jsonl"
+    line = {
+        "type": "user",
+        "uuid": "u1",
+        "parentUuid": None,
+        "sessionId": "c0ffee",
+        "timestamp": "2026-11-15T10:00:00.000Z",
+        "message": {"role": "user", "content": "hello"},
+    }
+    transcript.write_text(json.dumps(line) + "\n")
+    bound = Binding("claude-code", "c0ffee", str(transcript), "/srv/shop", None, "Start", 1)
+    bindings.write(demo.home, bound)
+    pages = Pages(service.questions)
+    (entry,) = ask(pages, "/api/session?name=claude-code.c0ffee").json["entries"]
+    assert entry["id"] == "u1"
+    assert entry["at"] == 1794736800000
+    context = ask(pages, "/api/context?name=claude-code.c0ffee").json
+    assert context["held"] == []
 
 
 @pytest.mark.shows("LIVE-CHANGES", "LIVE-SPACES")

@@ -52,10 +52,14 @@ export const state = (kind, picture, title, text, ...acts) =>
 
 export const empty = (picture, title, text, ...acts) => state("", picture, title, text, ...acts);
 
+/** Errors are lower-case clauses; on a page they stand alone. */
+const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?…)]$/.test(text) ? "" : "."}` : text);
+
 export const failure = (error, again) =>
   state("bad", error.status === 401 || error.name === "AuthorizationError" ? "lock" : "plug",
     error.status === 401 ? "This page may not ask" : "That did not work",
-    [error.message, error.hint ? ` ${error.hint}` : ""].join(""),
+    sentence(error.message),
+    error.hint && h("p", { class: "small" }, sentence(error.hint)),
     again && h("button", { class: "button", onclick: again }, "Try again"));
 
 /** Room for what is on its way, as high as what will come, so that nothing jumps. */
