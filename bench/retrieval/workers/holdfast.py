@@ -10,6 +10,7 @@ from bench.retrieval.workers.common import Ask, Place, work
 
 def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
     from holdfast.index.code_index import run_here
+    from holdfast.index.search.operators import as_words
     from holdfast.index.settings import index_of
     from holdfast.index.tools.manage import manage_index
     from holdfast.index.tools.search import search_code
@@ -26,7 +27,10 @@ def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
         chunks = reader.totals().chunks
 
     def ask(text: str, limit: int) -> Sequence[Place]:
-        answer: Any = search_code(index, root, text, scope=job.get("scope", "runtime"), limit=limit)
+        # Questions are words, for every system: `path:` in one is no operator.
+        asked = as_words(text)
+        scope = job.get("scope", "runtime")
+        answer: Any = search_code(index, root, asked, scope=scope, limit=limit)
         if answer["status"] != "ok":
             raise SystemExit(f"search said {answer['status']}: {answer.get('message')}")
         return [place(result) for result in answer["results"]]
