@@ -67,13 +67,22 @@ def measure(
             for target in query.targets:
                 if not (tree / target.path).is_file():
                     failed(repository.id, "labels", f"{query.id}: there is no {target.path}")
+        labels = sorted({
+            target.path for query in asked for target in query.targets
+            if (tree / target.path).is_file()
+        })  # fmt: skip
         for system in systems:
             start = time.perf_counter()
             try:
-                runs[system][repository.id] = bench.run(system, tree, [q.text for q in asked])
+                run = bench.run(system, tree, [q.text for q in asked], labels)
             except Failed as error:
                 failed(repository.id, system, error)
                 continue
+            runs[system][repository.id] = run
+            for number, why in run.problems.items():
+                failed(repository.id, system, f"{asked[number].id}: {why}")
+            for path in run.unindexed:
+                failed(repository.id, system, f"{path} is labelled and not searched")
             if loud:
                 took = time.perf_counter() - start
                 print(f"{repository.id}, {system}: {took:.1f} s", file=sys.stderr)
