@@ -13,11 +13,12 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bench.retrieval.fetch import CACHE, CannotFetch, Fetcher, Package
-from bench.retrieval.labels import BadSet, LabelledSet, Query, Repository, read_set
+from bench.retrieval.labels import BadSet, LabelledSet, Query, Repository, read_set, within
 from bench.retrieval.metrics import Result, first_ranks, judge
 from bench.retrieval.summary import grouped, mean, paired, percentile, scores, table
 from bench.retrieval.systems import SYSTEMS, Bench, Failed, Run
@@ -51,6 +52,8 @@ def measure(
         failures.append({"repository": repository, "system": system, "why": str(why)})
         print(f"{repository}, {system}: {why}", file=sys.stderr)
 
+    for problem in labelled.problems:
+        failed("-", "labels", problem)
     for repository in labelled.repositories:
         try:
             tree = located(repository, fetcher)
@@ -58,20 +61,34 @@ def measure(
             failed(repository.id, "all", error)
             continue
         asked = questions[repository.id]
-        for query in asked:
+        for at, query in enumerate(asked):
+            targets = tuple(within(tree, repository.id, target) for target in query.targets)
+            asked[at] = query = replace(query, targets=tuple(dict.fromkeys(targets)))
             for target in query.targets:
                 if not (tree / target.path).is_file():
                     failed(repository.id, "labels", f"{query.id}: there is no {target.path}")
+        labels = sorted({
+            target.path for query in asked for target in query.targets
+            if (tree / target.path).is_file()
+        })  # fmt: skip
         for system in systems:
             start = time.perf_counter()
             try:
-                runs[system][repository.id] = bench.run(system, tree, [q.text for q in asked])
+                run = bench.run(system, tree, [q.text for q in asked], labels)
             except Failed as error:
                 failed(repository.id, system, error)
                 continue
+            runs[system][repository.id] = run
+            for number, why in run.problems.items():
+                failed(repository.id, system, f"{asked[number].id}: {why}")
+            for path in run.unindexed:
+                failed(repository.id, system, f"{path} is labelled and not searched")
             if loud:
                 took = time.perf_counter() - start
                 print(f"{repository.id}, {system}: {took:.1f} s", file=sys.stderr)
+    labelled = replace(
+        labelled, queries=tuple(query for asked in questions.values() for query in asked)
+    )
     return report(labelled, systems, runs, failures)
 
 
@@ -111,6 +128,7 @@ def report(
         "machine": machine(),
         "repositories": len(labelled.repositories),
         "queries": len(labelled.queries),
+        "left_out": len(labelled.problems),
         "failures": failures,
         "systems": {},
     }

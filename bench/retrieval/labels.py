@@ -9,8 +9,9 @@ The form, version 1 (docs/retrieval.md has it in full):
                   "category": "behaviour"}]}
 
 People convert other sets to it, so common spellings of a field are taken, unknown fields are left
-alone, and what cannot be understood is refused with its place in the file: a question that was
-dropped in silence would flatter every system.
+alone, and what cannot be understood is named with its place in the file: a question that was
+dropped in silence would flatter every system. One bad question of a thousand does not end the run;
+a set without one good question is refused.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,8 @@ class LabelledSet:
     name: str
     repositories: tuple[Repository, ...]
     queries: tuple[Query, ...]
+    problems: tuple[str, ...] = ()
+    """Questions that could not be understood and are left out, each with its place."""
 
     def chosen(
         self, split: str = "", repositories: Sequence[str] = (), most: int = 0
@@ -123,7 +126,9 @@ class LabelledSet:
             if query.repository in names and (not most or counts[query.repository] <= most):
                 queries.append(query)
         asked = {q.repository for q in queries}
-        return LabelledSet(self.name, tuple(r for r in kept if r.id in asked), tuple(queries))
+        return LabelledSet(
+            self.name, tuple(r for r in kept if r.id in asked), tuple(queries), self.problems
+        )
 
 
 def read_set(path: Path) -> LabelledSet:
@@ -137,7 +142,8 @@ def read_set(path: Path) -> LabelledSet:
             for repository in part.repositories:
                 merged.setdefault(repository.id, repository)
         queries = tuple(query for part in parts for query in part.queries)
-        return LabelledSet(path.name, tuple(merged.values()), queries)
+        problems = tuple(problem for part in parts for problem in part.problems)
+        return LabelledSet(path.name, tuple(merged.values()), queries, problems)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -183,6 +189,7 @@ class _Parser:
         self.repositories: dict[str, Repository] = {}
         self.queries: list[Query] = []
         self.seen: set[str] = set()
+        self.problems: list[BadSet] = []
 
     def bad(self, place: str, problem: str) -> BadSet:
         return BadSet(f"{self.file} {place}".rstrip(), problem)
@@ -203,9 +210,14 @@ class _Parser:
         for place, fields in self._objects(_first(value, QUERIES, []), "queries"):
             self._query(place, fields, whole)
         if not self.queries:
-            raise self.bad("", "has no queries")
+            raise self.problems[0] if self.problems else self.bad("", "has no queries")
         name = str(value.get("name") or Path(self.file).stem)
-        return LabelledSet(name, tuple(self.repositories.values()), tuple(self.queries))
+        return LabelledSet(
+            name,
+            tuple(self.repositories.values()),
+            tuple(self.queries),
+            tuple(str(problem) for problem in self.problems),
+        )
 
     def _objects(self, value: Any, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if isinstance(value, dict):  # by id
@@ -240,7 +252,7 @@ class _Parser:
         }
         self.repositories[identity] = Repository(
             identity,
-            self.base / Path(tree).expanduser() if tree is not None else None,
+            self.base / _home(tree) if tree is not None else None,
             package,
             str(_first(fields, LANGUAGE, "")),
             str(_first(fields, SPLIT, "")),
@@ -250,6 +262,12 @@ class _Parser:
             self._query(inner, query, identity)
 
     def _query(self, place: str, fields: Mapping[str, Any], whole: Any) -> None:
+        try:
+            self._understood(place, fields, whole)
+        except BadSet as problem:
+            self.problems.append(problem)
+
+    def _understood(self, place: str, fields: Mapping[str, Any], whole: Any) -> None:
         text = _first(fields, QUERY)
         if not isinstance(text, str) or not text.strip():
             raise self.bad(place, f"has no text (one of {', '.join(QUERY)})")
@@ -344,6 +362,30 @@ class _Parser:
         if not clean or ".." in clean.split("/"):
             raise self.bad(place, f"{path!r} names no file of the repository")
         return clean
+
+
+def within(tree: Path, identity: str, target: Target) -> Target:
+    """The target by its path in the tree, where a label says the repository's name or place too.
+
+    A label that is a file of the tree as it stands is left alone, and one that is none either way.
+    """
+    if (tree / target.path).is_file():
+        return target
+    parts = target.path.split("/")
+    names = {tree.name, tree.resolve().name, identity.rstrip("/").rpartition("/")[2]}
+    for at, part in enumerate(parts[:-1], 1):
+        inside = "/".join(parts[at:])
+        if part in names and (tree / inside).is_file():
+            return replace(target, path=inside)
+    return target
+
+
+def _home(tree: str) -> Path:
+    """A path with `~` put in, if there is such a home."""
+    try:
+        return Path(tree).expanduser()
+    except RuntimeError:
+        return Path(tree)
 
 
 def _kept(fields: Mapping[str, Any], *groups: Sequence[str]) -> dict[str, Any]:

@@ -43,6 +43,10 @@ class Run:
     latency_ms: list[float]
     resident_mb: float
     peak_mb: float
+    problems: Mapping[int, str] = field(default_factory=dict)
+    """Questions that broke, by number; their answer is empty."""
+    unindexed: Sequence[str] = ()
+    """Labelled files that the system says it does not search."""
 
 
 @dataclass
@@ -56,13 +60,15 @@ class Bench:
     limit: int = 20
     environment: Mapping[str, str] = field(default_factory=dict)
 
-    def run(self, system: str, root: Path, queries: Sequence[str]) -> Run:
+    def run(
+        self, system: str, root: Path, queries: Sequence[str], labels: Sequence[str] = ()
+    ) -> Run:
         """Index `root` with the system and ask it everything. Raises Failed."""
         with tempfile.TemporaryDirectory() as directory:
             home = Path(directory)
             job = {
                 "root": str(root.resolve()), "queries": list(queries), "limit": self.limit,
-                "timed": TIMED,
+                "timed": TIMED, "labels": list(labels),
                 "home": str(home / "home"), "without": list(self.without),
                 "weights": self.weights, "scope": self.scope,
                 "environment": dict(self.environment), "model": system == "semble",
@@ -74,6 +80,8 @@ class Bench:
         return Run(
             answers, found["index_s"], found["index_cpu_s"], found["chunks"],
             found["latency_ms"], found["resident_mb"], found["peak_mb"],
+            {int(number): why for number, why in found.get("problems", {}).items()},
+            found.get("unindexed", ()),
         )  # fmt: skip
 
     def _command(self, system: str, job: dict[str, Any]) -> list[str]:

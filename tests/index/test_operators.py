@@ -6,11 +6,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.index.search.operators import KNOWN_LANGUAGES, Query, parse, render
+from holdfast.index.search.operators import KNOWN_LANGUAGES, Parsed, Query, as_words, parse, render
 from holdfast.index.search.regex import wrong_pattern
 
 
 @pytest.mark.shows("ANSWER-OPERATORS")
+@pytest.mark.parametrize("word", ["path::join", "re::compile", "-path::x", "sym::", "lang::Go"])
+def test_a_name_with_an_owner_is_no_operator(word: str) -> None:
+    assert parse(f"how does {word} work") == Parsed(Query(f"how does {word} work"))
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["path:", "re:", "-", "\\", '"', ":", "a", " ", " ", "\n", "\n\n", "word" * 60]
+        )
+    ).map("".join)
+)
+def test_words_asked_as_plain_are_words(text: str) -> None:
+    parsed = parse(as_words(text))
+    assert not parsed.query.filtered
+    assert not parsed.warnings
+    assert parsed.query.text.split() == text.split()
+
+
 @pytest.mark.parametrize(
     ("asked", "meant"),
     [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench.retrieval.labels import BadSet, Target, parse_set, read_set
+from bench.retrieval.labels import BadSet, Target, parse_set, read_set, within
 
 HERE = Path(__file__).parent
 PLACE = Path("/sets/some.json")
@@ -167,3 +167,39 @@ def test_the_development_set_is_large_varied_and_split_by_repository() -> None:
         assert repository.split == told[name]["split"]
         assert repository.package == told[name]["package"]
         assert repository.package["kind"] == "git" or len(repository.package["sha256"]) == 64
+
+
+@pytest.mark.shows("RETR-SET-BAD")
+def test_a_bad_question_among_good_ones_is_left_out_and_named() -> None:
+    good = {"repo": "s", "query": "x", "relevant": ["a.py"]}
+    read = parse_set([good, {**good, "query": " "}, {**good, "relevant": ["a.py:0-3"]}], PLACE)
+    assert [query.text for query in read.queries] == ["x"]
+    assert [problem.split(":")[0] for problem in read.problems] == [
+        "some.json queries[1]",
+        "some.json queries[2].relevant[0].lines",
+    ]
+
+
+def test_a_home_that_nobody_has_is_only_a_name() -> None:
+    read = parse_set([{"repo": "~no-such-user-at-all/x", "query": "x", "relevant": ["a"]}], PLACE)
+    assert read.repositories[0].path is not None
+
+
+def test_a_label_may_say_its_repository_too(tmp_path: Path) -> None:
+    tree = tmp_path / "shop"
+    for path in ("src/cart.py", "shop/inner.py"):
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).touch()
+    told = {
+        "src/cart.py": "src/cart.py",
+        "shop/src/cart.py": "src/cart.py",
+        "owner/shop/src/cart.py": "src/cart.py",
+        str(tree / "src/cart.py"): "src/cart.py",
+        "shop/inner.py": "shop/inner.py",
+        "shop/gone.py": "shop/gone.py",
+        "elsewhere/src/cart.py": "elsewhere/src/cart.py",
+    }
+    labels = [{"repo": "me/shop", "query": "x", "relevant": [label]} for label in told]
+    read = parse_set(labels, PLACE)
+    found = [within(tree, "me/shop", query.targets[0]).path for query in read.queries]
+    assert found == list(told.values())

@@ -9,6 +9,7 @@ import pytest
 
 from bench.retrieval.__main__ import main
 from bench.retrieval.systems import Bench, Failed
+from bench.retrieval.workers.common import Place, work
 
 HERE = Path(__file__).parent
 
@@ -70,6 +71,50 @@ def test_what_cannot_be_indexed_is_reported_and_the_rest_goes_on(
     assert report["systems"]["holdfast"]["queries"] == 3
     failed = {(failure["repository"], failure["system"]) for failure in report["failures"]}
     assert failed == {("gone", "all"), ("unknown", "all"), ("shop", "labels")}
+
+
+@pytest.mark.shows("RETR-ROBUST")
+def test_a_labelled_file_that_is_not_searched_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "docs").mkdir()
+    (tree / ".gitignore").write_text("a.py\n")
+    (tree / "a.py").write_text("def alpha(): ...\n")
+    (tree / "b.py").write_bytes("def alpha(): ...\n".encode("utf-16"))
+    (tree / "docs/a.md").write_text("# alpha\n")
+    (tmp_path / "set.json").write_text(
+        json.dumps(
+            [{"repo": "tree", "query": "alpha", "relevant": ["tree/a.py", "b.py", "docs/a.md"]}]
+        )
+    )
+    assert main(["--set", str(tmp_path / "set.json"), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [failure["why"] for failure in report["failures"]] == [
+        "a.py is labelled and not searched",
+        "b.py is labelled and not searched",
+        "docs/a.md is labelled and not searched",
+    ]
+    assert report["systems"]["holdfast"]["ndcg10"] == 0
+
+
+@pytest.mark.shows("RETR-ROBUST")
+def test_a_question_that_breaks_is_named_and_the_others_are_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(text: str, _limit: int) -> list[Place]:
+        if text == "bad":
+            raise ValueError("no")
+        return [("a.py", 1, 2, "text")]
+
+    (tmp_path / "job").write_text(json.dumps({"queries": ["bad", "good"], "limit": 3}))
+    monkeypatch.setattr(sys, "argv", ["worker", str(tmp_path / "job"), str(tmp_path / "out")])
+    assert work(lambda _job: (ask, 1)) == 0
+    found = json.loads((tmp_path / "out").read_text())
+    assert found["problems"] == {"0": "ValueError: no"}
+    assert [len(answer) for answer in found["answers"]] == [0, 1]
+    assert len(found["latency_ms"]) == 1
 
 
 @pytest.mark.shows("RETR-ROBUST")

@@ -36,6 +36,7 @@ def processor_s() -> float:
 def work(prepare: Callable[[dict[str, Any]], tuple[Ask, int]]) -> int:
     """Run the job in argv[1], write to argv[2]. `prepare` indexes; it says how many chunks."""
     job: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text())
+    job["unindexed"] = []
     wall, spent = time.perf_counter(), processor_s()
     ask, chunks = prepare(job)
     found: dict[str, Any] = {
@@ -44,17 +45,26 @@ def work(prepare: Callable[[dict[str, Any]], tuple[Ask, int]]) -> int:
         "chunks": chunks,
         "answers": [],
         "latency_ms": [],
+        "problems": {},
     }
-    for text in job["queries"]:
+    for number, text in enumerate(job["queries"]):
+        try:
+            answer = ask(text, job["limit"])
+        except Exception as error:  # One question that breaks is wrong; the others are asked.
+            answer = []
+            found["problems"][number] = f"{type(error).__name__}: {error}"
         places = [
             {"path": path, "start": start, "end": end, "tokens": tokens(shown)}
-            for path, start, end, shown in ask(text, job["limit"])
+            for path, start, end, shown in answer
         ]
         found["answers"].append(places)
-    for text in job["queries"][: job.get("timed")]:
+    for number, text in enumerate(job["queries"][: job.get("timed")]):
+        if number in found["problems"]:
+            continue
         start = time.perf_counter()
         ask(text, 10)
         found["latency_ms"].append((time.perf_counter() - start) * 1000)
+    found["unindexed"] = job["unindexed"]
     found["resident_mb"] = resident_mb()
     found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     Path(sys.argv[2]).write_text(json.dumps(found))

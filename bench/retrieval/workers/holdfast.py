@@ -10,6 +10,8 @@ from bench.retrieval.workers.common import Ask, Place, work
 
 def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
     from holdfast.index.code_index import run_here
+    from holdfast.index.search.operators import as_words
+    from holdfast.index.search.scopes import in_scope
     from holdfast.index.settings import index_of
     from holdfast.index.tools.manage import manage_index
     from holdfast.index.tools.search import search_code
@@ -24,11 +26,17 @@ def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
         raise SystemExit(f"not indexed: {status.get('message') or status}")
     with index.backend.reader(root) as reader:
         chunks = reader.totals().chunks
+        for path in job.get("labels", ()):
+            if not in_scope(path, job.get("scope", "runtime")) or not reader.chunks_of(path):
+                job["unindexed"].append(path)
 
     def ask(text: str, limit: int) -> Sequence[Place]:
-        answer: Any = search_code(index, root, text, scope=job.get("scope", "runtime"), limit=limit)
+        # Questions are words, for every system: `path:` in one is no operator.
+        asked = as_words(text)
+        scope = job.get("scope", "runtime")
+        answer: Any = search_code(index, root, asked, scope=scope, limit=limit)
         if answer["status"] != "ok":
-            raise SystemExit(f"search said {answer['status']}: {answer.get('message')}")
+            raise RuntimeError(f"search said {answer['status']}: {answer.get('message')}")
         return [place(result) for result in answer["results"]]
 
     return ask, chunks

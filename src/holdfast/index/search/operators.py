@@ -2,7 +2,7 @@ r"""What a query says besides its words.
 
     parse config lang:python path:src/ -path:*_test.py must:"yaml.load" re:load_\w+ sym:Loader
 
-An operator is a name, a colon and a value, with no space between. A value with spaces is put in
+An operator is a name, one colon and a value, with no space between. A value with spaces is put in
 double quotes, where `\"` is a quote (and `\\` a backslash, except in `re:`, whose backslashes are
 the pattern's own). A backslash in front makes plain text of what would be an operator. Operators
 are looked for until a blank line, or until 200 characters of plain text have passed: a pasted
@@ -24,8 +24,9 @@ from holdfast.files.policy import LANGUAGES, NAMES, STEMS
 BLOCK_CHARACTERS = 200
 NAMES_OF_OPERATORS = ("lang", "path", "-path", "must", "exclude", "re", "sym")
 
-_OPERATOR = re.compile(r"(-?)(lang|path|must|exclude|re|sym):")
-_ESCAPED = re.compile(r"\\+(?=-?(?:lang|path|must|exclude|re|sym):)")
+# `path::join` and `re::compile` are names with an owner.
+_OPERATOR = re.compile(r"(-?)(lang|path|must|exclude|re|sym):(?!:)")
+_ESCAPED = re.compile(r"\\+(?=-?(?:lang|path|must|exclude|re|sym):(?!:))")
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _LIKE_A_PATTERN = re.compile(
     r"\\[wdsbWDSB.(\[]|[\])\w.][*+]|\.[*+?]|\[[^\]]+\]|\(\?|\^\S|\S\$(?:\s|$)"
@@ -219,6 +220,22 @@ def _shown(word: str) -> str:
     return word if len(word) <= 60 else word[:59] + "…"
 
 
+def as_words(text: str) -> str:
+    """The query that asks for just these words, whatever they look like."""
+    blank = _BLANK_LINE.search(text)
+    end = blank.start() if blank else len(text)
+    found: list[str] = []
+    at = passed = 0
+    while (token := _TOKEN.search(text, at, end)) and passed <= BLOCK_CHARACTERS:
+        found.append(text[at : token.start()])
+        if _OPERATOR.match(token[0]) or _ESCAPED.match(token[0]):
+            found.append("\\")
+        found.append(token[0])
+        at = token.end()
+        passed += len(token[0]) + 1
+    return "".join((*found, text[at:]))
+
+
 def render(query: Query) -> str:
     """A query as one would type it; `parse` takes it apart into the same one."""
     words = [f"{name}:{_written(name, value)}" for name, value in query.values()]
@@ -230,7 +247,7 @@ def render(query: Query) -> str:
 
 
 def _written(name: str, value: str) -> str:
-    if value and not value.startswith('"') and not _SPACE.search(value):
+    if value and not value.startswith(('"', ":")) and not _SPACE.search(value):
         return value
     if name != "re":
         value = value.replace("\\", "\\\\")
