@@ -349,14 +349,15 @@ class SqliteReader:
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
         found: dict[ChunkId, StoredChunk] = {}
-        for number, ordinal in ids:
-            row = _row(
-                self._connection,
-                f"{_CHUNK} WHERE chunk.id = ?",
-                (number << ORDINAL_BITS | ordinal,),
-            )
-            if row is not None:
-                found[number, ordinal] = StoredChunk((number, ordinal), *row[1:])
+        keys = [number << ORDINAL_BITS | ordinal for number, ordinal in ids]
+        low = (1 << ORDINAL_BITS) - 1
+        for at in range(0, len(keys), KEYS_AT_ONCE):
+            some = keys[at : at + KEYS_AT_ONCE]
+            # Always as many places, so that the statement is prepared once.
+            some += some[-1:] * (KEYS_AT_ONCE - len(some))
+            for row in _rows(self._connection, _CHUNKS, some):
+                identity = row[0] >> ORDINAL_BITS, row[0] & low
+                found[identity] = StoredChunk(identity, *row[1:])
         return found
 
     def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
@@ -430,6 +431,9 @@ _CHUNK = (
     "SELECT chunk.id, path, language, start_line, end_line, text, symbol_id, label, kind "
     f"FROM chunk JOIN file ON file.id = chunk.id >> {ORDINAL_BITS}"
 )
+
+KEYS_AT_ONCE = 32
+_CHUNKS = f"{_CHUNK} WHERE chunk.id IN ({', '.join('?' * KEYS_AT_ONCE)})"
 
 
 def _snapshot(connection: apsw.Connection) -> Snapshot:
