@@ -27,7 +27,16 @@ from holdfast.index.leases import root_key
 from holdfast.index.search import segment as segment_format
 from holdfast.index.search import trigrams
 from holdfast.index.search.trigrams import KeptFile
-from holdfast.index.segments import ROWS_MAX, Gathering, Opened, Standing, digest, opened, to_merge
+from holdfast.index.segments import (
+    ROWS_MAX,
+    Gathering,
+    Opened,
+    Standing,
+    check_digest,
+    digest,
+    opened,
+    to_merge,
+)
 
 if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
@@ -309,10 +318,12 @@ def _row(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) 
 
 
 def _segment(connection: apsw.Connection, number: int, dimension: int) -> Segment:
-    row = _row(connection, "SELECT postings, vectors FROM segment WHERE id = ?", (number,))
+    row = _row(connection, "SELECT postings, vectors, digest FROM segment WHERE id = ?", (number,))
     if row is None:
         raise DamagedBackend("a segment of the index is missing")
-    return segment_format.unpack(row[0], row[1], dimension)
+    found = segment_format.unpack(row[0], row[1], dimension)
+    check_digest(*row)
+    return found
 
 
 @contextmanager
