@@ -310,9 +310,13 @@ def test_scripts_without_an_extension_are_taken(tmp_path: Path) -> None:
         "data/numbers": b"1 2 3\n",
         "notes": b"just words\n",
         "deep/run": b"#!/bin/sh\n",
+        "share/completions/rsync": b"# completion for rsync   -*- shell-script -*-\n\nshopt -s x\n",
+        "contrib/words": b"a list -*- shell-script -*-\n",
     }
     for name, data in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(data)
     (tmp_path / "deep/run").chmod(0o755)
-    assert set(disk.walk(str(tmp_path)).stats) == {"bin/deploy", "common", "deep/run"}
+    assert set(disk.walk(str(tmp_path)).stats) == {
+        "bin/deploy", "common", "deep/run", "share/completions/rsync"
+    }  # fmt: skip

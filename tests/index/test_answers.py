@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import UsageError
+from holdfast.index.errors import DamagedBackend
 from holdfast.index.prepare import extract_facts
 from holdfast.index.search import pages, trigrams
 from holdfast.index.search.filters import PathPattern
@@ -25,6 +26,7 @@ from holdfast.index.search.results import tokens
 from holdfast.index.search.similar import runs, similarity
 from holdfast.index.search.terms import terms
 from holdfast.index.search.understand import understand
+from holdfast.index.settings import index_of
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import BUDGET_MIN, search_code
 from holdfast.index.tools.searching import LIMIT_MAX
@@ -250,6 +252,25 @@ def test_an_index_without_our_signatures_is_searched_all_the_same(zoo: World, ho
     zoo.write("src/zoo/wolf.py", animal("wolf") + "\n")
     assert manage_index(zoo.index, "sync", zoo.root)["status"] == "ok"
     assert places(search(zoo, query)) == before
+
+
+@pytest.mark.parametrize("what", ["postings", "vectors"])
+def test_a_segment_that_is_not_what_was_written_is_not_ranked_by(zoo: World, what: str) -> None:
+    (file,) = (zoo.home / "index" / "roots").glob("*.sqlite")
+    connection = apsw.Connection(str(file))
+    found: Any = connection.execute(f"SELECT id, {what} FROM segment").fetchall()
+    ((number, stored),) = found
+    middle = len(stored) // 2
+    flipped = stored[:middle] + bytes([stored[middle] ^ 1]) + stored[middle + 1 :]
+    connection.execute(f"UPDATE segment SET {what} = ? WHERE id = ?", (flipped, number))
+    connection.execute("UPDATE meta SET value = 'another' WHERE key = 'run'")
+    connection.close()
+    fresh = index_of({"HOLDFAST_HOME": str(zoo.home)})
+    with (
+        pytest.raises(DamagedBackend, match=r"damaged|format|cut short|not what was written"),
+        fresh.backend.reader(zoo.root) as reader,
+    ):
+        reader.corpus()
 
 
 @pytest.mark.shows("ANSWER-TRIGRAMS-VERSION")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from holdfast.index.languages import language_of
 from tests.index.claims import check
 
 CASES = {
@@ -84,3 +85,20 @@ def test_bash(promise: str) -> None:
 
 def test_there_are_enough_cases() -> None:
     assert len(CASES) >= 8
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "language"),
+    [
+        ("completions/rsync", b"# for rsync  -*- shell-script -*-\n\ncomplete x\n", "bash"),
+        ("lib/common", b"# words\nsay_hello() {\n  echo hi\n}\n", "bash"),
+        ("scripts/x", b"# vim: set ft=sh ts=2:\necho\n", "bash"),
+        ("scripts/y", b"#!/usr/bin/perl\nfoo() {\n", "text"),
+        ("README", b"call it so:\nfoo() {\n}\n", "text"),
+        ("scripts/z", b"just -*- shell-script -*- words\n", "text"),
+    ],
+)
+def test_a_file_without_an_extension_may_be_for_a_shell(
+    path: str, source: bytes, language: str
+) -> None:
+    assert language_of(path, source) == language

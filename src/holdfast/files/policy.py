@@ -175,6 +175,13 @@ SCRIPT_FOLDERS = frozenset(
         "hooks",
         "functions",
         "lib",
+        "completion",
+        "completions",
+        "bash-completion",
+        "bash_completion.d",
+        "contrib",
+        "plugins",
+        "helpers",
     )
 )
 """Where a file without an extension may be a script although nobody may execute it."""
@@ -217,12 +224,24 @@ class Outputs:
 _FUNCTION = re.compile(rb"^(?:function\s+)?[A-Za-z_][\w-]*\s*\(\)\s*\{?", re.MULTILINE)
 
 
+_MODE_LINE = re.compile(
+    rb"\A(?:[^\n]*\n)?#[^\n]*(?:-\*-\s*(?:mode:\s*)?(?:shell-script|sh|bash)\b[^\n]*-\*-"
+    rb"|\bvim?:[^\n]*\b(?:ft|filetype)=(?:sh|bash)\b|shellcheck shell=)"
+)
+
+
 def is_script(head: bytes) -> bool:
     """Whether a file without an extension begins as a script does: it names its interpreter, or
-    it is text that defines functions of a shell."""
-    if head.startswith(b"#!"):
-        return True
-    return b"\0" not in head and _FUNCTION.search(head) is not None
+    it is text for a shell."""
+    return head.startswith(b"#!") or is_shell(head)
+
+
+def is_shell(head: bytes) -> bool:
+    """Whether text without a name for it is for a shell: it tells editors so in one of its first
+    two lines, or it defines functions."""
+    if b"\0" in head:
+        return False
+    return _MODE_LINE.match(head) is not None or _FUNCTION.search(head) is not None
 
 
 def language_of(path: str) -> str:

@@ -24,7 +24,16 @@ from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChu
 from holdfast.index.search import segment as segment_format
 from holdfast.index.search import trigrams
 from holdfast.index.search.trigrams import KeptFile
-from holdfast.index.segments import ROWS_MAX, Gathering, Opened, Standing, digest, opened, to_merge
+from holdfast.index.segments import (
+    ROWS_MAX,
+    Gathering,
+    Opened,
+    Standing,
+    check_digest,
+    digest,
+    opened,
+    to_merge,
+)
 
 if TYPE_CHECKING:
     import psycopg
@@ -423,12 +432,15 @@ def _totals(connection: psycopg.Connection[Any], root: int) -> Totals:
 def _segment(connection: psycopg.Connection[Any], number: int, dimension: int) -> Segment:
     row = (
         connection.cursor(binary=True)
-        .execute("SELECT postings, vectors FROM segment WHERE id = $1", (number,))
+        .execute("SELECT postings, vectors, digest FROM segment WHERE id = $1", (number,))
         .fetchone()
     )
     if row is None:
         raise DamagedBackend("a segment of the index is missing")
-    return segment_format.unpack(bytes(row[0]), bytes(row[1]), dimension)
+    postings, vectors = bytes(row[0]), bytes(row[1])
+    found = segment_format.unpack(postings, vectors, dimension)
+    check_digest(postings, vectors, row[2])
+    return found
 
 
 def _has_trigrams(connection: psycopg.Connection[Any]) -> bool:

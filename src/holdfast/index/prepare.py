@@ -23,11 +23,12 @@ def extract_facts(path: str, source: bytes) -> FileFacts:
     return facts_of.extract(path, source)
 
 
-PREPARED_VERSION = 2
+PREPARED_VERSION = 3
 """What `prepare` makes of facts; part of the key under which its results are kept.
 
 1: chunks with header and body words.
 2: chunks, and postings by field.
+3: files without an extension may be for a shell.
 """
 
 

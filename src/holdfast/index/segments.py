@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import segment as segments
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.segment import Segment
@@ -94,6 +95,12 @@ def digest(data: bytes, vectors: bytes) -> str:
     found = hashlib.blake2b(data, digest_size=16)
     found.update(vectors)
     return found.hexdigest()
+
+
+def check_digest(data: bytes, vectors: bytes, known: str) -> None:
+    """Raise DamagedBackend unless a stored segment is what was written."""
+    if digest(data, vectors) != known:
+        raise DamagedBackend("a segment of the index is not what was written")
 
 
 @dataclass(frozen=True, slots=True)

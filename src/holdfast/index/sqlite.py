@@ -27,7 +27,16 @@ from holdfast.index.leases import root_key
 from holdfast.index.search import segment as segment_format
 from holdfast.index.search import trigrams
 from holdfast.index.search.trigrams import KeptFile
-from holdfast.index.segments import ROWS_MAX, Gathering, Opened, Standing, digest, opened, to_merge
+from holdfast.index.segments import (
+    ROWS_MAX,
+    Gathering,
+    Opened,
+    Standing,
+    check_digest,
+    digest,
+    opened,
+    to_merge,
+)
 
 if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
@@ -309,10 +318,12 @@ def _row(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) 
 
 
 def _segment(connection: apsw.Connection, number: int, dimension: int) -> Segment:
-    row = _row(connection, "SELECT postings, vectors FROM segment WHERE id = ?", (number,))
+    row = _row(connection, "SELECT postings, vectors, digest FROM segment WHERE id = ?", (number,))
     if row is None:
         raise DamagedBackend("a segment of the index is missing")
-    return segment_format.unpack(row[0], row[1], dimension)
+    found = segment_format.unpack(row[0], row[1], dimension)
+    check_digest(*row)
+    return found
 
 
 @contextmanager
@@ -349,14 +360,15 @@ class SqliteReader:
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]:
         found: dict[ChunkId, StoredChunk] = {}
-        for number, ordinal in ids:
-            row = _row(
-                self._connection,
-                f"{_CHUNK} WHERE chunk.id = ?",
-                (number << ORDINAL_BITS | ordinal,),
-            )
-            if row is not None:
-                found[number, ordinal] = StoredChunk((number, ordinal), *row[1:])
+        keys = [number << ORDINAL_BITS | ordinal for number, ordinal in ids]
+        low = (1 << ORDINAL_BITS) - 1
+        for at in range(0, len(keys), KEYS_AT_ONCE):
+            some = keys[at : at + KEYS_AT_ONCE]
+            # Always as many places, so that the statement is prepared once.
+            some += some[-1:] * (KEYS_AT_ONCE - len(some))
+            for row in _rows(self._connection, _CHUNKS, some):
+                identity = row[0] >> ORDINAL_BITS, row[0] & low
+                found[identity] = StoredChunk(identity, *row[1:])
         return found
 
     def texts(self, ids: Sequence[ChunkId]) -> list[tuple[ChunkId, str]]:
@@ -430,6 +442,9 @@ _CHUNK = (
     "SELECT chunk.id, path, language, start_line, end_line, text, symbol_id, label, kind "
     f"FROM chunk JOIN file ON file.id = chunk.id >> {ORDINAL_BITS}"
 )
+
+KEYS_AT_ONCE = 32
+_CHUNKS = f"{_CHUNK} WHERE chunk.id IN ({', '.join('?' * KEYS_AT_ONCE)})"
 
 
 def _snapshot(connection: apsw.Connection) -> Snapshot:

@@ -78,6 +78,9 @@ def language_of(path: str, source: bytes) -> str:
     shebang = _SHEBANG.match(source[:200])
     if shebang:
         return _INTERPRETERS.get(shebang.group(1).decode(), "text")
+    unnamed = not suffix and name.lower() not in policy.NAMES
+    if unnamed and policy.is_shell(source[: policy.SNIFF_BYTES]):
+        return "bash"
     named = policy.language_of(path)  # by extensions that this table leaves to it, such as `.ksh`
     return named if named not in DOCUMENTS.values() else "text"
 

@@ -40,6 +40,8 @@ def files_kept(query: Query, scope: Scope, below: Sequence[str]) -> Callable[[st
     unwanted = [PathPattern(pattern) for pattern in query.not_paths]
     languages = {name for asked in query.langs for name in _WIDER.get(asked, (asked,))}
     known: dict[str, bool] = {}
+    if not (wanted or unwanted or languages) and "" in below:
+        return lambda path: in_scope(path, scope)
 
     def decide(path: str) -> bool:
         return (

@@ -61,21 +61,26 @@ def give_places(
     """
     import numpy as np
 
-    left = scores.astype(np.float64, copy=True)
-    open_ = np.ones(len(left), dtype=np.bool_)
+    # In the order of ties the first of the best is the one to show; what was shown is -inf.
     order = np.argsort(ties, kind="stable")
-    rank = np.empty(len(left), dtype=np.int64)
-    rank[order] = np.arange(len(left))
+    left = scores[order].astype(np.float64)
+    of = files[order]
+    numbers = order.tolist()
+    same: dict[int, NDArray[np.int64]] = {}
     places: list[tuple[int, float]] = []
     for _ in range(min(wanted, len(left))):
-        top = left[open_].max()
-        equal = np.flatnonzero(open_ & (left == top))
-        best = int(equal[np.argmin(rank[equal])])
-        places.append((best, float(top)))
-        open_[best] = False
+        best = int(left.argmax())
+        places.append((numbers[best], float(left[best])))
+        file = int(of[best])
+        if file not in same:
+            same[file] = np.flatnonzero(of == file)
+        same[file] = rest = same[file][same[file] != best]
+        left[best] = -np.inf
         if repeat != 1.0:
-            same = files == files[best]
-            left[same] *= repeat
+            left[rest] *= repeat
         if alike is not None and duplicate != 1.0:
-            left[alike[best] & (files != files[best])] *= duplicate
+            near = np.flatnonzero(alike[numbers[best]][order])
+            if len(near):
+                near = near[(of[near] != file) & (left[near] > -np.inf)]
+                left[near] *= duplicate
     return places

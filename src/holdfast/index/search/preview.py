@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from holdfast.index.search.regex import LineMatch, lines_of
-from holdfast.index.search.terms import WORD, terms
+from holdfast.index.search.terms import WORD, terms_of
 from holdfast.index.search.understand import Question
 
 LINES_DEFAULT = 10
@@ -112,7 +112,7 @@ def _scores(lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:
         for word in WORD.findall(line):
             asked_for = known_words.get(word)
             if asked_for is None:
-                asked_for = tuple(term for term in terms(word) if term in asked.worth)
+                asked_for = tuple(term for term in terms_of(word) if term in asked.worth)
                 known_words[word] = asked_for
             if asked_for:
                 here.update(asked_for)

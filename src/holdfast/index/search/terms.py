@@ -128,6 +128,11 @@ class _Memo(dict[str, tuple[str, ...]]):
 _memo = _Memo()
 
 
+def terms_of(word: str) -> tuple[str, ...]:
+    """The same as `split`, remembered."""
+    return _memo[word]
+
+
 def terms(text: str) -> list[str]:
     """The terms of a text, in order."""
     found: list[str] = []

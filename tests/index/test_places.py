@@ -1,0 +1,56 @@
+"""The order in which candidates are shown, against the same told the long way."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.index.search.fuse import give_places
+
+WORTH = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])
+FACTOR = st.sampled_from([0.0, 0.5, 0.9, 1.0])
+
+
+@st.composite
+def candidates(
+    draw: st.DrawFn,
+) -> tuple[list[float], list[int], list[int], list[tuple[int, int]]]:
+    scores = draw(st.lists(WORTH, max_size=9))
+    files = draw(st.lists(st.integers(0, 3), min_size=len(scores), max_size=len(scores)))
+    ties = draw(st.permutations(range(len(scores))))
+    pairs = list(permutations(range(len(scores)), 2))
+    alike = draw(st.lists(st.sampled_from(pairs), max_size=8)) if pairs else []
+    return scores, files, ties, alike
+
+
+@given(candidates(), st.integers(0, 12), FACTOR, FACTOR)
+def test_the_best_that_is_left_comes_next(
+    given_: tuple[list[float], list[int], list[int], list[tuple[int, int]]],
+    wanted: int,
+    repeat: float,
+    duplicate: float,
+) -> None:
+    scores, files, ties, pairs = given_
+    alike = np.zeros((len(scores), len(scores)), dtype=np.bool_)
+    for one, other in pairs:
+        alike[one, other] = alike[other, one] = True
+
+    left = dict(enumerate(scores))
+    expected: list[tuple[int, float]] = []
+    while left and len(expected) < wanted:
+        best = min(left, key=lambda i: (-left[i], ties[i]))
+        expected.append((best, left.pop(best)))
+        for i in left:
+            if files[i] == files[best]:
+                left[i] *= repeat
+            elif alike[best, i]:
+                left[i] *= duplicate
+
+    found = give_places(
+        np.array(scores, dtype=np.float64), np.array(files, dtype=np.int64),
+        np.array(ties, dtype=np.int64), wanted, repeat, duplicate, alike,
+    )  # fmt: skip
+    assert found == expected
