@@ -266,9 +266,13 @@ def test_a_host_killed_in_the_middle_fails_the_call_and_not_the_agent(
             assert machine.host not in (None, first)
             status = await call(client, "manage_index", action="status", path=str(machine.tree))
             assert facts_of(status)["status"] != "ok", "never indexed without proof"
-            again = await call(
-                client, "manage_index", action="create", path=str(machine.tree), wait=60
-            )
+            # Nobody is told to wait for a writer that is gone.
+            asked = await call(client, "search_code", query="f7", path=str(machine.tree))
+            helps = facts_of(asked)["continue"]
+            assert (helps["tool"], helps["args"]["action"]) == ("manage_index", "create")
+            assert "its writer is gone" in text_of(asked)
+            assert "Wait" not in text_of(asked)
+            again = await call(client, helps["tool"], **helps["args"], wait=60)
             assert facts_of(again)["status"] == "ok"
 
     asyncio.run(story())

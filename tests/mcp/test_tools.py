@@ -63,6 +63,7 @@ async def _every_tool(way: str, shared: Machine, web: Web) -> None:
         ] else await ask("manage_index", action="clear", path=tree)
         refused = await ask("search_code", "not_indexed", query="total", path=tree)
         assert refused["hints"]["create"]["args"] == {"action": "create", "path": tree}
+        assert refused["continue"] == refused["hints"]["create"]
         await ask("file_outline", "not_indexed", file=f"{tree}/shop/cart.py")
         await ask(
             "call_graph",
