@@ -10,6 +10,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,6 +58,13 @@ class App:
             environment=env,
         )
 
+    def make_home(self) -> None:
+        """The directory for everything local, its owner's alone.
+
+        Whatever makes a directory below it first would leave it as open as the umask allows.
+        """
+        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+
     @property
     def store_url(self) -> str | Path:
         """Where spaces are kept. Of a home always a path, even if its name looks like a URL."""
@@ -67,7 +75,7 @@ class App:
         from holdfast.store.store import open_store
 
         if self.database_url is None:
-            self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.make_home()
         return open_store(self.store_url, space, settings)
 
     def open_index(self) -> CodeIndex:
@@ -91,6 +99,8 @@ class App:
         from holdfast.trees import open_tree
 
         root = Path(path).resolve()
+        with suppress(OSError):
+            self.make_home()  # where it cannot be made, keeping the segments says so
         try:
             record = Registry(self.home / "index" / "registry.json").find(str(root))
         except (HoldfastError, OSError):

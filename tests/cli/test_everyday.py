@@ -189,3 +189,61 @@ def test_bench_measures_beside_something_plain_and_leaves_nothing(
     assert said["read"]["bytes"] < said["read"]["baseline"] / 3
     assert not home.exists()
     assert main(["bench", str(tmp_path / "missing")]) == 2
+
+
+FIRST = {
+    "install": ["install", "--client", "cursor"],
+    "index": ["index", "create", "TREE"],
+    "locate": ["locate", "price", "--path", "TREE"],
+    "clones": ["clones", "TREE"],
+    "keys": ["keys", "new"],
+    "memory": ["memory", "set", "a", "1"],
+}
+
+
+@pytest.mark.shows("CLI-DOCTOR")
+@pytest.mark.parametrize("first", FIRST)
+def test_whatever_comes_first_makes_a_home_that_doctor_finds_right(
+    first: str, home: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "shop.py").write_text("def price():\n    return 7\n")
+    before = os.umask(0o022)
+    try:
+        main([str(tmp_path / "tree") if word == "TREE" else word for word in FIRST[first]])
+    finally:
+        os.umask(before)
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert main(["doctor"]) == 0, capsys.readouterr().out
+
+
+@pytest.mark.shows("CLI-DOCTOR")
+def test_a_home_that_can_never_be_made_is_wrong(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file" / "home"))
+    assert main(["doctor"]) == 1
+    assert f"{tmp_path / 'file' / 'home'} cannot be made" in capsys.readouterr().out
+
+
+@pytest.mark.shows("CLI-DOCTOR")
+def test_a_fix_can_be_pasted_into_a_shell(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    spaced = tmp_path / "a home"
+    spaced.mkdir(mode=0o755)
+    monkeypatch.setenv("HOLDFAST_HOME", str(spaced))
+    assert main(["doctor"]) == 1
+    assert f"fix: chmod 700 '{spaced}'" in capsys.readouterr().out
+
+
+def test_the_package_can_be_started_by_its_name(home: Path) -> None:
+    said = subprocess.run(
+        [sys.executable, "-m", "holdfast", "memory", "get", "note:none"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 1
+    assert "note:none" in said.stderr

@@ -56,6 +56,18 @@ def test_null_is_the_same_as_absent_and_defaults_are_filled_in() -> None:
     assert "query is missing" in str(wrong.value)
 
 
+@pytest.mark.shows("MCP-CHECK")
+def test_a_wrong_call_is_told_how_to_call() -> None:
+    with pytest.raises(BadArguments) as wrong:
+        TOOLS["call_graph"].checked({"file": "a.py", "symbol": "f"})
+    assert str(wrong.value).count("known:") == 1
+    assert "'file', 'symbol'" in str(wrong.value)
+    assert (
+        "call_graph(symbolRef: {file: string, symbolId?: string, symbolLabel?: string}, "
+        "path?: string, direction?: 'callers'|'callees'|'both', " in wrong.value.hint
+    )
+
+
 @pytest.mark.shows("MCP-BENCH")
 def test_the_tools_can_be_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from bench import mcp, timing

@@ -1,6 +1,7 @@
 """The host and its shims as processes: who starts, who ends, who is served, who survives whom."""
 
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from holdfast import __version__
+from holdfast.mcp.shim import Shim
 from tests.mcp.agents import ERAS, WAIT_S, Machine, call, facts_of, machine_in, text_of
 
 
@@ -264,9 +266,13 @@ def test_a_host_killed_in_the_middle_fails_the_call_and_not_the_agent(
             assert machine.host not in (None, first)
             status = await call(client, "manage_index", action="status", path=str(machine.tree))
             assert facts_of(status)["status"] != "ok", "never indexed without proof"
-            again = await call(
-                client, "manage_index", action="create", path=str(machine.tree), wait=60
-            )
+            # Nobody is told to wait for a writer that is gone.
+            asked = await call(client, "search_code", query="f7", path=str(machine.tree))
+            helps = facts_of(asked)["continue"]
+            assert (helps["tool"], helps["args"]["action"]) == ("manage_index", "create")
+            assert "its writer is gone" in text_of(asked)
+            assert "Wait" not in text_of(asked)
+            again = await call(client, helps["tool"], **helps["args"], wait=60)
             assert facts_of(again)["status"] == "ok"
 
     asyncio.run(story())
@@ -529,3 +535,26 @@ def test_without_the_sdk_the_agent_is_told_what_to_install(
     error = agent.initialize()["error"]
     assert "holdfast[mcp]" in error["message"]
     agent.close()
+
+
+def test_a_home_that_cannot_be_written_is_said_at_once_and_nothing_is_claimed() -> None:
+    def connect() -> socket.socket:
+        raise PermissionError(errno.EROFS, "Read-only file system", "/home/run/host.start")
+
+    agent, shim_in = os.pipe()
+    shim_out, answers = os.pipe()
+    try:
+        os.write(shim_in, b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n')
+        os.write(shim_in, b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{}}\n')
+        os.close(shim_in)
+        assert Shim(connect, agent, answers).run() == 0
+        os.close(answers)
+        said = [json.loads(line) for line in os.read(shim_out, 1 << 16).splitlines()]
+    finally:
+        os.close(agent)
+        os.close(shim_out)
+    assert [one["id"] for one in said] == [1, 2]
+    for one in said:
+        assert one["error"]["data"]["reason"] == "no_host"
+        assert "Read-only file system: /home/run/host.start" in one["error"]["message"]
+        assert "set HOLDFAST_HOME" in one["error"]["data"]["hint"]

@@ -63,6 +63,7 @@ async def _every_tool(way: str, shared: Machine, web: Web) -> None:
         ] else await ask("manage_index", action="clear", path=tree)
         refused = await ask("search_code", "not_indexed", query="total", path=tree)
         assert refused["hints"]["create"]["args"] == {"action": "create", "path": tree}
+        assert refused["continue"] == refused["hints"]["create"]
         await ask("file_outline", "not_indexed", file=f"{tree}/shop/cart.py")
         await ask(
             "call_graph",
@@ -175,6 +176,61 @@ async def _every_tool(way: str, shared: Machine, web: Web) -> None:
         await ask("memory_branch", action="delete", name="draft", space=space)
         await ask("memory_branch", action="list", space=space)
     assert called == DESIGNED
+
+
+@pytest.mark.shows("MCP-CONTINUE")
+def test_the_call_that_continues_an_answer_of_memory_helps(machine: Machine) -> None:
+    def write(id: str, value: Any) -> dict[str, Any]:
+        return {"op": "set", "id": id, "value": value}
+
+    async def story(client: Client) -> None:
+        async def ask(tool: str, **a: Any) -> dict[str, Any]:
+            result = await call(client, tool, **a)
+            facts = facts_of(result)
+            if "continue" in facts:
+                assert text_of(result).rstrip("]").endswith(")"), text_of(result)
+            return facts
+
+        two = {"t": 1, "u": 1}
+        await ask("memory_commit", operations=[write("note:a", two), write("note:b", 1)])
+        await ask("memory_commit", operations=[write("note:b", 2)])
+        reads = [{"id": "note:a", "seq": 1}, {"id": "note:b", "seq": 1}]
+        stale = await ask("memory_commit", operations=[write("note:c", 1)], reads=reads)
+        assert stale["continue"]["args"]["id"] == "note:b"  # the one that was written since
+
+        nowhere = {"op": "replace", "path": "/value/x/y", "value": 1}
+        patch = {"op": "patch", "id": "note:a", "patches": [nowhere]}
+        missing = await ask("memory_commit", operations=[patch])
+        assert missing["status"] == "error"
+        assert missing["continue"]["args"]["id"] == "note:a"
+
+        unknown = await ask("memory_branch", action="diff", name="nope")
+        listed = await ask("memory_branch", **unknown["continue"]["args"])
+        assert [one["name"] for one in listed["branches"]] == [""]
+
+        await ask("memory_commit", operations=[write("note:big", ["x" * 100] * 1000)])
+        cut = await ask("memory_get", id="note:big")
+        part = await ask("memory_get", **cut["continue"]["args"])
+        assert part["document"] == "x" * 100
+
+        await ask("memory_branch", action="create", name="draft")
+        mine = {"t": "mine", "u": "mine"}
+        theirs = {"t": "theirs", "u": "theirs"}
+        both = [write("note:a", mine), write("note:b", "mine")]
+        await ask("memory_commit", branch="draft", operations=both)
+        await ask("memory_commit", operations=[write("note:a", theirs), write("note:b", "theirs")])
+        merge: dict[str, Any] = {"action": "merge", "name": "draft"}
+        tried = await ask("memory_branch", **merge, dry_run=True)
+        assert tried["continue"]["args"]["dry_run"] is True
+        some = {"note:a": {"/value/t": "target"}}
+        clash = await ask("memory_branch", **merge, resolutions=some)
+        assert len(clash["conflicts"]) == 2
+        settled = await ask("memory_branch", **clash["continue"]["args"])
+        assert settled["status"] == "ok", settled
+        kept = await ask("memory_get", id="note:a")
+        assert kept["document"] == {"value": {"t": "theirs", "u": "mine"}}
+
+    machine.talk(story)
 
 
 @pytest.mark.shows("MCP-ANNOTATIONS")

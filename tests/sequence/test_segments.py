@@ -2,14 +2,17 @@
 
 import struct
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.sequence import canonical, clones, view
+from holdfast.sequence import corpus as corpus_module
 from holdfast.sequence.corpus import Corpus, Located
 from holdfast.sequence.errors import EmptyQuery, SegmentDamaged, SegmentTooNew
 from holdfast.sequence.graph import string_digest
@@ -181,6 +184,29 @@ def test_parts_respell_the_query(texts: list[list[str]], query: list[str]) -> No
     for part in corpus.parts([w.encode() for w in query]):
         spelled += [t.decode() for t in part.query[: max(1, part.position)]]
     assert spelled == query
+
+
+@pytest.mark.shows("SEQ-PARTS")
+@given(documents_of_words, queries, st.integers(1, 4))
+def test_parts_are_the_same_however_much_is_looked_at_once(
+    texts: list[list[str]], query: list[str], window: int
+) -> None:
+    corpus = Corpus([Live(segment_of(texts))])
+    words = [w.encode() for w in query]
+
+    def plain() -> Iterator[tuple[int, int, object, object, bytes | None]]:
+        at = 0
+        while at < len(words):
+            part = corpus.find(words[at:])
+            yield part.position, part.count, part.kind, part.reason, part.expected
+            at += max(1, part.position)
+
+    with mock.patch.object(corpus_module, "WINDOW", window + 1):
+        found = [
+            (part.position, part.count, part.kind, part.reason, part.expected)
+            for part in corpus.parts(words)
+        ]
+    assert found == list(plain())
 
 
 @pytest.mark.shows("SEQ-DEDUP")

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Literal
 
 from holdfast.agents.clients import CLIENTS, Client, Place
@@ -72,7 +73,7 @@ def _home(app: App) -> Iterator[Finding]:
     home = app.home
     if not home.exists():
         above = next(path for path in home.parents if path.exists())
-        if os.access(above, os.W_OK):
+        if above.is_dir() and os.access(above, os.W_OK):
             yield Finding("home", "ok", f"{home} will be made when it is needed")
         else:
             fix = "set HOLDFAST_HOME to a directory that you may write"
@@ -83,7 +84,9 @@ def _home(app: App) -> Iterator[Finding]:
         yield Finding("home", "wrong", f"{home} is no directory that you may write", fix)
         return
     if home.stat().st_mode & 0o077:
-        yield Finding("home", "wrong", f"others may look into {home}", f"chmod 700 {home}")
+        yield Finding(
+            "home", "wrong", f"others may look into {home}", f"chmod 700 {quote(str(home))}"
+        )
     free = shutil.disk_usage(home).free
     if free < FREE_BYTES_MIN:
         said = f"{free // 1024 // 1024} MB are free where {home} is"
@@ -123,12 +126,12 @@ def _index(app: App) -> Iterator[Finding]:
         path, section = str(codebase["path"]), str(codebase["section"])
         detail = f" ({codebase['detail']})" if codebase.get("detail") else ""
         if not os.path.isdir(path):
-            fix = f"holdfast index clear {path}"
+            fix = f"holdfast index clear {quote(path)}"
             yield Finding("index", "note", f"{path} is not there any more", fix)
         elif section in ("Ready", "Indexing"):
             yield Finding("index", "ok", f"{path}: {section.lower()}{detail}")
         else:
-            fix = f"holdfast index {'reindex' if 'Reindex' in section else 'create'} {path}"
+            fix = f"holdfast index {'reindex' if 'Reindex' in section else 'create'} {quote(path)}"
             yield Finding("index", "wrong", f"{path}: {section.lower()}{detail}", fix)
     if not listed["codebases"]:
         yield Finding("index", "note", "no tree is indexed", "holdfast index create PATH")

@@ -35,11 +35,13 @@ def _run(raw: str) -> None:
     heard = parse(raw)
     if heard is None:
         return
-    home = App.from_environment().home
+    app = App.from_environment()
+    home = app.home
     agent = next(
         ((int(f"{p['pid']}"), int(f"{p['start']}")) for p in ancestors() if _is_agent(p)), None
     )
     with contextlib.suppress(OSError):
+        app.make_home()
         bindings.write(
             home,
             bindings.Binding(

@@ -52,7 +52,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    index = App.from_environment().open_index()
+    app = App.from_environment()
+    if args.action in ("create", "reindex"):
+        app.make_home()
+    index = app.open_index()
     index.start = run_here
     try:
         return _run(index, args)

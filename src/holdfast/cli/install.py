@@ -120,6 +120,7 @@ def _one(
     needed = [edit for edit in edits if edit.needed]
     kept: list[Path] = []
     if not args.dry_run:
+        app.make_home()
         kept = apply(edits, app.home / "agents" / "backups", time.time())
         if install and needed:
             receipts.put(key, client.receipt(edits, receipt))

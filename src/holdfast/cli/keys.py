@@ -66,7 +66,8 @@ def key_path(home: Path, name: str) -> Path:
 def make_key(home: Path, name: str) -> bytes:
     """A new key, kept under a name that is not taken."""
     path = key_path(home, name)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for folder in (home, path.parent):  # each on its own, so that each is its owner's alone
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     seed = secrets.token_bytes(SEED_BYTES)
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -68,6 +68,15 @@ class HostRefused(Exception):
         self.hint = hint
 
 
+def _unreachable(error: OSError) -> HostRefused:
+    """Why no host can be asked, nor started: nothing was carried out, and asking again is vain."""
+    where = f": {error.filename}" if error.filename else ""
+    return HostRefused(
+        f"no Holdfast host can be started: {error.strerror or error}{where}",
+        "set HOLDFAST_HOME to a directory that you may write; holdfast doctor says more",
+    )
+
+
 # reaching the host
 
 
@@ -265,8 +274,11 @@ class Shim:
             except HostRefused as refusal:
                 self._refuse(refusal)
                 return
-            except OSError:
+            except ConnectionError:
                 self._lost(None)
+                return
+            except OSError as error:
+                self._refuse(_unreachable(error))
                 return
         try:
             # Without the turn: the host may wait for us to read before it reads on.
@@ -371,10 +383,12 @@ class Shim:
                     fresh = self._open()
                     with self._sending:
                         fresh.sendall(b"".join(again))
-                except OSError:
+                except ConnectionError:
                     return
                 except HostRefused as refusal:
                     self._refuse(refusal)
+                except OSError as error:
+                    self._refuse(_unreachable(error))
 
     def _refuse(self, refusal: HostRefused) -> None:
         hint = f" ({refusal.hint})" if refusal.hint else ""

@@ -23,9 +23,9 @@ Schema = dict[str, Any]
 class BadArguments(HoldfastError):
     """Raised when a call's arguments do not fit the tool's schema."""
 
-    def __init__(self, tool: str, faults: list[str]) -> None:
+    def __init__(self, tool: str, faults: list[str], expected: str) -> None:
         self.tool, self.faults = tool, faults
-        self.hint = f"tools/list has the schema of {tool}"
+        self.hint = f"call it so: {expected}"
 
     def __str__(self) -> str:
         return f"{self.tool}: {'; '.join(self.faults)}"
@@ -86,7 +86,7 @@ class Tool:
         arguments = {name: value for name, value in (given or {}).items() if value is not None}
         faults = list(faults_of(arguments, self.input, ""))
         if faults:
-            raise BadArguments(self.name, faults)
+            raise BadArguments(self.name, faults, signature(self.name, self.input))
         defaults = {
             name: schema["default"]
             for name, schema in self.input["properties"].items()
@@ -200,12 +200,40 @@ def _member_faults(value: dict[str, Any], schema: Schema, where: str) -> list[st
     known = schema.get("properties", {})
     of = f" of {where}" if where else ""
     faults = [f"{name}{of} is missing" for name in schema.get("required", ()) if name not in value]
+    unknown = []
     for name, member in value.items():
         if name in known:
             faults += faults_of(member, known[name], f"{where}.{name}" if where else name)
         elif schema.get("additionalProperties") is False:
-            faults.append(f"there is no {name!r}{of}; known: {', '.join(known) or 'none'}")
+            unknown.append(_shown(name))
+    if unknown:
+        faults.append(f"there is no {', '.join(unknown)}{of}; known: {', '.join(known) or 'none'}")
     return faults
+
+
+def signature(name: str, schema: Schema) -> str:
+    """How a tool is called, in one line: what must be given first, a ? behind what may be."""
+    return f"{name}({_members(schema)})"
+
+
+def _members(schema: Schema) -> str:
+    required = schema.get("required", ())
+    names = sorted(schema["properties"], key=lambda name: name not in required)
+    return ", ".join(
+        f"{name}{'' if name in required else '?'}: {_kind(schema['properties'][name])}"
+        for name in names
+    )
+
+
+def _kind(schema: Schema) -> str:
+    if "enum" in schema:
+        return "|".join(map(repr, schema["enum"]))
+    if "properties" in schema:
+        return f"{{{_members(schema)}}}"
+    kind = schema.get("type", "any")
+    if kind == "array":
+        return f"[{_kind(schema.get('items', {}))}]"
+    return "|".join(kind) if isinstance(kind, list) else str(kind)
 
 
 def _is(value: object, kind: str) -> bool:

@@ -123,6 +123,10 @@ class Located:
         return self.query[self.position] if self.position < len(self.query) else None
 
 
+WINDOW = 64
+"""How many tokens a part is looked for with first."""
+
+
 class Corpus:
     """The living documents of some segments, searched together."""
 
@@ -206,7 +210,12 @@ class Corpus:
         """
         at = 0
         while at < len(query):
-            part = self.find(query[at:])
+            # Looked for in a window, since most parts are short and all the rest is long.
+            width = WINDOW
+            part = self.find(query[at : at + width])
+            while part.position == width and at + width < len(query):
+                width *= 2
+                part = self.find(query[at : at + width])
             yield part
             at += max(1, part.position)
 

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from holdfast.mcp.tool import Call, Result, Tool, array, boolean, choice, inputs, integer, string
-from holdfast.mcp.tools.common import SPAN, answer_schema, call_text, continued
+from holdfast.mcp.tools.common import SPAN, answer_schema, call_text, continued, refused
 
 
 def run(call: Call) -> Result:
@@ -28,6 +28,8 @@ def run(call: Call) -> Result:
     )
     facts: dict[str, Any] = dict(found)
     if facts["status"] != "ok":
+        if not facts["nodes"]:
+            return refused(call, facts)
         lines = [str(facts.get("message", facts["status"]))]
         lines += [
             f"  {node['symbolId']}  {node['symbolLabel']}  "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from holdfast.errors import UsageError
@@ -30,6 +30,26 @@ SPACE = string("the space", default="local", minLength=1)
 BRANCH = string("the branch; empty for the default branch", default="")
 VALUE_SHOWN = 160
 TEXT_MAX = 60_000
+
+
+def _refusing(run: Callable[[Call], Result]) -> Callable[[Call], Result]:
+    """A tool whose refusals end with the call that helps, not with a command for a shell."""
+
+    def refusing(call: Call) -> Result:
+        from holdfast.store.errors import UnknownBranch
+
+        try:
+            return run(call)
+        except UnknownBranch as error:
+            listing = {"action": "list", "space": call.arguments["space"]}
+            return _failed(str(error), "the branches there are", "memory_branch", listing)
+
+    return refusing
+
+
+def _failed(sentence: str, what: str, tool: str, args: dict[str, Any]) -> Result:
+    facts = {"status": "error", "message": sentence, "continue": continued(tool, **args)}
+    return Result(f"{sentence}\n[{what}: {call_text(tool, args)}]", facts, failed=True)
 
 
 # reading
@@ -57,6 +77,13 @@ def get(call: Call) -> Result:
         "document": part,
     }
     lines = [f"{state.id} at seq {state.seq}", _json(part)]
+    if len(lines[1]) > TEXT_MAX:
+        deeper = {**a, "pointer": _first_of_many(part, a["pointer"])}
+        facts["continue"] = continued("memory_get", **deeper)
+        lines[1] = (
+            f"{lines[1][:TEXT_MAX]}\n[cut after {TEXT_MAX} of {len(lines[1])} characters; "
+            f"a part of it: {call_text('memory_get', deeper)}]"
+        )
     if links:
         facts["links"] = links
         lines += [_link_line(link) for link in links if link["state"] != "current"]
@@ -145,7 +172,7 @@ def history(call: Call) -> Result:
 
 
 def commit(call: Call) -> Result:
-    from holdfast.store.errors import ConflictError
+    from holdfast.store.errors import ConflictError, PatchError
 
     a = call.arguments
     store = call.desk.space(a["space"])
@@ -161,9 +188,14 @@ def commit(call: Call) -> Result:
                 "operations": operations,
             },
         )
+    except PatchError as error:
+        patched = {one["id"] for one in operations if one["op"] == "patch"}
+        if error.hint or len(patched) != 1:
+            raise
+        seen = {"id": patched.pop(), "space": a["space"], "branch": a["branch"]}
+        return _failed(f"not committed: {error}", "as it is now", "memory_get", seen)
     except ConflictError as error:
-        id = reads[0]["id"] if reads else operations[0]["id"]
-        again = {"id": id, "space": a["space"], "branch": a["branch"]}
+        again = {"id": error.conflicts[0].id, "space": a["space"], "branch": a["branch"]}
         hint = error.hint or "read it again, then commit again"
         facts: dict[str, Any] = {
             "status": "conflict",
@@ -275,9 +307,15 @@ def _clashed(a: dict[str, Any], clashes: Any) -> Result:
     conflicts = [clash.to_wire() for clash in clashes]
     target = a["into"] or "default branch"
     again = {"action": "merge", "name": a["name"], "into": a["into"], "space": a["space"]}
-    again["resolutions"] = {
-        wire["id"]: {wire["path"]: "source"} for wire in conflicts
-    }  # a form to fill in, one place for each document
+    if a["dry_run"]:
+        again["dry_run"] = True
+    # A form to fill in: every place that clashes, beside what was settled already.
+    settled = dict(a["resolutions"])
+    for wire in conflicts:
+        known = settled.get(wire["id"])
+        places = known if isinstance(known, dict) and "value" not in known else {}
+        settled[wire["id"]] = {**places, wire["path"]: "source"}
+    again["resolutions"] = settled
     lines = [f"{counted(len(conflicts), 'conflict')}; nothing was written"]
     for wire in conflicts:
         lines.append(f"  {wire['id']} {wire['path'] or '(all)'}")
@@ -364,8 +402,17 @@ def _digested(call: Call, value: Any) -> Any:
 
 
 def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    return text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + "\n[cut; pass pointer for a part]"
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _first_of_many(value: Any, pointer: str) -> str:
+    """Where the first of several parts is, to show how parts are named."""
+    while isinstance(value, dict | list) and value:
+        name, value = next(iter(value.items() if isinstance(value, dict) else enumerate(value)))
+        pointer += "/" + str(name).replace("~", "~0").replace("/", "~1")
+        if len(json.dumps(value)) <= TEXT_MAX // 2:
+            break
+    return pointer
 
 
 def _short(document: Any) -> str:
@@ -402,7 +449,7 @@ MEMORY_GET = Tool(
         document=ANY,
         links=array({"type": "object", "required": ["path", "state"]}, "links to code"),
     ),
-    run=get,
+    run=_refusing(get),
 )
 
 MEMORY_QUERY = Tool(
@@ -434,7 +481,7 @@ MEMORY_QUERY = Tool(
             }
         ),
     ),
-    run=query,
+    run=_refusing(query),
 )
 
 MEMORY_HISTORY = Tool(
@@ -452,7 +499,7 @@ MEMORY_HISTORY = Tool(
         space=SPACE,
     ),
     output=answer_schema(entries=array({"type": "object"})),
-    run=history,
+    run=_refusing(history),
 )
 
 MEMORY_COMMIT = Tool(
@@ -499,7 +546,7 @@ MEMORY_COMMIT = Tool(
         branch=BRANCH,
     ),
     output=answer_schema(seq={"type": "integer"}, branch=string(), ids=array({"type": "string"})),
-    run=commit,
+    run=_refusing(commit),
     read_only=False,
     destructive=True,
     idempotent=False,
@@ -540,7 +587,7 @@ MEMORY_BRANCH = Tool(
         merged={"type": "integer"},
         dryRun=boolean(),
     ),
-    run=branch,
+    run=_refusing(branch),
     read_only=False,
     destructive=True,
     idempotent=False,

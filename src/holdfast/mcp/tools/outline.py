@@ -17,7 +17,7 @@ from holdfast.mcp.tool import (
     maybe,
     string,
 )
-from holdfast.mcp.tools.common import SPAN, answer_schema, call_text, continued
+from holdfast.mcp.tools.common import SPAN, answer_schema, call_text, continued, refused
 
 
 def run(call: Call) -> Result:
@@ -41,7 +41,7 @@ def run(call: Call) -> Result:
     )
     facts: dict[str, Any] = dict(found)
     if facts["outline"] is None:
-        return Result(str(facts.get("message", facts["status"])), facts)
+        return refused(call, facts)
     symbols = facts["outline"]["symbols"]
     lines = [_line(symbol) for symbol in symbols]
     if facts["status"] == "ambiguous":

@@ -16,7 +16,7 @@ from holdfast.mcp.tool import (
     maybe,
     string,
 )
-from holdfast.mcp.tools.common import SPAN, answer_schema, call_text
+from holdfast.mcp.tools.common import SPAN, answer_schema, call_text, refused
 
 
 def run(call: Call) -> Result:
@@ -49,7 +49,7 @@ def run(call: Call) -> Result:
         )
     facts: dict[str, Any] = dict(found)
     if facts["status"] != "ok":
-        return Result(str(facts.get("message", facts["status"])), facts)
+        return refused(call, facts)
     if "continuation" in facts:
         facts["continue"] = facts["continuation"]["call"]
     return Result(_text(facts), facts)

@@ -1,0 +1,5 @@
+"""`python -m holdfast`: the command, where no script of that name is on the path."""
+
+from holdfast.cli.main import main
+
+raise SystemExit(main())
