@@ -67,7 +67,9 @@ def give_places(
     of = files[order]
     numbers = order.tolist()
     same: dict[int, NDArray[np.int64]] = {}
-    has_alike = alike.any(axis=1) if alike is not None else np.zeros(len(left), np.bool_)
+    has_alike = np.zeros(len(left), np.bool_)
+    if alike is not None and duplicate != 1.0:
+        has_alike |= alike.any(axis=1)
     places: list[tuple[int, float]] = []
     for _ in range(min(wanted, len(left))):
         best = int(left.argmax())
