@@ -10,7 +10,6 @@ from holdfast.index.search.operators import KNOWN_LANGUAGES, Parsed, Query, as_w
 from holdfast.index.search.regex import wrong_pattern
 
 
-@pytest.mark.shows("ANSWER-OPERATORS")
 @pytest.mark.parametrize("word", ["path::join", "re::compile", "-path::x", "sym::", "lang::Go"])
 def test_a_name_with_an_owner_is_no_operator(word: str) -> None:
     assert parse(f"how does {word} work") == Parsed(Query(f"how does {word} work"))
@@ -30,6 +29,7 @@ def test_words_asked_as_plain_are_words(text: str) -> None:
     assert parsed.query.text.split() == text.split()
 
 
+@pytest.mark.shows("ANSWER-OPERATORS")
 @pytest.mark.parametrize(
     ("asked", "meant"),
     [

@@ -67,6 +67,9 @@ def give_places(
     of = files[order]
     numbers = order.tolist()
     same: dict[int, NDArray[np.int64]] = {}
+    has_alike = np.zeros(len(left), np.bool_)
+    if alike is not None and duplicate != 1.0:
+        has_alike |= alike.any(axis=1)
     places: list[tuple[int, float]] = []
     for _ in range(min(wanted, len(left))):
         best = int(left.argmax())
@@ -78,9 +81,8 @@ def give_places(
         left[best] = -np.inf
         if repeat != 1.0:
             left[rest] *= repeat
-        if alike is not None and duplicate != 1.0:
+        if alike is not None and has_alike[numbers[best]]:
             near = np.flatnonzero(alike[numbers[best]][order])
-            if len(near):
-                near = near[(of[near] != file) & (left[near] > -np.inf)]
-                left[near] *= duplicate
+            near = near[(of[near] != file) & (left[near] > -np.inf)]
+            left[near] *= duplicate
     return places
