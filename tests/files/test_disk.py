@@ -297,8 +297,14 @@ def test_output_folders_are_left_out_unless_they_stand_among_sources(tmp_path: P
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x = 1\n")
     assert set(disk.walk(str(tmp_path)).stats) == {"src/build/c.py", "internal/target/d.go"}
-    (tmp_path / ".gitignore").write_text("!build/\n")
-    assert "build/a.py" in disk.walk(str(tmp_path)).stats
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    found = set(disk.walk(str(tmp_path)).stats)
+    assert "build/a.py" in found, "rules for git name what tools write"
+    assert "packages/x/dist/b.js" not in found
+    (tmp_path / ".gitignore").write_text("build/\n!src/build/\n!dist/\n")
+    found = set(disk.walk(str(tmp_path)).stats)
+    assert "build/a.py" not in found
+    assert {"packages/x/dist/b.js", "src/build/c.py"} <= found
 
 
 def test_scripts_without_an_extension_are_taken(tmp_path: Path) -> None:

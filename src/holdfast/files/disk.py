@@ -214,8 +214,9 @@ def _lines(path: str) -> list[str]:
 
 def _top_rules(root: str, policy: Policy) -> RuleStack:
     """The rules that hold before the tree's own: defaults, the caller's, and those of git above."""
-    rules = RuleStack().with_rules(Outputs()).with_rules(_DEFAULTS)
     top, git = _repository(root)
+    ruled = any(os.path.isfile(os.path.join(place, ".gitignore")) for place in (root, top or root))
+    rules = RuleStack().with_rules(Outputs(ruled)).with_rules(_DEFAULTS)
     if git is not None:
         assert top is not None
         inside = os.path.relpath(root, top)

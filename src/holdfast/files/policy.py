@@ -157,6 +157,9 @@ OUTPUT_FOLDERS = frozenset(
 )
 """Folders that tools write into, unless they stand among sources."""
 
+ALWAYS_OUTPUT = frozenset(("dist",))
+"""What is often kept in a repository although a tool wrote it."""
+
 SOURCE_FOLDERS = frozenset(
     ("src", "source", "sources", "lib", "libs", "internal", "pkg", "cmd", "app", "apps", "main")
 )
@@ -208,15 +211,19 @@ class Policy:
 class Outputs:
     """The lowest layer of rules: leaves out folders that tools write into.
 
-    A tree's own rules win over it, as over every default.
+    A tree's own rules win over it, as over every default. Where the tree has rules for git, they
+    name what its tools write; a folder called `coverage` or `logs` that they leave in is source.
     """
+
+    def __init__(self, ruled: bool = False) -> None:
+        self._names = ALWAYS_OUTPUT if ruled else OUTPUT_FOLDERS
 
     def __bool__(self) -> bool:
         return True
 
     def verdict(self, path: str, name: str, directory: bool) -> bool | None:
         """True leaves the path out, None says nothing."""
-        if not directory or name not in OUTPUT_FOLDERS:
+        if not directory or name not in self._names:
             return None
         return None if SOURCE_FOLDERS.intersection(path.split("/")[:-1]) else True
 

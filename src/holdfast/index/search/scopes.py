@@ -21,9 +21,11 @@ _CODE = re.compile(
 _GENERATED = re.compile(
     # By their usual, lower-case names: `Build/` is as likely to be written by hand.
     r"(?:^|/)(?:\.next|generated)/|\.min\.(?:js|css)\Z"
-    # Among sources, `build` is about building.
+    # Among sources, `dist` is about distances and distributions.
     r"|^(?!(?:.*/)?(?:src|source|sources|lib|libs|internal|pkg|cmd|app|apps|main)/)"
-    r"(?:.*/)?(?:dist|build|coverage)/"
+    r"(?:.*/)?dist/"
+    # Reports and pages that a build left; code of that name is held back by its role instead.
+    r"|(?:^|/)(?:build|coverage)/.*\.(?:html?|css|json|xml|txt|lcov|map)\Z"
 )
 
 
