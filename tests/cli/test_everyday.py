@@ -247,3 +247,25 @@ def test_the_package_can_be_started_by_its_name(home: Path) -> None:
     )
     assert said.returncode == 1
     assert "note:none" in said.stderr
+
+
+@pytest.mark.shows("CLI-ERRORS")
+def test_an_index_build_ended_by_ctrl_c_is_over_at_once(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "shop.py").write_text("def price():\n    return 7\n")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("holdfast.index.lifecycle.build", interrupted)
+        assert main(["index", "create", str(tree)]) == 130
+    capsys.readouterr()
+    assert main(["index", "status", str(tree)]) == 1
+    said = capsys.readouterr().out
+    assert "interrupted" in said
+    assert "currently indexing" not in said
+    assert main(["index", "create", str(tree)]) == 0
