@@ -200,6 +200,36 @@ def test_changes_made_since_stay(home: Path) -> None:
     assert json.loads(path.read_text()) == {"mcpServers": {"mine": {"command": "z"}}}
 
 
+@pytest.mark.shows("AGENT-INSTALL")
+def test_what_a_user_added_to_our_entry_stays(home: Path) -> None:
+    cursor, codex = home / ".cursor/mcp.json", home / ".codex/config.toml"
+    for path in (cursor, codex):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    mine = {"command": "old", "args": [], "env": {"HOLDFAST_HOME": "/data"}, "timeout": 1.5}
+    cursor.write_text(json.dumps({"mcpServers": {"holdfast": mine}}))
+    codex.write_text(
+        '[mcp_servers.holdfast]\ncommand = "old"\nstartup_timeout_sec = 20.5\n\n'
+        '[mcp_servers.holdfast.env]\nHOLDFAST_HOME = "/data"\n'
+    )
+    for _ in range(2):
+        assert run("install", "--client", "cursor") == 0
+        assert run("install", "--client", "codex") == 0
+    ours = {"command": "/opt/bin/holdfast", "args": ["mcp"]}
+    entry = json.loads(cursor.read_text())["mcpServers"]["holdfast"]
+    assert entry == {**mine, **ours}
+    table = tomllib.loads(codex.read_text())["mcp_servers"]["holdfast"]
+    assert table == {**ours, "startup_timeout_sec": 20.5, "env": {"HOLDFAST_HOME": "/data"}}
+
+
+@pytest.mark.shows("AGENT-INSTALL")
+def test_a_server_at_an_address_gives_way_whole(home: Path) -> None:
+    path = home / ".cursor/mcp.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"mcpServers": {"holdfast": {"url": "http://127.0.0.1:1/mcp"}}}')
+    assert run("install", "--client", "cursor") == 0
+    assert "url" not in json.loads(path.read_text())["mcpServers"]["holdfast"]
+
+
 @pytest.mark.shows("AGENT-BROKEN-FILE")
 def test_a_broken_file_is_said_and_left_alone(
     home: Path, capsys: pytest.CaptureFixture[str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -11,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from holdfast import __version__
-from holdfast.cli.completion import SHELLS, words
+from holdfast.cli.completion import SHELLS, WHERE, words
 from holdfast.cli.main import COMMANDS, main
+from holdfast.cli.output import BOLD, styled
 
 Capture = pytest.CaptureFixture[str]
 
@@ -247,3 +249,59 @@ def test_the_package_can_be_started_by_its_name(home: Path) -> None:
     )
     assert said.returncode == 1
     assert "note:none" in said.stderr
+
+
+@pytest.mark.shows("CLI-ERRORS")
+def test_an_index_build_ended_by_ctrl_c_is_over_at_once(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "shop.py").write_text("def price():\n    return 7\n")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("holdfast.index.lifecycle.build", interrupted)
+        assert main(["index", "create", str(tree)]) == 130
+    capsys.readouterr()
+    assert main(["index", "status", str(tree)]) == 1
+    said = capsys.readouterr().out
+    assert "interrupted" in said
+    assert "currently indexing" not in said
+    assert main(["index", "create", str(tree)]) == 0
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_help_of_completion_can_be_copied(shell: str, capsys: Capture) -> None:
+    with pytest.raises(SystemExit):
+        main(["completion", "--help"])
+    assert WHERE[shell] in capsys.readouterr().out.splitlines()
+
+
+def test_the_help_names_what_every_command_obeys(capsys: Capture) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    said = capsys.readouterr().out
+    for word in ("HOLDFAST_HOME", "HOLDFAST_DATABASE_URL", "NO_COLOR", "exit codes: 0 ok"):
+        assert word in said
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
+)
+def test_colours_are_for_terminals_that_want_them(
+    environment: dict[str, str], coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert (styled("x", BOLD, Screen()) != "x") is coloured
+    assert styled("x", BOLD, io.StringIO()) == "x"

@@ -94,7 +94,19 @@ def _new_containers(edit: Edit) -> list[tuple[str, ...]]:
 
 def _json_put(path: Path, key: tuple[str, ...], value: Any, what: str) -> Edit:
     before = read(path)
-    return Edit(path, before, jsonfile.put(before or "", key, value, str(path)), what)
+    text = before or ""
+    entry = jsonfile.loads(text, str(path))
+    for name in key:
+        entry = entry.get(name) if isinstance(entry, dict) else None
+    kept = _added(entry)
+    return Edit(path, before, jsonfile.put(text, key, {**kept, **value}, str(path)), what)
+
+
+def _added(entry: Any) -> dict[str, Any]:
+    """What a user may have put beside what we write in an entry of ours, such as `env`."""
+    if not isinstance(entry, dict) or "command" not in entry:
+        return {}  # of another kind, such as a server at an address: nothing of it fits
+    return {name: value for name, value in entry.items() if name not in ("url", "headers")}
 
 
 def _json_out(path: Path, key: tuple[str, ...], receipt: Mapping[str, Any], what: str) -> Edit:
@@ -223,7 +235,10 @@ def _codex_file(place: Place) -> Path:
 def _codex_install(place: Place) -> list[Edit]:
     path = _codex_file(place)
     before = read(path)
-    after = tomlfile.put_table(before or "", ("mcp_servers", NAME), _stdio(place), str(path))
+    servers = tomlfile.loads(before or "", str(path)).get("mcp_servers")
+    kept = _added(servers.get(NAME)) if isinstance(servers, dict) else {}
+    wanted = {**kept, **_stdio(place)}
+    after = tomlfile.put_table(before or "", ("mcp_servers", NAME), wanted, str(path))
     return [Edit(path, before, after, "the tools")]
 
 

@@ -40,7 +40,8 @@ WHERE = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = "  ".join(WHERE.values())
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = "\n".join(WHERE.values())
     parser.add_argument(
         "shell", nargs="?", choices=[*SHELLS, "words"], metavar="SHELL", help="bash, zsh or fish"
     )

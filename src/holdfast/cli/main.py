@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "memory": ("holdfast.cli.memory", "documents on branches: get, set, merge, time-travel"),
     "keys": ("holdfast.cli.keys", "make and show the keys that sessions are signed with"),
     "mcp": ("holdfast.cli.mcp", "the tools for an agent, over standard input and output"),
-    "serve": ("holdfast.cli.serve", "serve the memory protocol on a socket"),
+    "serve": ("holdfast.cli.serve", "memory, tools and the dashboard on one address"),
     "install": ("holdfast.cli.install", "have an agent use these tools; shows what it writes"),
     "uninstall": ("holdfast.cli.uninstall", "take out of an agent's settings what was put there"),
     "hook": ("holdfast.cli.hook", "what agents call at session start and compaction"),
@@ -42,6 +42,18 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
 
 OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3
+
+
+_ALWAYS = """\
+environment:
+  HOLDFAST_HOME          where everything local is kept (default: ~/.holdfast)
+  HOLDFAST_DATABASE_URL  postgresql://…, to keep memory there and not in the home
+  HOLDFAST_MCP_IDLE_S    seconds until a background host that serves nobody ends
+  NO_COLOR               set to anything: no colours on a terminal either
+
+exit codes: 0 ok, 1 a tool said no, 2 wrong usage, 3 nobody answers, 130 Ctrl-C
+
+`holdfast COMMAND --help` explains one command."""
 
 
 class _Version(argparse.Action):
@@ -80,7 +92,7 @@ def _overview() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="holdfast",
         description="A local-first context engine for coding agents.",
-        epilog=f"commands:\n{listing}\n\n`holdfast COMMAND --help` explains one command.",
+        epilog=f"commands:\n{listing}\n\n{_ALWAYS}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="our version, and of our parts")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import time
@@ -15,7 +16,9 @@ BOLD, DIM, RED, GREEN, YELLOW, PLAIN = "1", "2", "31", "32", "33", "0"
 def styled(text: str, style: str, stream: TextIO | None = None) -> str:
     """The text in a style, if whoever reads it is a terminal."""
     out = sys.stdout if stream is None else stream
-    return f"\033[{style}m{text}\033[{PLAIN}m" if out.isatty() else text
+    if not out.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\033[{style}m{text}\033[{PLAIN}m"
 
 
 def print_json(value: Any) -> None:

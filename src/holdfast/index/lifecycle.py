@@ -164,9 +164,10 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
                 whole=True,
                 report=saver,
             )
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             # Whatever went wrong, the run has to end: a state of *indexing* without a run lies.
-            _log.warning("the build of %s failed: %s", root, error)
+            if isinstance(error, Exception):
+                _log.warning("the build of %s failed: %s", root, error)
             _end(index, root, run_id, _after_failure(index, root, error, saver.last_pct))
             if not isinstance(error, HoldfastError | OSError):
                 raise
@@ -234,11 +235,12 @@ def _published(index: CodeIndex, record: Record, state: Settled, left: Unseen) -
 
 
 def _after_failure(
-    index: CodeIndex, root: str, error: Exception, last_pct: float
+    index: CodeIndex, root: str, error: BaseException, last_pct: float
 ) -> Callable[[Record], Record]:
     """What to say of a root whose run failed: what can be proven, else that it failed."""
     proof = index.prove(root)
-    text = f"{error}" or type(error).__name__
+    interrupted = isinstance(error, KeyboardInterrupt)
+    text = INTERRUPTED if interrupted else f"{error}" or type(error).__name__
 
     def settle(record: Record) -> Record:
         assert isinstance(record.state, Indexing)
