@@ -275,3 +275,16 @@ def test_hooks_of_a_shape_we_do_not_know_are_left_alone(home: Path) -> None:
 def test_no_agent_found_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("install") == 2
     assert "no agent was found here" in capsys.readouterr().err
+
+
+def test_an_agent_uses_the_home_that_was_set_when_it_was_installed(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without this an agent that is started elsewhere would fill another home."""
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "other"))
+    assert run("install", "--client", "cursor") == 0
+    entry = json.loads((home / ".cursor/mcp.json").read_text())["mcpServers"]["holdfast"]
+    assert entry == {
+        "command": "env",
+        "args": [f"HOLDFAST_HOME={tmp_path / 'other'}", "/opt/bin/holdfast", "mcp"],
+    }

@@ -75,7 +75,19 @@ def _run(args: argparse.Namespace, *, install: bool) -> int:
 def place_of(args: argparse.Namespace) -> Place:
     """Where things are, by the scope and the program that the arguments name."""
     project = Path.cwd() if args.scope == "project" else None
-    return Place(Path.home(), project, _command(args.start, project), os.environ)
+    command = (*_home_of_ours(project), *_command(args.start, project))
+    return Place(Path.home(), project, command, os.environ)
+
+
+def _home_of_ours(project: Path | None) -> tuple[str, ...]:
+    """What makes an agent use the same home as we do now, if that is not the usual one.
+
+    A project's files are shared, so they name nobody's home.
+    """
+    home = App.from_environment().home
+    if project is not None or home.absolute() == Path.home() / ".holdfast":
+        return ()
+    return ("env", f"HOLDFAST_HOME={home.absolute()}")
 
 
 def _command(given: str | None, project: Path | None) -> tuple[str, ...]:
