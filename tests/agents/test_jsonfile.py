@@ -29,6 +29,10 @@ TEXTS = [
     '// mine\n{\n  // keep this\n  "a": 1, // and this\n  /* all */ "b": [\n  ],\n}\n',
     '{\r\n  "a": "ü \\u00fc // no comment"\r\n}\r\n',
     '{ "mcpServers": { "other": { "command": "x" } } }',
+    '{\n  "a": 1,\n  "b": 2 // about b\n}\n',
+    '{\n  "mcpServers": {\n    "x": {} /* mine, all mine */\n  }\n}\n',
+    '{\r\n  "a": 1 // CRLF\r\n}\r\n',
+    '{\r\n  "mcpServers": {}\r\n}\r\n',
     '{\n  "mcpServers": {\n    // none yet\n  }\n}\n',
 ]
 
@@ -72,8 +76,7 @@ def test_an_insertion_looks_like_its_neighbours() -> None:
 def test_comments_and_order_stay() -> None:
     text = '{\n  // first\n  "b": 1,\n  "a": 2 // last\n}\n'
     put = jsonfile.put(text, ("mcp", "holdfast"), True)
-    assert put.startswith('{\n  // first\n  "b": 1,\n  "a": 2')
-    assert "// last" in put
+    assert put.startswith('{\n  // first\n  "b": 1,\n  "a": 2, // last\n  "mcp"')
     assert jsonfile.loads(put) == {"b": 1, "a": 2, "mcp": {"holdfast": True}}
 
 
@@ -159,3 +162,8 @@ def test_scanning_reads_what_json_reads(value: Any) -> None:
     text = json.dumps(value)
     if value != "":
         assert jsonfile.loads(text) == value
+
+
+def test_lines_end_as_they_do_in_the_file() -> None:
+    put = jsonfile.put('{\r\n  "a": 1\r\n}\r\n', PATH, SERVER)
+    assert put.count("\n") == put.count("\r\n")

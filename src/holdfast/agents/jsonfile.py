@@ -12,6 +12,7 @@ but for an empty `{ }` or `[ ]` with white space in it, which is left without.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -268,6 +269,7 @@ def _inserted(text: str, parent: Node, prefix: str, value: Any) -> str:
     """A member or item put behind the last one of a container."""
     spans = parent.spans()
     unit = _unit(text)
+    eol = "\r\n" if "\r\n" in text else "\n"
     outer = _line_indent(text, parent.start)
     inner = outer + unit
     if spans and "\n" not in text[parent.start : spans[0][0]]:
@@ -277,15 +279,27 @@ def _inserted(text: str, parent: Node, prefix: str, value: Any) -> str:
         return f"{text[:at]}, {made}{text[at:]}"
     if spans:
         inner = _line_indent(text, spans[-1][0])
+        made = prefix + _printed(value, unit, inner).replace("\n", eol)
         at = spans[-1][1]
-        return f"{text[:at]},\n{inner}{prefix}{_printed(value, unit, inner)}{text[at:]}"
-    made = prefix + _printed(value, unit, inner)
+        # What is said about the last one stays on its line.
+        behind = at + len(_remark(text[at : parent.end - 1]))
+        return f"{text[:at]},{text[at:behind]}{eol}{inner}{made}{text[behind:]}"
+    made = prefix + _printed(value, unit, inner).replace("\n", eol)
     inside = text[parent.start + 1 : parent.end - 1]
     if inside.strip(_WHITE):
         # Comments stay where they are, what comes in stands behind them.
         at = parent.end - 1 - (len(inside) - len(inside.rstrip(_WHITE)))
-        return f"{text[:at]}\n{inner}{made}{text[at:]}"
-    return f"{text[: parent.start + 1]}\n{inner}{made}\n{outer}{text[parent.end - 1 :]}"
+        return f"{text[:at]}{eol}{inner}{made}{text[at:]}"
+    return f"{text[: parent.start + 1]}{eol}{inner}{made}{eol}{outer}{text[parent.end - 1 :]}"
+
+
+_REMARK = re.compile(r"[ \t]*(?://[^\r\n]*|/\*(?:(?!\*/)[^\r\n])*\*/[ \t]*)(?=\r?\n)")
+
+
+def _remark(rest: str) -> str:
+    """The comment that ends the line here, with the blanks before it; nothing if there is none."""
+    found = _REMARK.match(rest)
+    return found[0] if found else ""
 
 
 def _cut(text: str, parent: Node, numbers: list[int]) -> str:
@@ -295,7 +309,13 @@ def _cut(text: str, parent: Node, numbers: list[int]) -> str:
         start, end = spans[number]
         if number > 0:
             # From the end of the one before: its comma and the white space go as well.
-            start = spans[number - 1][1]
+            before = spans[number - 1][1]
+            remark = _remark(text[before + 1 : start]) if text[before] == "," else ""
+            if remark and text[before + 1 + len(remark) : start].strip(_WHITE) == "":
+                text = text[:before] + remark + text[end:]
+                spans = _spans_at(text, parent.start)
+                continue
+            start = before
         elif len(spans) > 1:
             end = spans[1][0]
         else:
@@ -318,7 +338,8 @@ def _alone(text: str, parent: Node, start: int, end: int) -> tuple[int, int]:
         end += after.index(",") + 1
         after = text[end:close]
         rest = ""
-    if not rest and start == parent.start + 1 and after == "\n" + _line_indent(text, parent.start):
+    indent = _line_indent(text, parent.start)
+    if not rest and start == parent.start + 1 and after in ("\n" + indent, "\r\n" + indent):
         end = close
     return start, end
 

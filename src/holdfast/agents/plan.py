@@ -89,7 +89,8 @@ def _write(edit: Edit) -> None:
     path = Path(os.path.realpath(edit.path))
     if edit.after is None:
         path.unlink(missing_ok=True)
-        _remove_empty(path.parent, 2)
+        with contextlib.suppress(OSError):
+            path.parent.rmdir()  # if nothing else is in it
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
@@ -103,13 +104,6 @@ def _write(edit: Edit) -> None:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-
-
-def _remove_empty(folder: Path, levels: int) -> None:
-    for _ in range(levels):
-        with contextlib.suppress(OSError):
-            folder.rmdir()
-        folder = folder.parent
 
 
 @dataclass(frozen=True, slots=True)
