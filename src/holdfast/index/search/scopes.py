@@ -24,8 +24,9 @@ _GENERATED = re.compile(
     # Among sources, `dist` is about distances and distributions.
     r"|^(?!(?:.*/)?(?:src|source|sources|lib|libs|internal|pkg|cmd|app|apps|main)/)"
     r"(?:.*/)?dist/"
-    # Reports and pages that a build left; code of that name is held back by its role instead.
-    r"|(?:^|/)(?:build|coverage)/.*\.(?:html?|css|json|xml|txt|lcov|map)\Z"
+    # Bundles, reports and pages that a build left; other code there is held back by its role.
+    r"|^(?!(?:.*/)?(?:src|source|sources|lib|libs|internal|pkg|cmd|app|apps|main)/)"
+    r"(?:.*/)?(?:build|coverage)/.*\.(?:[cm]?js|html?|css|json|xml|txt|lcov|map)\Z"
 )
 
 
