@@ -118,7 +118,7 @@ def test_gradients_agree_with_small_differences(seed: int) -> None:
 
 
 def test_pytorch_and_numpy_find_the_same_gradients() -> None:
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="PyTorch is only where models are trained; see above")
     from models.train.loss import by_torch
 
     random = np.random.default_rng(2)

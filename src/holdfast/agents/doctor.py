@@ -10,7 +10,7 @@ import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -178,10 +178,10 @@ def _agents(app: App, place: Place) -> Iterator[Finding]:
         except HoldfastError as error:
             yield Finding("agents", "wrong", str(error), error.hint)
             continue
-        yield _agent(client, edits, place.environment)
+        yield _agent(client, edits)
 
 
-def _agent(client: Client, edits: list[Edit], environment: Mapping[str, str]) -> Finding:
+def _agent(client: Client, edits: list[Edit]) -> Finding:
     fix = f"holdfast install --client {client.name}"
     missing = [edit for edit in edits if edit.needed]
     if not missing:

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-EVENTS = ("SessionStart", "PreCompact", "PostToolUse")
-
 
 @dataclass(frozen=True, slots=True)
 class Heard:

@@ -24,7 +24,6 @@ Status = Literal[
     "blocked",
     "error",
 ]
-GateReason = Literal["indexing", "not_indexed", "requires_reindex"]
 
 Wire = dict[str, object]
 

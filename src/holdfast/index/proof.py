@@ -14,7 +14,6 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
 
 from holdfast.files.paths import canonical_root
 from holdfast.index import fingerprint as fingerprints
@@ -62,17 +61,6 @@ class Proof:
     @property
     def valid(self) -> bool:
         return self.outcome is Outcome.VALID
-
-
-class MarkerReader(Protocol):
-    """A backend, as far as a proof needs one."""
-
-    def read_marker(self, root: str) -> object | None:
-        """The marker record exactly as stored; None if the query finished and found none.
-
-        Raises whatever stopped it from finishing. It neither parses nor filters.
-        """
-        ...
 
 
 def validate_completion_proof(root: str, backend: object, runtime: Fingerprint) -> Proof:

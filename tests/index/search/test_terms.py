@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.index.fingerprint import SCHEMA_VERSION
 from holdfast.index.search.terms import compact, parts, split, stem, terms, words
 
 
@@ -98,3 +99,13 @@ def test_parts_put_together_are_the_compact_name(word: str) -> None:
 
 def test_words_for_the_stand_in_embedding_keep_their_endings() -> None:
     assert words("parse_http(requests)") == ["parse_http", "parse", "http", "requests"]
+
+
+def test_what_text_counts_as_changes_only_with_the_schema() -> None:
+    """Stored postings hold these terms: other ones need another schema in the fingerprint."""
+    text = "parseHTTPResponse2 retries_failed_payments Größe IOError __init__ movies colours v2"
+    counted = (
+        "pars http respons 2 parsehttpresponse2 retri fail payment retriesfailedpayments größe "
+        "io error ioerror init movi colour v 2 v2"
+    )
+    assert (SCHEMA_VERSION, " ".join(terms(text))) == ("holdfast_hybrid_v2", counted)

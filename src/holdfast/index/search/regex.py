@@ -48,7 +48,6 @@ class AnyOf:
 
 
 Need = Literal | AllOf | AnyOf
-ANYTHING = AllOf()
 
 
 def wrong_pattern(pattern: str) -> str | None:

@@ -11,12 +11,6 @@ from __future__ import annotations
 
 import re
 
-TERMS_VERSION = 1
-"""What text counts as; part of what an index depends on.
-
-- 1: stemmed parts and compact identifiers.
-"""
-
 WORD_CHARACTERS_MAX = 64
 DIGITS_MAX = 6
 """Longer runs of digits are hashes and ids, which nobody asks for in part."""
