@@ -148,7 +148,7 @@ def _reading(app: App, root: Path, rounds: int) -> list[dict[str, Any]]:
     from holdfast.reading.objects import Objects
     from holdfast.reading.paths import Place, Request
     from holdfast.reading.reader import Reader
-    from holdfast.sessions import open_log
+    from holdfast.sessions import SPACE, StoredLog
 
     paths = sorted(disk.walk(str(root)).stats)[:rounds]
     if not paths:
@@ -157,26 +157,26 @@ def _reading(app: App, root: Path, rounds: int) -> list[dict[str, Any]]:
     def now_ms() -> int:
         return time.time_ns() // 1_000_000
 
-    log = open_log(app.open_space, "bench", app.fresh_name)
-    session = NativeSession(log, now_ms=now_ms, new_id=app.fresh_name)
-    reader = Reader(
-        Place(str(root), str(Path.home())),
-        Objects(app.home),
-        now_ms=now_ms,
-        monotonic=time.monotonic,
-    )
-    sent = [0, 0]
-    times = []
-    for turn in range(2):
-        for path in paths:
-            spent, answer = _clocked(
-                lambda path=path: reader.read(Request(path), session)  # type: ignore[misc]
-            )
-            session.append_read(answer)
-            sent[turn] += len(answer.text.encode("utf-8", "surrogatepass"))
-            if turn:
-                times.append(spent)
-    log._store.close()
+    with app.open_space(SPACE) as store:
+        log = StoredLog(store, "bench", f"log-{app.fresh_name()}")
+        session = NativeSession(log, now_ms=now_ms, new_id=app.fresh_name)
+        reader = Reader(
+            Place(str(root), str(Path.home())),
+            Objects(app.home),
+            now_ms=now_ms,
+            monotonic=time.monotonic,
+        )
+        sent = [0, 0]
+        times = []
+        for turn in range(2):
+            for path in paths:
+                spent, answer = _clocked(
+                    lambda path=path: reader.read(Request(path), session)  # type: ignore[misc]
+                )
+                session.append_read(answer)
+                sent[turn] += len(answer.text.encode("utf-8", "surrogatepass"))
+                if turn:
+                    times.append(spent)
     return [
         _row(
             f"read {len(paths)} files again",

@@ -229,8 +229,14 @@ class Reader:
         except ReadingError:
             found = None
         current = found if isinstance(found, Current) else None
-        expired = lambda: self._monotonic() > deadline  # noqa: E731
-        return held_file(path, scopes, blocked, current, self.objects.load, expired)
+        return held_file(
+            path,
+            scopes,
+            blocked,
+            current,
+            self.objects.load,
+            lambda: self._monotonic() > deadline,
+        )
 
     def forget(self) -> None:
         """Drop all that is remembered in memory; no later answer may get shorter by it."""
