@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from holdfast.files.policy import SOURCE_FOLDERS
+
 Scope = Literal["runtime", "mixed", "docs"]
 SCOPES: tuple[Scope, ...] = ("runtime", "mixed", "docs")
 
@@ -21,12 +23,10 @@ _CODE = re.compile(
 _GENERATED = re.compile(
     # By their usual, lower-case names: `Build/` is as likely to be written by hand.
     r"(?:^|/)(?:\.next|generated)/|\.min\.(?:js|css)\Z"
-    # Among sources, `dist` is about distances and distributions.
-    r"|^(?!(?:.*/)?(?:src|source|sources|lib|libs|internal|pkg|cmd|app|apps|main)/)"
-    r"(?:.*/)?dist/"
+    # Among sources such names are about building, distances and coverage.
+    rf"|^(?!(?:.*/)?(?:{'|'.join(sorted(SOURCE_FOLDERS))})/)(?:.*/)?(?:dist/"
     # Bundles, reports and pages that a build left; other code there is held back by its role.
-    r"|^(?!(?:.*/)?(?:src|source|sources|lib|libs|internal|pkg|cmd|app|apps|main)/)"
-    r"(?:.*/)?(?:build|coverage)/.*\.(?:[cm]?js|html?|css|json|xml|txt|lcov|map)\Z"
+    r"|(?:build|coverage)/.*\.(?:[cm]?js|html?|css|json|xml|txt|lcov|map)\Z)"
 )
 
 
