@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET, UnsetType
 
 from holdfast.errors import HoldfastError, StoreError
-from holdfast.ids import Seq, SessionId, SpaceId
+from holdfast.ids import BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store import codec
 from holdfast.store.errors import ConflictError, StoreBusy, StoreUnreachable
 from holdfast.store.model import Applied
@@ -52,7 +52,8 @@ from holdfast.sync.messages import (
 )
 from holdfast.sync.proof import OpenProof
 from holdfast.sync.sessions import ServerSession
-from holdfast.sync.space import Space, Views, ids_of, keys_of
+from holdfast.sync.space import Space, ids_of, keys_of
+from holdfast.sync.views import Views
 from holdfast.sync.watch import Watched, is_empty
 
 if TYPE_CHECKING:
@@ -454,8 +455,16 @@ class Connection:
         stale, session.stale = session.stale, {}
         if not stale:
             return
+        since = session.synced_seq
         try:
-            sync, tracked = session.watched.refresh(stale, views, session.synced_seq)
+            # Nothing moves in most rounds, and then nothing is worked out for this session alone.
+            written = session.watched.rewritten(stale, views) if views.seq > since else None
+            if written is None:
+                self._send_refreshed(space, session, stale, views)
+            elif written:
+                session.synced_seq = views.seq
+                self._send_frame(session.effect_head + views.tail(since, written, self._unified))
+                self.server.registry.keep(session)
         except (StoreUnreachable, StoreBusy):
             session.stale = stale
             raise
@@ -463,13 +472,23 @@ class Connection:
             # The graph has outgrown its limits. Sending less would look like all of it.
             self.lose(session, f"watch-failed: {error}")
             self.server.registry.end(session)
-            return
+
+    def _send_refreshed(
+        self,
+        space: Space,
+        session: ServerSession,
+        stale: dict[BranchName, set[EntityId]],
+        views: Views,
+    ) -> None:
+        since = session.synced_seq
+        sync, tracked = session.watched.refresh(stale, views, since)
         for branch, ids in tracked.items():
             space.track(session, branch, ids)
         if not is_empty(sync):
             session.synced_seq = Seq(sync.to_seq)
             texts = [views.text(upsert, self._unified) for upsert in sync.upserts]
-            self._send_frame(messages.effect_frame(session.space, session.id, sync, texts))
+            tail = messages.effect_tail(since, sync.to_seq, texts, sync.removes)
+            self._send_frame(session.effect_head + tail)
             self.server.registry.keep(session)
         if "removes" in self.capabilities:
             self.server.orphaned(session)

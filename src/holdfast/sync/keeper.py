@@ -24,7 +24,8 @@ from holdfast.store.errors import StoreUnreachable
 from holdfast.store.graph import Limits as GraphLimits
 from holdfast.sync.messages import WatchSpec
 from holdfast.sync.sessions import ServerSession, public_name
-from holdfast.sync.watch import Known, Watched
+from holdfast.sync.views import Known
+from holdfast.sync.watch import Watched
 
 if TYPE_CHECKING:
     import psycopg

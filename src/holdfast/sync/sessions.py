@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Protocol
 from holdfast.ids import GENESIS, BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store.graph import Limits as GraphLimits
 from holdfast.sync.errors import Forbidden, SessionRevoked
+from holdfast.sync.messages import effect_head
 from holdfast.sync.watch import Watched
 
 if TYPE_CHECKING:
@@ -60,10 +61,13 @@ class ServerSession:
     """Whether it comes from an earlier process, so that its token may be out of date."""
     orphaned_at: int | None = None
     """Since when its client has documents that no watch reaches, if it has."""
+    key: tuple[SpaceId, SessionId] = field(init=False)
+    effect_head: str = field(init=False)
+    """How every effect that is sent to it begins."""
 
-    @property
-    def key(self) -> tuple[SpaceId, SessionId]:
-        return (self.space, self.id)
+    def __post_init__(self) -> None:
+        self.key = (self.space, self.id)
+        self.effect_head = effect_head(self.space, self.id)
 
     def acknowledged(self, seq: Seq) -> None:
         """The client has integrated everything up to `seq`."""
