@@ -10,8 +10,9 @@ from websockets.sync.client import connect
 
 from holdfast.store.store import open_store
 from holdfast.sync import frames
+from holdfast.sync.closing import RESTARTING
 from holdfast.sync.limits import Limits
-from holdfast.sync.line import PING_AFTER_S, RESTARTING, Line, Round
+from holdfast.sync.line import PING_AFTER_S, Line, Round
 from holdfast.sync.server import Server
 from tests.sync.live import LiveServer
 from tests.sync.wire import FLAGS

@@ -12,7 +12,7 @@ from holdfast.store.errors import QueryError, StoreUnreachable
 from holdfast.store.graph import TrackedGraph, roots_of
 from holdfast.store.model import DELETED, CommitKey
 from holdfast.store.store import Store
-from holdfast.sync import messages
+from holdfast.sync import messages, telling
 from holdfast.sync.errors import ProtocolError, TooManyWatches
 from holdfast.sync.messages import (
     Ack,
@@ -124,7 +124,7 @@ class Commands:
             space.untrack(session, branch, ids)
         session.stale.clear()
         space.stale.pop(session, None)
-        self._connection.watch(space, session)
+        telling.listen(space, session)
         return self._synced(space, session, sync)
 
     def _watch_add(self, request: WatchAdd, space: Space, session: ServerSession) -> Any:
@@ -133,7 +133,7 @@ class Commands:
         space.advance()
         if "coverage" in self._connection.capabilities:
             # What changed before must be sent before we promise that nothing is missing.
-            self._connection.send_changes(space, session, space.views())
+            telling.send_changes(self._connection, space, session, space.views())
         sync, tracked = _asked(
             lambda: session.watched.add(fresh, space.views(), session.synced_seq)
         )

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import cast
 
 from holdfast.sync import frames
-from holdfast.sync.connection import BROKEN, Connection
+from holdfast.sync.closing import BROKEN, RESTARTING
+from holdfast.sync.connection import Connection
 from holdfast.sync.frames import Binary, Closed, Event, FrameReader, Ping, Violation
 
 PING_AFTER_S = 20.0
@@ -21,9 +22,6 @@ PING_AFTER_S = 20.0
 
 CLOSE_WAIT_S = 10.0
 """How long a peer may take to agree to a close."""
-
-RESTARTING = 1012
-"""Close code: the server is stopping; come back."""
 
 log = logging.getLogger("holdfast.sync")
 
@@ -79,17 +77,21 @@ class Line(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._heard_at, self._asked = self._loop.time(), False
+        texts: list[str] = []
         for event in self._reader.feed(data):
             if type(event) is str:
-                self._receive(event)
+                texts.append(event)
             else:
+                self._receive(texts)
+                texts = []
                 self._control(event)
+        self._receive(texts)
 
-    def _receive(self, text: str) -> None:
-        if self._closing:
+    def _receive(self, texts: list[str]) -> None:
+        if self._closing or not texts:
             return
         try:
-            self._connection.receive(text)
+            self._connection.receive(*texts)
         except Exception:
             # A bug must not take the other peers down, nor answer for a message it ate.
             log.exception("a message could not be handled")

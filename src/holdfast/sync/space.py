@@ -34,7 +34,8 @@ class Space:
         self.stale: dict[ServerSession, None] = {}
         self._views: Views | None = None
         self._watchers: dict[DocumentKey, dict[ServerSession, None]] = {}
-        self.on_commit: Callable[[Seq, BranchName, list[EntityId]], None] = lambda *_: None
+        self.on_commit: Callable[[BranchName, list[EntityId]], None] | None = None
+        """Told of every commit, if somebody must know."""
 
     # what happened
 
@@ -65,8 +66,9 @@ class Space:
     def _take(self, seq: Seq, branch: BranchName, ids: list[EntityId]) -> None:
         assert seq == self.seq + 1, "commits are taken in order"
         self.seq = seq
-        self.mark((branch, id) for id in ids)
-        self.on_commit(seq, branch, ids)
+        self.mark([(branch, id) for id in ids])
+        if self.on_commit is not None:
+            self.on_commit(branch, ids)
 
     def mark(self, documents: Iterable[DocumentKey]) -> None:
         """These documents must be looked at again for everyone who tracks them."""

@@ -27,9 +27,12 @@ from urllib.parse import urlsplit
 
 from holdfast.errors import StoreError
 from holdfast.store.store import Store
+from holdfast.sync.closing import BROKEN
+from holdfast.sync.connection import Connection
 from holdfast.sync.keeper import SessionKeeper
+from holdfast.sync.landing import Told
 from holdfast.sync.line import Line, Round
-from holdfast.sync.server import BROKEN, Connection, Server, Told, act_now
+from holdfast.sync.server import Server, act_now
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
