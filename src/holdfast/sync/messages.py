@@ -107,8 +107,8 @@ class Command(Message, frozen=True, kw_only=True):
     session_id: str
 
 
-class Transact(Command, frozen=True, kw_only=True, tag="transact"):
-    """Land a commit."""
+class Transact(Command, frozen=True, kw_only=True, gc=False, tag="transact"):
+    """Land a commit. Read off the wire, it holds no cycle that a collector would have to find."""
 
     commit: dict[str, Any]
 

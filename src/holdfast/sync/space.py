@@ -66,7 +66,9 @@ class Space:
     def _take(self, seq: Seq, branch: BranchName, ids: list[EntityId]) -> None:
         assert seq == self.seq + 1, "commits are taken in order"
         self.seq = seq
-        self.mark([(branch, id) for id in ids])
+        for id in ids:
+            if (branch, id) in self._watchers:
+                self.mark([(branch, id)])
         if self.on_commit is not None:
             self.on_commit(branch, ids)
 
