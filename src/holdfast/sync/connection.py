@@ -185,10 +185,13 @@ class Connection:
             self.refuse(INVALID, request)
             return True
         wait_ms = self._bucket.take(now_ms)
-        if wait_ms:
+        if type(request) is Transact and self.ready:
+            if wait_ms:
+                self._landing.refuse(request, RateLimited(wait_ms))
+            else:
+                self._landing.commit(request)
+        elif wait_ms:
             self.refuse(getattr(request, "request_id", HANDSHAKE), RateLimited(wait_ms))
-        elif type(request) is Transact and self.ready:
-            self._landing.commit(request)
         else:
             self._dispatch(request)
         return True

@@ -23,6 +23,7 @@ from holdfast.store.errors import ConflictError, StoreBusy, StoreUnreachable
 from holdfast.store.model import Applied
 from holdfast.store.store import Store
 from holdfast.sync import messages
+from holdfast.sync.access import AccessMode
 from holdfast.sync.closing import BROKEN, TRY_AGAIN
 from holdfast.sync.messages import BranchCreate, BranchDelete, Request, Transact
 from holdfast.sync.space import Space, keys_of
@@ -93,6 +94,12 @@ class Landing:
             type(request) is Transact and type(ahead) is Transact and request.space == ahead.space
         )
 
+    def refuse(self, request: Transact, refusal: HoldfastError) -> None:
+        """Refuse a commit in its turn."""
+        write = Write(self, request, None)
+        self.writes.append(write)
+        write.told(refusal)
+
     def commit(self, request: Transact) -> None:
         """Send a commit on its way."""
         space = self.server.spaces.get(SpaceId(request.space))
@@ -101,7 +108,12 @@ class Landing:
         try:
             session = self._connection.session(request.space, request.session_id)
             assert space is not None, "an open session has an open space"
-            self.server.access[space.name].require_commit(session.principal, request.commit)
+            access = self.server.access[space.name]
+            if access.mode is not AccessMode.OFF:
+                # The log first: what was written elsewhere may have taken the right away.
+                space.advance()
+                session = self._connection.session(request.space, request.session_id)
+                access.require_commit(session.principal, request.commit)
             self.server.commit(space.store, session.id, request.commit, write.landed)
         except HoldfastError as refusal:
             write.told(refusal)

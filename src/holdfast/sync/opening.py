@@ -10,6 +10,7 @@ from holdfast.errors import HoldfastError
 from holdfast.ids import Seq, SessionId, SpaceId
 from holdfast.store import codec
 from holdfast.sync import messages, telling
+from holdfast.sync.access import Right
 from holdfast.sync.errors import ProtocolError, TooManySessions, UnsupportedProtocol
 from holdfast.sync.messages import PROTOCOL, Flags, Hello, HelloOk, SessionOpen
 from holdfast.sync.proof import OpenProof
@@ -61,7 +62,7 @@ def open_session(connection: Connection, request: SessionOpen) -> dict[str, Any]
     proof = OpenProof(server.challenges, connection.challenge, server.clock_ms())
     principal = server.authorize(name, request, proof)
     space.advance()
-    server.access[name].require_read(principal)
+    server.access[name].require(principal, Right.READ)
     id = wanted.session_id if isinstance(wanted.session_id, str) else None
     token = wanted.session_token if isinstance(wanted.session_token, str) else None
     seen = Seq(wanted.seen_seq) if isinstance(wanted.seen_seq, int) else None

@@ -86,6 +86,9 @@ class Keeper(Protocol):
 
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None: ...
     def forget(self, space: SpaceId, id: SessionId) -> None: ...
+    def let_go(self, space: SpaceId, id: SessionId) -> None:
+        """Another process keeps the session now: write nothing more of it."""
+
     def taken_over(self, space: SpaceId, id: SessionId) -> None:
         """A session that another process may still hold is now ours."""
 
@@ -100,6 +103,9 @@ class Forgetful:
         return None
 
     def forget(self, space: SpaceId, id: SessionId) -> None:
+        pass
+
+    def let_go(self, space: SpaceId, id: SessionId) -> None:
         pass
 
     def taken_over(self, space: SpaceId, id: SessionId) -> None:
@@ -232,6 +238,7 @@ class Registry:
         for session in list(self._sessions.values()):
             if public_name(*session.key) == name:
                 self._drop(session)
+                self._keeper.let_go(*session.key)
                 return session
         return None
 
