@@ -28,6 +28,10 @@ class Terminal:
         assert ended == code, f"{words}: exit code {ended}\n{printed.out}\n{printed.err}"
         return printed.out
 
+    def settle(self) -> None:
+        """Forget what was printed so far."""
+        self._capture.readouterr()
+
     def json(self, *words: str, code: int = 0) -> Any:
         return json.loads(self(*words, "--json", code=code))
 

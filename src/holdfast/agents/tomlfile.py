@@ -1,9 +1,9 @@
 """Adding and removing one table of a TOML file and leaving every other byte as it is.
 
 A table of ours stands at the end of the file as a block of its own lines, so it can be taken out
-again as that block. The file ends as it did before, with a newline or without: that is how a removal
-knows whether the newline in front of the block was ours. Whatever an edit gives is read back and
-compared with what it must mean; if it does not, the file is left alone.
+again as that block. The file ends as it did before, with a newline or without: that is how a
+removal knows whether the newline in front of the block was ours. Whatever an edit gives is read
+back and compared with what it must mean; if it does not, the file is left alone.
 """
 
 from __future__ import annotations
