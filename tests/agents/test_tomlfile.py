@@ -46,7 +46,16 @@ def test_a_table_goes_in_and_out_to_the_byte(text: str) -> None:
 
 
 lines = st.sampled_from(
-    ["", "  ", "# [mcp_servers.holdfast]", "[a]", "[b.c]", "[[d]]", "[mcp_servers.other]", "\t# x\x85"]
+    [
+        "",
+        "  ",
+        "# [mcp_servers.holdfast]",
+        "[a]",
+        "[b.c]",
+        "[[d]]",
+        "[mcp_servers.other]",
+        "\t# x\x85",
+    ]
 )
 
 
