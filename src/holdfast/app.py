@@ -78,6 +78,24 @@ class App:
             self.make_home()
         return open_store(self.store_url, space, settings)
 
+    def look_into(self, space: str = DEFAULT_SPACE) -> Store:
+        """Open one space to read it, and make nothing; raises `UnknownSpace` if there is none.
+
+        The default space is always there: until somebody writes to it, it is an empty one.
+        """
+        from holdfast.store.errors import UnknownSpace
+        from holdfast.store.store import open_store
+
+        if self.database_url is None:
+            with suppress(FileNotFoundError):
+                os.listdir(self.home / "spaces")  # what we may not see is not therefore empty
+        try:
+            return open_store(self.store_url, space, create=False)
+        except UnknownSpace:
+            if space != DEFAULT_SPACE:
+                raise
+            return open_store("memory:", space)
+
     def open_index(self) -> CodeIndex:
         """The code index; what it publishes brings the token segments of the tree along."""
         from holdfast.index.settings import index_of

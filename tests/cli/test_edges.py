@@ -121,7 +121,7 @@ def test_a_home_that_cannot_be_written_says_which_setting_moves_it(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file" / "home"))
-    for words in (("memory", "list"), ("keys", "new"), ("read", "file", "--session", "s")):
+    for words in (("memory", "list"), ("keys", "new"), ("context", "--session", "s")):
         run(*words, code=1)
         assert "hint: set HOLDFAST_HOME to a directory that you may write" in run.errors
 

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import watching
+from holdfast.cli.failures import Refused
 from holdfast.cli.memory import branches, documents, keeping
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
 
 Verb = Callable[["Store", argparse.Namespace, App], int]
+
+MAKING: tuple[Verb, ...] = (documents.put, documents.edit, keeping.import_)
+"""The verbs that make a space that is not there."""
+MAKING_ACTS: tuple[tuple[Verb, str], ...] = ((branches.branch, "create"), (watching.acl, "set"))
+"""The same for verbs that do several things."""
+
+SPACES_NAMED = 6
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -106,9 +115,40 @@ def run(args: argparse.Namespace) -> int:
     app = App.from_environment()
     if args.verb is _watch:
         return watching.watch(args, app)
-    with app.open_space(args.space) as store:
+    with _opened(app, args) as store:
         act: Verb = args.verb
         return act(store, args, app)
+
+
+def _opened(app: App, args: argparse.Namespace) -> Store:
+    """The space: a write makes it, whatever only looks does not."""
+    from holdfast.store.errors import UnknownSpace
+
+    if args.verb in MAKING or (args.verb, getattr(args, "act", "")) in MAKING_ACTS:
+        return app.open_space(args.space)
+    try:
+        return app.look_into(args.space)
+    except UnknownSpace as error:
+        raise Refused("UnknownSpace", str(error), _other_spaces(args.space, error.known)) from None
+
+
+def _other_spaces(space: str, known: Sequence[str]) -> str:
+    """What may have been meant, and how to make a space where it was not a slip."""
+    from difflib import get_close_matches
+
+    from holdfast import live, sessions
+
+    making = shlex.join(["holdfast", "memory", "set", "ID", "VALUE", "--space", space])
+    make = f"`{making}` makes it"
+    names = [name for name in known if name != sessions.SPACE and not live.is_live(name)]
+    near = get_close_matches(space, names, 1)
+    if not names:
+        return make
+    look = f"`{shlex.join(['holdfast', 'memory', 'list', '--space', (near or names)[0]])}`"
+    if near:
+        return f"did you mean {look}? {make}"
+    shown = ", ".join(names[:SPACES_NAMED]) + (", …" if len(names) > SPACES_NAMED else "")
+    return f"there are: {shown}; {look} looks into one, {make}"
 
 
 def _watch(store: Store, args: argparse.Namespace, app: App) -> int:
