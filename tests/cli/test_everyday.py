@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,7 +73,8 @@ def test_a_space_that_cannot_be_read_hides_nothing_else(home: Path, capsys: Capt
     for space in ("good", "torn"):
         assert main(["memory", "set", "note:1", '"x"', "--space", space]) == 0
     (home / "spaces" / "engine-v3" / "torn.sqlite").write_bytes(b"no database " * 1000)
-    good, torn = facts(capsys, "status")["spaces"]  # type: ignore[misc]
+    found: Any = facts(capsys, "status")["spaces"]
+    good, torn = found
     assert (good["space"], good["seq"], "error" in good) == ("good", 1, False)
     assert (torn["space"], torn["seq"]) == ("torn", None)
     assert "damaged" in torn["error"]
