@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.mcp.tool import Call, Result, Schema, anything, outputs, string
+from holdfast.mcp.tool import Result, Schema, anything, outputs, string
 
 STATUS = string("ok, or why not: a refusal is an answer too")
 MESSAGE = string("the refusal or failure in one sentence")
@@ -48,26 +48,11 @@ def continued(tool: str, **args: Any) -> dict[str, Any]:
     }
 
 
-def refused(call: Call, facts: dict[str, Any]) -> Result:
-    """A refusal of the index, ended by the call that helps.
-
-    Whoever is told to wait must not wait for a writer that is gone.
-    """
-    from holdfast.index.tools.manage import manage_index
-
+def refused(facts: dict[str, Any]) -> Result:
+    """A refusal of the index, ended by the call that helps."""
     message = str(facts.get("message", facts["status"]))
     hints = facts.get("hints") or {}
     helps = hints.get("create") or hints.get("reindex") or hints.get("status")
-    if facts.get("reason") == "indexing" and "status" in hints:
-        root = hints["status"]["args"]["path"]
-        now: Any = manage_index(call.desk.index, "status", root)
-        stale = now.get("hints", {}).get("staleIndexing")
-        if stale is not None:
-            helps = stale["recommendedAction"]
-            message = (
-                f"'{root}' was being indexed, and its writer is gone: the run looks abandoned."
-            )
-            facts["message"] = message
     if not isinstance(helps, dict) or not {"tool", "args"} <= helps.keys():
         return Result(message, facts)
     facts["continue"] = continued(helps["tool"], **helps["args"])

@@ -29,7 +29,7 @@ def run(call: Call) -> Result:
     facts: dict[str, Any] = dict(found)
     if facts["status"] != "ok":
         if not facts["nodes"]:
-            return refused(call, facts)
+            return refused(facts)
         lines = [str(facts.get("message", facts["status"]))]
         lines += [
             f"  {node['symbolId']}  {node['symbolLabel']}  "

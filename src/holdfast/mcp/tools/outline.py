@@ -41,7 +41,7 @@ def run(call: Call) -> Result:
     )
     facts: dict[str, Any] = dict(found)
     if facts["outline"] is None:
-        return refused(call, facts)
+        return refused(facts)
     symbols = facts["outline"]["symbols"]
     lines = [_line(symbol) for symbol in symbols]
     if facts["status"] == "ambiguous":

@@ -49,7 +49,7 @@ def run(call: Call) -> Result:
         )
     facts: dict[str, Any] = dict(found)
     if facts["status"] != "ok":
-        return refused(call, facts)
+        return refused(facts)
     if "continuation" in facts:
         facts["continue"] = facts["continuation"]["call"]
     return Result(_text(facts), facts)
