@@ -320,3 +320,40 @@ def test_the_tour_as_json_is_a_line_for_each_step(run: Terminal) -> None:
     assert end["status"] == "ok"
     assert end["steps"] == len(steps)
     assert end["surprises"] == 0
+
+
+def test_a_read_that_is_refused_names_the_read_that_was_meant(
+    run: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "my cart.py").write_text("one\ntwo\n")
+    for typed, meant in (
+        ("lib/my crat.py", "did you mean: holdfast read 'lib/my cart.py'"),
+        ("lib", "a file in it: holdfast read 'lib/my cart.py'"),
+        ("lib/my cart.py:9-3", "all of it: holdfast read 'lib/my cart.py'"),
+        ("lib/my cart.py:77", "its last lines: holdfast read 'lib/my cart.py' --offset 1"),
+    ):
+        run("read", typed, code=1)
+        assert f"hint: {meant}\n" in run.errors
+    run("read", "nothing-like-it", code=1)
+    assert "hint" not in run.errors
+
+
+def test_a_search_that_finds_nothing_names_a_wider_one(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def alpha(): ...\n")
+    run("index", "create")
+    said = run("search", "must:zzz", "alpha")
+    assert "Nothing found.\n[wider: holdfast search alpha]" in said
+    said = run("search", "sym:Nowhere", "--limit", "3")
+    assert "[wider: holdfast search sym:Nowhere --scope mixed --limit 3]" in said
+    said = run("search", "sym:Nowhere", "--scope", "mixed", "--path", ".")
+    assert "[the very words, in any file: holdfast locate sym:Nowhere --path .]" in said
+    run("search", "alpha", "--cursor", "bad", code=2)
+    assert "hint: from the start: holdfast search alpha\n" in run.errors
+
+
+def test_a_seq_that_is_not_there_names_the_branch_and_those_that_are(run: Terminal) -> None:
+    run("memory", "set", "a", "1")
+    run("memory", "at", "99", code=1)
+    assert "seq 99 is out of range for the default branch\n" in run.errors
+    assert "hint: this branch can be read at seq 0 to 1" in run.errors

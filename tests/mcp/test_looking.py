@@ -89,3 +89,83 @@ def test_where_there_are_no_spaces_yet_the_refusal_says_what_makes_one(agent: Ag
     assert refused.text.startswith("there is no space team; memory_commit makes one\n")
     assert agent.next(refused).facts["status"] == "ok"
     assert not agent.home.exists()
+
+
+REFUSALS: list[tuple[str, dict[str, Any], str]] = [
+    ("read", {"path": "crat.py"}, "read"),
+    ("read", {"path": "crat.py:1-2"}, "read"),
+    ("read", {"path": "nothing-like-it.py"}, "search_code"),
+    ("read", {"path": "lib"}, "read"),
+    ("read", {"path": "cart.py:9-3"}, "read"),
+    ("read", {"path": "cart.py:0"}, "read"),
+    ("read", {"path": "cart.py", "offset": 99}, "read"),
+    ("search_code", {"query": "alpha path:nowhere/"}, "search_code"),
+    ("search_code", {"query": "must:zzz alpha"}, "search_code"),
+    ("search_code", {"query": "sym:Nowhere"}, "search_code"),
+    ("search_code", {"query": "sym:Nowhere", "scope": "mixed"}, "locate"),
+    ("search_code", {"query": "alpha", "cursor": "bad"}, "search_code"),
+    ("search_code", {"query": "alpha", "path": "/none"}, "list_codebases"),
+    ("file_outline", {"file": "crat.py"}, "file_outline"),
+    ("file_outline", {"file": "lib"}, "file_outline"),
+    ("file_outline", {"file": "zzz.py"}, "search_code"),
+    ("file_outline", {"file": "cart.py", "symbolLabelExact": "gamma"}, "file_outline"),
+    ("file_outline", {"file": "lib/two.py", "symbolLabelExact": "run"}, "file_outline"),
+    ("call_graph", {"symbolRef": {"file": "cart.py", "symbolLabel": "gamma"}}, "file_outline"),
+    ("call_graph", {"symbolRef": {"file": "crat.py", "symbolLabel": "x"}}, "file_outline"),
+    ("call_graph", {"symbolRef": {"file": "lib/two.py", "symbolLabel": "run"}}, "call_graph"),
+    ("call_graph", {"symbolRef": {"file": "cart.py"}}, "file_outline"),
+    ("locate", {"snippet": "zzz qqq"}, "search_code"),
+    ("locate", {"snippet": "def nowhere"}, "read"),
+    ("locate", {"snippet": "def alpha", "path": "/none"}, "list_codebases"),
+    ("clones", {"path": "/none"}, "list_codebases"),
+    ("manage_index", {"action": "status", "path": "/none"}, "list_codebases"),
+    ("manage_index", {"action": "create", "path": "/none"}, "list_codebases"),
+    ("memory_get", {"id": "note:none"}, "memory_query"),
+    ("memory_get", {"id": "zz"}, "memory_query"),
+    ("memory_get", {"id": "note:a", "pointer": "/value/x"}, "memory_get"),
+    ("memory_get", {"id": "note:a", "at": 99}, "memory_history"),
+    ("memory_query", {"prefix": "zz"}, "memory_query"),
+    ("memory_history", {"id": "zz"}, "memory_history"),
+    ("memory_branch", {"action": "create"}, "memory_branch"),
+    ("memory_branch", {"action": "diff", "name": "none"}, "memory_branch"),
+]
+
+
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
+    folder = tmp_path_factory.mktemp("settled")
+    (folder / "tree" / "lib").mkdir(parents=True)
+    (folder / "tree" / "cart.py").write_text("def alpha():\n    return beta()\n\ndef beta(): ...\n")
+    two = "class A:\n    def run(self): ...\nclass B:\n    def run(self): ...\n"
+    (folder / "tree" / "lib" / "two.py").write_text(two)
+    made = Agent(folder / "home", folder / "tree")
+    assert made("manage_index", action="create", path=".", wait=60).facts["status"] == "ok"
+    made("memory_commit", operations=[{"op": "set", "id": "note:a", "value": {"n": 1}}])
+    yield made
+    made.desk.close()
+
+
+@pytest.mark.shows("MCP-REFUSALS-HELP")
+@pytest.mark.parametrize(("tool", "arguments", "helps"), REFUSALS)
+def test_a_refusal_ends_with_a_call_that_works(
+    settled: Agent, tool: str, arguments: dict[str, Any], helps: str
+) -> None:
+    refused = settled(tool, **arguments)
+    assert refused.facts.get("continue", {}).get("tool") == helps, refused.text
+    followed = settled.next(refused)
+    assert not followed.failed, followed.text
+    assert followed.text != refused.text
+
+
+@pytest.mark.shows("MCP-REFUSALS-HELP")
+def test_several_trees_of_which_one_is_not_indexed_say_so(settled: Agent) -> None:
+    found = settled("search_code", query="alpha", path=[".", str(settled.home)])
+    assert "cart.py" in found.text
+    assert f"['{settled.home}' is not indexed" in found.text
+
+
+def test_pi_gets_the_words_that_its_own_read_has(settled: Agent) -> None:
+    call = Call(settled.desk, settled.caller, {}, {"holdfast/leaf": "0123"})
+    refused = carry_out(TOOLS["read"], call, {"path": "crat.py"})
+    assert refused.text.startswith("ENOENT: no such file or directory, access")
+    assert "\n" not in refused.text

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shlex
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.cli.failures import Failure, failure_of
-from holdfast.errors import StoreError
+from holdfast.errors import ReadingError, StoreError
 from holdfast.reading.paths import Request
 from holdfast.reading.result import Answer
 
@@ -42,7 +44,10 @@ def run(args: argparse.Namespace) -> int:
     host, lost = _host(args)
     request = Request(args.path, args.offset, args.limit, bypass_cache=args.bypass_cache)
     reader = reading.reader()
-    answer = reader.read(request, host)
+    try:
+        answer = reader.read(request, host)
+    except ReadingError as error:
+        raise _hinted(error, args.path) from None
     if args.json:
         out = {"content": answer.content, "details": answer.details, "mode": answer.mode}
         note = {} if lost is None else {"note": lost.message}
@@ -57,6 +62,22 @@ def run(args: argparse.Namespace) -> int:
         _note(host, answer, args)
         App.from_environment().collect_daily(reader, host)
     return 0
+
+
+def _hinted(error: ReadingError, typed: str) -> ReadingError:
+    """The refusal, with the command that reads what may have been meant."""
+    from holdfast.reading.suggest import listed, suggestion
+
+    here = os.path.abspath(os.path.expanduser(typed))
+    bare = here.rpartition(":")[0]
+    found = suggestion(error, bare if os.path.exists(bare) else here, listed)
+    if found is not None and not error.hint:
+        near = os.path.relpath(found.path)
+        near = found.path if near.startswith("../..") else near
+        words = ["holdfast", "read", near]
+        words += [] if found.offset is None else ["--offset", str(found.offset)]
+        error.hint = f"{found.why}: {shlex.join(words)}"
+    return error
 
 
 def _host(args: argparse.Namespace) -> tuple[AnyHost | None, Failure | None]:

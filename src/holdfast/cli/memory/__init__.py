@@ -115,9 +115,16 @@ def run(args: argparse.Namespace) -> int:
     app = App.from_environment()
     if args.verb is _watch:
         return watching.watch(args, app)
+    from holdfast.store.errors import OutOfRange
+
     with _opened(app, args) as store:
         act: Verb = args.verb
-        return act(store, args, app)
+        try:
+            return act(store, args, app)
+        except OutOfRange as error:
+            branch = error.branch or "the default branch"
+            said = f"seq {error.seq} is out of range for {branch}"
+            raise Refused("OutOfRange", said, error.hint) from None
 
 
 def _opened(app: App, args: argparse.Namespace) -> Store:

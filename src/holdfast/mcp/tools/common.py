@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import os
 from typing import Any
 
 from holdfast.mcp.tool import Result, Schema, anything, outputs, string
@@ -19,6 +18,14 @@ CONTINUE: Schema = {
     "required": ["tool", "args"],
 }
 
+HELPS = {
+    "create": "to index it",
+    "reindex": "to rebuild it",
+    "sync": "to bring it up to date",
+    "status": "how far it is",
+}
+"""Hints of the index that are calls, the most helpful first, and what each is for."""
+
 SPAN: Schema = {
     "type": "object",
     "properties": {"startLine": {"type": "integer"}, "endLine": {"type": "integer"}},
@@ -32,14 +39,6 @@ def answer_schema(**properties: Schema) -> Schema:
     )
 
 
-def call_text(tool: str, args: Mapping[str, Any]) -> str:
-    """A call as an agent reads it: read(path="a.py", offset=3)."""
-    shown = ", ".join(
-        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in args.items()
-    )
-    return f"{tool}({shown})"
-
-
 def continued(tool: str, **args: Any) -> dict[str, Any]:
     """The call that continues an answer."""
     return {
@@ -49,14 +48,20 @@ def continued(tool: str, **args: Any) -> dict[str, Any]:
 
 
 def refused(facts: dict[str, Any]) -> Result:
-    """A refusal of the index, ended by the call that helps."""
-    message = str(facts.get("message", facts["status"]))
+    """A refusal of the index, ended by the call that helps, if it names one."""
+    result = Result(str(facts.get("message") or facts.get("humanText") or facts["status"]), facts)
     hints = facts.get("hints") or {}
-    helps = hints.get("create") or hints.get("reindex") or hints.get("status")
-    if not isinstance(helps, dict) or not {"tool", "args"} <= helps.keys():
-        return Result(message, facts)
-    facts["continue"] = continued(helps["tool"], **helps["args"])
-    return Result(f"{message}\n[{call_text(helps['tool'], helps['args'])}]", facts)
+    for name, why in HELPS.items():
+        helps = hints.get(name)
+        if isinstance(helps, dict) and {"tool", "args"} <= helps.keys():
+            return result.ended(why, helps["tool"], **helps["args"])
+    path = str(facts.get("path", ""))
+    return no_such_tree(result) if path and not os.path.exists(path) else result
+
+
+def no_such_tree(result: Result) -> Result:
+    """A refusal about a path that is not there."""
+    return result.ended("the trees there are", "list_codebases")
 
 
 def counted(number: int, noun: str) -> str:

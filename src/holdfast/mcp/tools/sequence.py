@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from holdfast.mcp.tool import Call, Result, Tool, array, boolean, inputs, integer, maybe, string
-from holdfast.mcp.tools.common import answer_schema, call_text, continued
+from holdfast.mcp.tool import (
+    Call,
+    Result,
+    Tool,
+    array,
+    boolean,
+    call_text,
+    failure,
+    inputs,
+    integer,
+    maybe,
+    string,
+)
+from holdfast.mcp.tools.common import answer_schema, continued, no_such_tree
+
+QUERY_MAX = 200
+"""How much of a snippet a search for it quotes."""
 
 
 def locate(call: Call) -> Result:
@@ -15,6 +31,8 @@ def locate(call: Call) -> Result:
 
     a = call.arguments
     path = call.caller.path(a["path"])
+    if not os.path.exists(path):
+        return no_such_tree(failure(f"{path} does not exist"))
     reading = Reading(comments=a["comments"])
     tree = call.desk.app.open_tree(path, reading, _progress(call))
     source = a["snippet"].encode("utf-8", "surrogatepass")
@@ -35,6 +53,10 @@ def locate(call: Call) -> Result:
         near = {"path": str(tree.root / place["path"]), "offset": place["line"]}
         facts["continue"] = continued("read", **near)
         text += f"\n[to see it: {call_text('read', near)}]"
+    elif not whole:
+        seek = {"query": a["snippet"][:QUERY_MAX], "path": path}
+        facts["continue"] = continued("search_code", **seek)
+        text += f"\n[by meaning: {call_text('search_code', seek)}]"
     note = tree.not_searched()
     if note:
         facts["notSearched"] = note
@@ -49,6 +71,8 @@ def clones(call: Call) -> Result:
 
     a = call.arguments
     path = call.caller.path(a["path"])
+    if not os.path.exists(path):
+        return no_such_tree(failure(f"{path} does not exist"))
     progress = _progress(call)
     tree = call.desk.app.open_tree(path, Reading(comments=a["comments"]), progress)
     segment = tree.shelf.compact(progress)

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import UsageError
-from holdfast.mcp.tool import Call, Result, Tool, array, boolean, choice, inputs, integer, string
-from holdfast.mcp.tools.common import answer_schema, call_text, continued, counted
+from holdfast.mcp.tool import (
+    Call,
+    Result,
+    Tool,
+    array,
+    boolean,
+    call_text,
+    choice,
+    failure,
+    inputs,
+    integer,
+    string,
+)
+from holdfast.mcp.tools.common import answer_schema, continued, counted
 from holdfast.mcp.tools.memory.common import SPACE, on_space, short
 
 if TYPE_CHECKING:
@@ -29,7 +40,8 @@ def branch(call: Call, store: Store) -> Result:
         ]
         return Result("\n".join(lines), {"status": "ok", "branches": branches})
     if not a["name"]:
-        raise UsageError(f"which branch to {action}?", "pass name")
+        unnamed = failure(f"which branch to {action}?", "pass name")
+        return unnamed.ended("those there are", "memory_branch", action="list", space=a["space"])
     if action == "diff":
         return _diff(store, a)
     by = CommitKey(SessionId(call.caller.name), LocalSeq(call.caller.next_local_seq()))

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.mcp.tool import Call, Result, string
-from holdfast.mcp.tools.common import call_text, continued
+from holdfast.mcp.tool import Call, Result, call_text, string
+from holdfast.mcp.tools.common import continued
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
@@ -29,7 +29,7 @@ def on_space(
     """
 
     def refusing(call: Call) -> Result:
-        from holdfast.store.errors import UnknownBranch, UnknownSpace
+        from holdfast.store.errors import OutOfRange, UnknownBranch, UnknownSpace
 
         a = call.arguments
         try:
@@ -38,6 +38,11 @@ def on_space(
         except UnknownBranch as error:
             listing = {"action": "list", "space": a["space"]}
             return failed(str(error), "the branches there are", "memory_branch", listing)
+        except OutOfRange as error:
+            branch = error.branch or "the default branch"
+            sentence = f"seq {error.seq} is out of range for {branch}: {error.hint}"
+            past = {"space": a["space"], "branch": error.branch}
+            return failed(sentence, "what happened when", "memory_history", past)
         except UnknownSpace as error:
             return _unknown(tool, a, str(error), error.known)
 

@@ -6,8 +6,7 @@ import os
 from typing import Any
 
 from holdfast.errors import UsageError
-from holdfast.mcp.tool import Call
-from holdfast.mcp.tools.common import call_text
+from holdfast.mcp.tool import Call, call_text
 
 LINK = (
     'A value may link to code anywhere in it: {"code": {"path": "src/a.py", "symbol": "f"}}; the '

@@ -6,8 +6,19 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from holdfast.mcp.tool import Call, Result, Schema, Tool, array, boolean, inputs, integer, string
-from holdfast.mcp.tools.common import answer_schema, call_text, continued
+from holdfast.mcp.tool import (
+    Call,
+    Result,
+    Schema,
+    Tool,
+    array,
+    boolean,
+    call_text,
+    inputs,
+    integer,
+    string,
+)
+from holdfast.mcp.tools.common import answer_schema, continued
 from holdfast.mcp.tools.memory.common import BRANCH, SPACE, on_space, short
 from holdfast.mcp.tools.memory.links import judged, link_line, links_of
 
@@ -24,10 +35,13 @@ def get(call: Call, store: Store) -> Result:
     state = store.state(a["id"], a["branch"], a.get("at"))
     if state is None or state.document is None:
         when = f" at seq {a['at']}" if "at" in a else ""
-        return _not_found(a, f"there is no {a['id']}{when}")
+        return _not_found(store, a, f"there is no {a['id']}{when}")
     path = pointer.parse(a["pointer"])
     if not patch.has(state.document, path):
-        return _not_found(a, f"{a['id']} has nothing at {a['pointer']}")
+        whole = {**a, "pointer": ""}
+        sentence = f"{a['id']} has nothing at {a['pointer']}"
+        missing = Result(sentence, {"status": "not_found", "message": sentence})
+        return missing.ended("all of it", "memory_get", **whole)
     part = patch.get(state.document, path)
     links = [judged(call, at, link) for at, link in links_of(part)]
     facts: dict[str, Any] = {
@@ -51,14 +65,13 @@ def get(call: Call, store: Store) -> Result:
     return Result("\n".join(lines), facts)
 
 
-def _not_found(a: Mapping[str, Any], sentence: str) -> Result:
-    more = {"prefix": a["id"].partition(":")[0], "space": a["space"], "branch": a["branch"]}
-    facts = {
-        "status": "not_found",
-        "message": sentence,
-        "continue": continued("memory_query", **more),
-    }
-    return Result(f"{sentence}\n[what there is: {call_text('memory_query', more)}]", facts)
+def _not_found(store: Store, a: Mapping[str, Any], sentence: str) -> Result:
+    kind = a["id"].partition(":")[0] + ":"
+    documents = store.documents(a["branch"], a.get("at"))
+    more = {"space": a["space"], "branch": a["branch"], "at": a.get("at")}
+    more["prefix"] = kind if any(one.id.startswith(kind) for one in documents) else ""
+    facts = {"status": "not_found", "message": sentence}
+    return Result(sentence, facts).ended("what there is", "memory_query", **more)
 
 
 def query(call: Call, store: Store) -> Result:
@@ -97,6 +110,10 @@ def query(call: Call, store: Store) -> Result:
     lines = [f"{one['id']}  seq {one['seq']}  {short(one['document'])}" for one in shown]
     if not shown:
         lines.append("No documents.")
+        narrowed = a["prefix"] or wanted or a["after"] or "ids" in a
+        more = {"space": a["space"], "branch": a["branch"], "at": a.get("at")}
+        result = Result("\n".join(lines), facts)
+        return result.ended("all there are", "memory_query", **more) if narrowed else result
     if len(found) > len(shown):
         more = {**a, "after": shown[-1]["id"]}
         facts["continue"] = continued("memory_query", **more)
@@ -119,7 +136,11 @@ def history(call: Call, store: Store) -> Result:
         branch = f" on {entry.branch}" if entry.branch else ""
         lines.append(f"{entry.seq}  {entry.created_at}{branch}  {entry.session}  {what}")
     if not shown:
-        lines.append("Nothing happened yet.")
+        any_at_all = store.newest_seq() > 0
+        result = Result("No such commit." if any_at_all else "Nothing happened yet.", facts)
+        if not {"id", "branch", "before"} & a.keys():
+            return result
+        return result.ended("all that happened", "memory_history", space=a["space"])
     if len(found) > len(shown):
         more = {**a, "before": shown[-1].seq}
         facts["continue"] = continued("memory_history", **more)

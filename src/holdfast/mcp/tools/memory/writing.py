@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import UsageError
-from holdfast.mcp.tool import Call, Result, Tool, array, choice, inputs, integer, string
-from holdfast.mcp.tools.common import answer_schema, call_text, continued
+from holdfast.mcp.tool import Call, Result, Tool, array, call_text, choice, inputs, integer, string
+from holdfast.mcp.tools.common import answer_schema, continued
 from holdfast.mcp.tools.memory.common import BRANCH, SPACE, failed, on_space
 from holdfast.mcp.tools.memory.links import LINK, digested
 
