@@ -32,7 +32,7 @@ def run(call: Call) -> Result:
         file = reference["file"] = call.caller.path(file)
     path = call.caller.path(a["path"]) if "path" in a else os.path.dirname(file) or "/"
     if not (reference.get("symbolId") or reference.get("symbolLabel")):
-        named = failure("symbolRef names no symbol", "pass symbolId or symbolLabel beside file")
+        named = failure("the symbol is not named", "pass symbolId or symbolLabel beside file")
         return named.ended("its symbols", "file_outline", file=file, path=a.get("path"))
     found: Any = call_graph(
         call.desk.index,
