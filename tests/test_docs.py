@@ -69,7 +69,7 @@ ARROWS: dict[str, set[str]] = {
     "reading": LEAVES | {"files"},
 }
 SURFACES = {
-    *("app", "links", "sessions", "trees", "live", "observed", "agents"),
+    *("app", "links", "sessions", "trees", "repeats", "live", "observed", "agents"),
     *("cli", "mcp", "dashboard", "web"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -169,3 +170,33 @@ def test_pi_gets_the_words_that_its_own_read_has(settled: Agent) -> None:
     refused = carry_out(TOOLS["read"], call, {"path": "crat.py"})
     assert refused.text.startswith("ENOENT: no such file or directory, access")
     assert "\n" not in refused.text
+
+
+@pytest.mark.shows("SEQ-MCP-SINCE")
+def test_clones_since_a_revision_are_those_that_a_change_made(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    block = "".join(f"value_{n} = compute({n}, other={n})\n" for n in range(12))
+
+    def git(*words: str) -> None:
+        identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", "-C", str(tree), *identity, *words], check=True)
+
+    git("init", "-q")
+    for name in "ab":
+        (tree / f"{name}.py").write_text(block)
+    git("add", "-A")
+    git("commit", "-q", "-m", "one")
+    agent = Agent(tmp_path / "home", tree)
+    try:
+        assert len(agent("clones", min_tokens=20).facts["groups"]) == 1
+        assert agent("clones", min_tokens=20, since="HEAD").facts["groups"] == []
+        (tree / "c.py").write_text(block)
+        (group,) = agent("clones", min_tokens=20, since="HEAD").facts["groups"]
+        assert group["count"] == 3
+        refused = agent("clones", since="no-such")
+        assert refused.failed
+        assert "'no-such' is no revision" in refused.text
+        assert agent.next(refused).facts["status"] == "ok"
+    finally:
+        agent.desk.close()
