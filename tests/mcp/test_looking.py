@@ -200,3 +200,20 @@ def test_clones_since_a_revision_are_those_that_a_change_made(tmp_path: Path) ->
         assert agent.next(refused).facts["status"] == "ok"
     finally:
         agent.desk.close()
+
+
+@pytest.mark.shows("SEQ-CANCEL")
+def test_a_locate_that_was_cancelled_ends_between_parts(settled: Agent) -> None:
+    snippet = "alpha ( ) zz return " * 200
+    asked = 0
+
+    def cancelled() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 20
+
+    call = Call(settled.desk, settled.caller, {}, cancelled=cancelled)
+    answer = carry_out(TOOLS["locate"], call, {"snippet": snippet})
+    assert answer.failed
+    assert answer.text == "the caller cancelled it"
+    assert asked == 21

@@ -8,7 +8,7 @@ import sys
 
 from holdfast import __version__
 from holdfast.app import App
-from holdfast.cli.output import steps_on_terminal
+from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.errors import UsageError
 from holdfast.repeats import repeats
 from holdfast.sequence import clones, report
@@ -46,16 +46,17 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--limit {args.limit} names no number of blocks", "0 lists all")
     progress = steps_on_terminal()
     reading = Reading(comments=args.comments)
-    tree = App.from_environment().open_tree(args.path, reading, progress)
-    found = repeats(
-        tree,
-        reading,
-        progress,
-        minimum=args.min_tokens,
-        renamed=args.renamed,
-        since=args.since,
-        overlapping=args.all,
-    )
+    with ended_at_once():
+        tree = App.from_environment().open_tree(args.path, reading, progress)
+        found = repeats(
+            tree,
+            reading,
+            progress,
+            minimum=args.min_tokens,
+            renamed=args.renamed,
+            since=args.since,
+            overlapping=args.all,
+        )
     groups, tokens, documents = found.groups, found.tokens, found.documents
     total = len(groups)
     if args.limit:

@@ -39,7 +39,11 @@ def locate(call: Call) -> Result:
     source = a["snippet"].encode("utf-8", "surrogatepass")
     family = snippet_family(a.get("language"), None, list(tree.files))
     report = locating.locate(
-        tree.shelf.corpus, source, lex(source, family, reading), copies=a["copies"]
+        tree.shelf.corpus,
+        source,
+        lex(source, family, reading),
+        copies=a["copies"],
+        check=call.check_cancelled,
     )
     whole, matched = report.answer.query_exhausted, report.answer.position
     facts: dict[str, Any] = {
