@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast.cli.failures import TRANSPORT, Refused
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -119,9 +120,12 @@ def run(args: argparse.Namespace) -> int:
         # The web server has said why.
         if not stop.code:
             return 0
-        print(f"holdfast: the server did not start on {args.host}:{args.port}", file=sys.stderr)
-        print("hint: the line above says why; --port 0 picks a free port", file=sys.stderr)
-        return 3
+        raise Refused(
+            "NotServed",
+            f"the server did not start on {args.host}:{args.port}",
+            "the line above says why; --port 0 picks a free port",
+            TRANSPORT,
+        ) from None
     return 0
 
 
