@@ -10,7 +10,6 @@ does not depend on how rows are spread over segments, and two backends agree to 
 from __future__ import annotations
 
 import threading
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,8 +27,12 @@ if TYPE_CHECKING:
 EXACT_ROWS_MAX = 50_000
 """Up to here every vector is compared; beyond, only those whose signs agree best."""
 BY_SIGNS = 4_000
-BLOCK_ROWS = 1_024
-"""So many rows are turned into floats at a time; they fit in the processor's own memory."""
+BLOCK_ROWS = 256
+"""So many rows are turned into floats at a time. They fit in the processor's own memory, and are
+too few for a matrix library to share among threads, which on a busy machine wait for each other."""
+
+PRODUCTS_ALONE = 250_000
+"""A product of matrices with fewer steps than this is not shared among threads either."""
 
 QUERY_LEVELS = 511
 """A question's vector is whole numbers up to this: 127 * 511 * 256 is below 2**24, so sums of
@@ -168,7 +171,7 @@ class Corpus:
             segment = part.segment
             low, high = segment.entries_of_prefix(term) if prefix else segment.entries(term)
             if low < high:
-                at = segment.entry_rows[low:high].astype(np.int64) + first
+                at = np.add(segment.entry_rows[low:high], first, dtype=np.int64)
                 packed = segment.entry_counts[low:high]
                 if self.chunks < self.rows:
                     living = self.alive[at]
@@ -193,6 +196,11 @@ class Corpus:
         """How many numbers a vector has; 0 when there are none."""
         return max((part.segment.vectors.shape[1] for part in self.parts), default=0)
 
+    @property
+    def exhaustive(self) -> bool:
+        """Whether `nearness` compares every row, and not only those that signs choose."""
+        return self.rows <= EXACT_ROWS_MAX
+
     def nearness(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """The inner product of every row with a question's vector, at stored precision.
 
@@ -201,7 +209,7 @@ class Corpus:
         import numpy as np
 
         near = np.zeros(self.rows, dtype=np.float32)
-        if self.rows > EXACT_ROWS_MAX:
+        if not self.exhaustive:
             rows = self._by_signs(vector)
             near[rows] = self.nearness_of(vector, rows)
             return near
@@ -210,10 +218,7 @@ class Corpus:
             segment = part.segment
             if segment.vectors.shape[1] == len(asked):
                 out = near[first : first + segment.rows]
-                for at in range(0, segment.rows, BLOCK_ROWS):
-                    block = segment.vectors[at : at + BLOCK_ROWS].astype(np.float32)
-                    # Not by a matrix library: its threads wait for each other on a busy machine.
-                    np.einsum("ij,j->i", block, asked, out=out[at : at + BLOCK_ROWS])
+                _products(segment.vectors, asked, out)
                 out *= segment.scales
         near *= scale
         return near
@@ -231,8 +236,9 @@ class Corpus:
             inside = np.flatnonzero((rows >= first) & (rows < first + segment.rows))
             if segment.vectors.shape[1] == len(asked) and len(inside):
                 at = rows[inside] - first
-                block = segment.vectors[at].astype(np.float32)
-                near[inside] = np.einsum("ij,j->i", block, asked) * segment.scales[at]
+                found = np.empty(len(at), dtype=np.float32)
+                _products(segment.vectors[at], asked, found)
+                near[inside] = found * segment.scales[at]
         return near * scale
 
     def _by_signs(self, vector: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -265,20 +271,38 @@ class Corpus:
         dimension = self.dimension
         whole = np.zeros((len(rows), dimension), dtype=np.float32)
         digests = np.zeros(len(rows), dtype=np.uint32)
-        for i, row in enumerate(rows.tolist()):
-            at = bisect_right(self.firsts, row) - 1
-            segment, inside = self.parts[at].segment, row - self.firsts[at]
-            digests[i] = segment.digests[inside]
+        for first, part in zip(self.firsts, self.parts, strict=True):
+            segment = part.segment
+            inside = np.flatnonzero((rows >= first) & (rows < first + segment.rows))
+            at = rows[inside] - first
+            digests[inside] = segment.digests[at]
             if segment.vectors.shape[1] == dimension:
-                whole[i] = segment.vectors[inside]
-        # Whole numbers below 2**24, so these products are exact too.
-        products = np.einsum("ij,kj->ik", whole, whole).astype(np.float64)
-        squares = np.diagonal(products)
+                whole[inside] = segment.vectors[at]
+        products = np.empty((len(rows), len(rows)), dtype=np.float32)
+        few = max(1, PRODUCTS_ALONE // max(1, whole.size))
+        for at in range(0, len(rows), few):
+            # Whole numbers below 2**24, so these products are exact too.
+            np.dot(whole[at : at + few], whole.T, out=products[at : at + few])
+        squares = np.diagonal(products).astype(np.float64)
         lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
         near: NDArray[np.bool_] = products > nearness * lengths[:, None] * lengths[None, :]
         near |= digests[:, None] == digests[None, :]
         np.fill_diagonal(near, False)
         return near
+
+
+def _products(
+    vectors: NDArray[np.int8], asked: NDArray[np.float32], out: NDArray[np.float32]
+) -> None:
+    """The inner product of each row with whole numbers, into `out`."""
+    import numpy as np
+
+    block = np.empty((min(BLOCK_ROWS, len(vectors)), len(asked)), dtype=np.float32)
+    for at in range(0, len(vectors), BLOCK_ROWS):
+        rows = vectors[at : at + BLOCK_ROWS]
+        floats = block[: len(rows)]
+        np.copyto(floats, rows)
+        np.dot(floats, asked, out=out[at : at + BLOCK_ROWS])
 
 
 def _levels(vector: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:

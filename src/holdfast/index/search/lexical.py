@@ -106,9 +106,10 @@ def _gather(
         if not len(at) or (prefix and len(at) > PREFIX_ENTRIES_MAX):
             continue
         if number == 0:
-            searched = at[packed >> 5 != Field.CALL]
+            called = packed >> 5 == Field.CALL
+            searched = at[~called] if called.any() else at
             # Entries of one term are in the order of rows within each segment.
-            exact = int(np.count_nonzero(np.diff(searched))) + 1 if len(searched) else 0
+            exact = int(np.count_nonzero(searched[1:] != searched[:-1])) + 1 if len(searched) else 0
         rows.append(at)
         counts.append(packed)
         worths.append(np.full(len(at), worth, dtype=np.float32))

@@ -8,9 +8,8 @@ near, it is the beginning.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from holdfast.index.search.regex import LineMatch, lines_of
 from holdfast.index.search.terms import WORD, terms_of
@@ -28,6 +27,10 @@ class Asked:
 
     worth: dict[str, float]
     known: tuple[LineMatch, ...] = ()
+    told: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    """Words that were met and count as asked terms, with these terms."""
+    passed: set[str] = field(default_factory=set, compare=False)
+    """Words that were met and do not."""
 
     @classmethod
     def by(cls, question: Question | None, known: Iterable[LineMatch] = ()) -> Asked:
@@ -39,6 +42,21 @@ class Asked:
         for join in question.joins if question is not None else ():
             worth.setdefault(join, 1.0)
         return cls(worth, tuple(known))
+
+    def with_known(self, known: Iterable[LineMatch]) -> Asked:
+        """The same in another text, where other lines are known."""
+        return replace(self, known=tuple(known))
+
+    def words_in(self, text: str) -> set[str]:
+        """The words of a text that count as asked terms."""
+        words = set(WORD.findall(text))
+        for word in words - self.passed - self.told.keys():
+            found = tuple([term for term in terms_of(word) if term in self.worth])
+            if found:
+                self.told[word] = found
+            else:
+                self.passed.add(word)
+        return words & self.told.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +94,10 @@ class Preview:
 
 def preview(text: str, first_line: int, asked: Asked, lines_max: int = LINES_DEFAULT) -> Preview:
     """At most `lines_max` lines of a text that starts at `first_line`."""
-    lines = [line.removesuffix("\r") for line in lines_of(text)]
-    scores = _scores(lines, first_line, asked)
+    lines = lines_of(text)
+    if "\r" in text:
+        lines = [line.removesuffix("\r") for line in lines]
+    scores = _scores(text, lines, first_line, asked)
     matched = tuple(first_line + i for i, score in enumerate(scores) if score > 0)
     while len(lines) > 1 and not lines[-1].strip() and scores[len(lines) - 1] == 0:
         lines.pop()
@@ -95,27 +115,24 @@ def preview(text: str, first_line: int, asked: Asked, lines_max: int = LINES_DEF
     return Preview(tuple(shown), matched, len(shown) == len(lines) and not cut)
 
 
-def _scores(lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:
+def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:
     """What each line is worth. A term counts in the line where it is met first, then half."""
     known = {match.line - first_line for match in asked.known}
     scores = [2.0 if i in known else 0.0 for i in range(len(lines))]
     if not asked.worth:
         return scores
+    # A text has few words of those that were asked for, and most lines none of them.
+    told = asked.words_in(text)
+    if not told:
+        return scores
     met: set[str] = set()
-    known_words: dict[str, tuple[str, ...]] = {}
-    # Stemming changes the end of a word: most lines can be passed over by its beginning.
-    begins = re.compile("|".join(sorted({re.escape(term[:2]) for term in asked.worth})))
     for i, line in enumerate(lines):
-        if not begins.search(line.lower().replace("_", "")):
+        if not any(word in line for word in told):
             continue
         here: set[str] = set()
         for word in WORD.findall(line):
-            asked_for = known_words.get(word)
-            if asked_for is None:
-                asked_for = tuple(term for term in terms_of(word) if term in asked.worth)
-                known_words[word] = asked_for
-            if asked_for:
-                here.update(asked_for)
+            if word in told:
+                here.update(asked.told[word])
         for term in here:
             scores[i] += asked.worth[term] * (0.5 if term in met else 1.0)
         met |= here
@@ -128,8 +145,10 @@ def _chosen(lines: Sequence[str], scores: Sequence[float], lines_max: int) -> li
         return list(range(len(lines)))
     head = next((i for i, line in enumerate(lines) if WORD.search(line)), 0)
     chosen = {head}
-    for i in sorted(range(len(lines)), key=lambda i: (-scores[i], i)):
-        if len(chosen) >= lines_max or scores[i] <= 0:
+    worth = [i for i in range(len(lines)) if scores[i] > 0]
+    worth.sort(key=lambda i: -scores[i])  # Of equal lines the first comes first.
+    for i in worth:
+        if len(chosen) >= lines_max:
             break
         chosen.add(i)
     return sorted(_widened(chosen, lines, lines_max))

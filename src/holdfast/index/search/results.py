@@ -119,8 +119,9 @@ class Items:
         several_roots: bool = False,
         debug: bool = False,
     ) -> None:
-        self._question, self._freshness, self._raw = question, freshness, raw
+        self._freshness, self._raw = freshness, raw
         self._holds, self._several, self._debug = holds, several_roots, debug
+        self._asked = Asked.by(question)
 
     def page(self, groups: Sequence[Group], start: int, limit: int, budget: int) -> Page:
         """Items from `start` on, as many as fit; at least one, if only as a pointer."""
@@ -207,7 +208,7 @@ class Items:
 
     def _preview(self, group: Group, level: int) -> Preview:
         best = group.best
-        asked = Asked.by(self._question, best.lines)
+        asked = self._asked.with_known(best.lines)
         return preview(best.chunk.text, best.chunk.start_line, asked, PREVIEW_LINES[level])
 
     def _place(self, group: Group) -> Wire:
