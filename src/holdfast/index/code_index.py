@@ -143,6 +143,7 @@ class CodeIndex:
         for watcher in self.watchers.values():
             watcher.stop()
         self.watchers.clear()
+        self.prober.close()
         self.content.close()
         self.backend.close()
 

@@ -9,7 +9,8 @@ near, it is the beginning.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 from holdfast.index.search.regex import LineMatch, lines_of
 from holdfast.index.search.terms import WORD, terms_of
@@ -21,16 +22,12 @@ CHARACTERS_MAX = 4_000
 GAP = "⋮"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
-    """What to look for in a line: terms with what each is worth, and lines already known."""
+    """What to look for in a text: terms with what each is worth, and lines already known."""
 
     worth: dict[str, float]
     known: tuple[LineMatch, ...] = ()
-    told: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
-    """Words that were met and count as asked terms, with these terms."""
-    passed: set[str] = field(default_factory=set, compare=False)
-    """Words that were met and do not."""
 
     @classmethod
     def by(cls, question: Question | None, known: Iterable[LineMatch] = ()) -> Asked:
@@ -43,20 +40,13 @@ class Asked:
             worth.setdefault(join, 1.0)
         return cls(worth, tuple(known))
 
-    def with_known(self, known: Iterable[LineMatch]) -> Asked:
-        """The same in another text, where other lines are known."""
-        return replace(self, known=tuple(known))
+    @cached_property
+    def beginnings(self) -> tuple[str, ...]:
+        """How words begin that count as these terms.
 
-    def words_in(self, text: str) -> set[str]:
-        """The words of a text that count as asked terms."""
-        words = set(WORD.findall(text))
-        for word in words - self.passed - self.told.keys():
-            found = tuple([term for term in terms_of(word) if term in self.worth])
-            if found:
-                self.told[word] = found
-            else:
-                self.passed.add(word)
-        return words & self.told.keys()
+        `stem` takes endings off and may then change the last letter, of four or more.
+        """
+        return tuple({term[:-1] if len(term) > 3 else term for term in self.worth})
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,22 +111,33 @@ def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> l
     scores = [2.0 if i in known else 0.0 for i in range(len(lines))]
     if not asked.worth:
         return scores
-    # A text has few words of those that were asked for, and most lines none of them.
-    told = asked.words_in(text)
-    if not told:
-        return scores
     met: set[str] = set()
-    for i, line in enumerate(lines):
-        if not any(word in line for word in told):
-            continue
+    for i in _may_hold(text, asked.beginnings):
         here: set[str] = set()
-        for word in WORD.findall(line):
-            if word in told:
-                here.update(asked.told[word])
+        for word in WORD.findall(lines[i]):
+            here.update(terms_of(word))
+        here &= asked.worth.keys()
         for term in here:
             scores[i] += asked.worth[term] * (0.5 if term in met else 1.0)
         met |= here
     return scores
+
+
+def _may_hold(text: str, beginnings: Iterable[str]) -> list[int]:
+    """The lines in which a word, or a part of one, begins so; counted from 0, in order."""
+    plain = text.lower().replace("_", "")
+    found: set[int] = set()
+    for begins in beginnings:
+        line = start = 0
+        at = plain.find(begins)
+        while at >= 0:
+            line += plain.count("\n", start, at)
+            found.add(line)
+            start = plain.find("\n", at)
+            if start < 0:
+                break
+            at = plain.find(begins, start)
+    return sorted(found)
 
 
 def _chosen(lines: Sequence[str], scores: Sequence[float], lines_max: int) -> list[int]:

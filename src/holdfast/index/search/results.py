@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import msgspec
@@ -208,7 +208,7 @@ class Items:
 
     def _preview(self, group: Group, level: int) -> Preview:
         best = group.best
-        asked = self._asked.with_known(best.lines)
+        asked = replace(self._asked, known=best.lines) if best.lines else self._asked
         return preview(best.chunk.text, best.chunk.start_line, asked, PREVIEW_LINES[level])
 
     def _place(self, group: Group) -> Wire:
