@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import HoldfastError
 from holdfast.index.embedding.provider import EmbeddingProvider
@@ -44,8 +44,7 @@ ALIKE = 0.985
 ALIKE_AMONG = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One chunk in its place. `signals` says what each lane and signal came to, by name."""
 
     chunk: StoredChunk
@@ -123,7 +122,6 @@ class _Ranking:
         self._question, self._corpus, self._weights = question, corpus, weights
         self._vector, self._share = vector, share
         self._keep, self._changed = keep, changed
-        self._kept: NDArray[np.int8] | None = None
         self.rows: Rows
         self.signals: dict[str, Floats] = {}
 
@@ -218,15 +216,7 @@ class _Ranking:
             head *= 4
 
     def _only_kept(self, rows: Rows) -> Rows:
-        import numpy as np
-
-        corpus = self._corpus
-        if self._kept is None:
-            self._kept = np.full(len(corpus.files), -1, dtype=np.int8)  # Nobody asked yet.
-        files = corpus.file_of[rows]
-        for file in set(files[self._kept[files] < 0].tolist()):
-            self._kept[file] = self._keep(corpus.files[file].path)
-        return rows[self._kept[files] > 0]
+        return rows[self._corpus.kept(self._keep, self._corpus.file_of[rows])]
 
     def _alike(self, score: Floats) -> list[tuple[int, int]]:
         """Pairs of the best candidates that say the same, each both ways."""

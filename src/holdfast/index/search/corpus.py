@@ -10,7 +10,7 @@ does not depend on how rows are spread over segments, and two backends agree to 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,8 @@ BLOCK_ROWS = 256
 """So many rows are turned into floats at a time. They fit in the processor's own memory, and are
 too few for a matrix library to share among threads, which on a busy machine wait for each other."""
 
+KEPT_MAX = 4
+"""For how many ways of choosing files it is remembered which they choose."""
 PRODUCTS_ALONE = 250_000
 """A product of matrices with fewer steps than this is not shared among threads either."""
 
@@ -90,6 +92,7 @@ class Corpus:
         self.ties: NDArray[np.int64] = (ranks[self.file_of] << 32) + ordinals
         """What decides between equal scores: path, then place in the file."""
         self._norms: dict[object, NDArray[np.float32]] = {}
+        self._kept: dict[Callable[[str], bool], NDArray[np.int8]] = {}
         self._lock = threading.Lock()
 
     @cached_property
@@ -132,6 +135,20 @@ class Corpus:
             for part in self.parts
         ]
         return Corpus([*parts, *fresh])
+
+    def kept(self, keep: Callable[[str], bool], files: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of some files `keep` keeps, by their paths; it is asked about each of them once."""
+        import numpy as np
+
+        with self._lock:
+            known = self._kept.get(keep)
+            if known is None:
+                if len(self._kept) >= KEPT_MAX:
+                    self._kept.pop(next(iter(self._kept)))
+                known = self._kept[keep] = np.full(len(self.files), -1, dtype=np.int8)
+        for file in set(files[known[files] < 0].tolist()):
+            known[file] = keep(self.files[file].path)
+        return known[files] > 0
 
     # The lexical lane.
 
@@ -280,9 +297,9 @@ class Corpus:
                 whole[inside] = segment.vectors[at]
         products = np.empty((len(rows), len(rows)), dtype=np.float32)
         few = max(1, PRODUCTS_ALONE // max(1, whole.size))
-        for at in range(0, len(rows), few):
+        for start in range(0, len(rows), few):
             # Whole numbers below 2**24, so these products are exact too.
-            np.dot(whole[at : at + few], whole.T, out=products[at : at + few])
+            np.dot(whole[start : start + few], whole.T, out=products[start : start + few])
         squares = np.diagonal(products).astype(np.float64)
         lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
         near: NDArray[np.bool_] = products > nearness * lengths[:, None] * lengths[None, :]

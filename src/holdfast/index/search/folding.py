@@ -15,6 +15,8 @@ from holdfast.index.search import trigrams
 ALIKE = 0.92
 """The share of trigrams that two texts have in common, of those either has."""
 CHARACTERS_MIN = 200
+BEGINNING, BEGINS_ALIKE = 240, 40
+"""How much of a text is looked at for its first letters, and how many of them."""
 COMPARED_MAX = 40
 """How many texts are compared by trigrams; beyond, only what is the same is folded."""
 
@@ -38,20 +40,19 @@ def folded(texts: Sequence[str]) -> list[int]:
 def _same_words(texts: Sequence[str]) -> list[int]:
     """For each text, the first one that differs from it in white space only."""
     places = list(range(len(texts)))
-    # The same words have as many of each letter, which is quickly counted; few other texts do.
-    alike: dict[tuple[int, ...], list[int]] = {}
+    # The same words begin alike, which is quickly seen; few other texts do.
+    alike: dict[str, list[int]] = {}
     for i, text in enumerate(texts):
-        alike.setdefault(tuple(text.count(letter) for letter in _COUNTED), []).append(i)
+        begins = "".join(text[:BEGINNING].split())
+        if len(begins) < BEGINS_ALIKE:
+            begins = "".join(text.split())
+        alike.setdefault(begins[:BEGINS_ALIKE], []).append(i)
     for some in alike.values():
         if len(some) > 1:
             by_words: dict[str, int] = {}
             for i in some:
                 places[i] = by_words.setdefault("".join(texts[i].split()), i)
     return places
-
-
-_COUNTED = "=[x"
-"""Not so frequent that counting them takes long."""
 
 
 def _alike(texts: Sequence[str]) -> set[tuple[int, int]]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
 
 PREFIX_CHARACTERS_MIN = 3
+SPARSE = 8
+"""A word with fewer entries than one for so many rows is added where it stands only."""
 PREFIX_ENTRIES_MAX = 20_000
 """A beginning that so many words share tells nothing."""
 
@@ -63,7 +65,12 @@ def rank_lexical(question: Question, corpus: Corpus, weights: Weights) -> Lexica
         frequency = np.bincount(rows, weights=value, minlength=corpus.rows)
         containing = exact_rows or int(np.count_nonzero(frequency))
         weight = asked * idf(corpus.chunks, containing)
-        scores += weight * (frequency / (frequency + weights.fields.saturation))
+        if len(rows) * SPARSE < corpus.rows:
+            at = np.flatnonzero(frequency)
+            frequency = frequency[at]
+            scores[at] += weight * (frequency / (frequency + weights.fields.saturation))
+        else:
+            scores += weight * (frequency / (frequency + weights.fields.saturation))
         found.append(Occurrences(rows, fields, counts, worths, weight))
     return Lexical(scores, found)
 

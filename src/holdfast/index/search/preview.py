@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from holdfast.index.search.regex import LineMatch, lines_of
-from holdfast.index.search.terms import WORD, terms_of
+from holdfast.index.search.terms import WORD, terms
 from holdfast.index.search.understand import Question
 
 LINES_DEFAULT = 10
@@ -113,10 +113,7 @@ def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> l
         return scores
     met: set[str] = set()
     for i in _may_hold(text, asked.beginnings):
-        here: set[str] = set()
-        for word in WORD.findall(lines[i]):
-            here.update(terms_of(word))
-        here &= asked.worth.keys()
+        here = asked.worth.keys() & terms(lines[i])
         for term in here:
             scores[i] += asked.worth[term] * (0.5 if term in met else 1.0)
         met |= here

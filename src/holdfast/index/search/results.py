@@ -12,7 +12,8 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -33,14 +34,13 @@ PREVIEW_LINES = (LINES_DEFAULT, 4, 1)
 """How long a preview is; shorter where the budget is short."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One chunk or symbol in its place, with what put it there."""
 
     root: str
     chunk: StoredChunk
     score: float
-    signals: Mapping[str, float] = field(default_factory=dict)
+    signals: Mapping[str, float] = MappingProxyType({})
     lines: tuple[LineMatch, ...] = ()
 
 
