@@ -11,8 +11,10 @@ import hashlib
 import os
 import re
 import stat as modes
-from collections import Counter
+import threading
+from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from holdfast.files.ignore import Rules, RuleStack
@@ -32,6 +34,7 @@ from holdfast.files.snapshot import Entry, Snapshot, Stat, carried_over, compres
 CONTROL_FILES = (".gitignore", ".holdfastignore")
 
 _DEFAULTS = Rules(DEFAULT_EXCLUSIONS)
+_OUTPUTS = {ruled: Outputs(ruled) for ruled in (False, True)}
 
 
 @dataclass(slots=True)
@@ -59,6 +62,7 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
     found = Walk()
     extensions = policy.extensions()
     mounts = mounted_below(root)
+    memory = _memory_of(root, policy)
     # A stack of our own: a tree can be deeper than the interpreter's.
     pending: list[tuple[str, str, RuleStack]] = [("", root, _top_rules(root, policy))]
     while pending:
@@ -76,14 +80,34 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
         except OSError:
             found.unreadable.add(key)
             continue
+        known = memory.get(key)
+        if known is None or known.rules != rules:
+            known = memory[key] = _Judged(rules)
+        files, folders, others = known.files, known.folders, known.others
         for entry in entries:
             name = entry.name
-            if not name.isascii() and not _utf8(name):
-                found.skipped["unnameable"] += 1
-                continue
             path = prefix + name
             try:
-                if entry.is_symlink():
+                # First what was judged before, by the same rules: only its kind can be another.
+                if name in files:
+                    seen = entry.stat(follow_symlinks=False)
+                    if modes.S_ISREG(seen.st_mode) and seen.st_size <= policy.size_bytes_max:
+                        found.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+                        continue
+                elif name in folders:
+                    if (
+                        mounts is not None
+                        and path not in mounts
+                        and entry.is_dir(follow_symlinks=False)
+                    ):
+                        pending.append((path, entry.path, rules))
+                        continue
+                elif name in others and entry.is_file(follow_symlinks=False):
+                    found.skipped[others[name]] += 1
+                    continue
+                if not name.isascii() and not _utf8(name):
+                    found.skipped["unnameable"] += 1
+                elif entry.is_symlink():
                     found.skipped["symlink"] += 1
                 elif entry.is_dir(follow_symlinks=False):
                     if name in FOREVER_OUT or rules.excludes(path, name, True):
@@ -97,18 +121,56 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
                         found.unreadable.add(path)
                         found.skipped["mount"] += 1
                     else:
+                        folders.add(name)
                         pending.append((path, entry.path, rules))
-                elif (reason := _left_out(name, path, extensions, rules)) is not None and not (
-                    reason == "kind" and "." not in name and _is_script(entry, path, rules)
-                ):
-                    found.skipped[reason] += 1
-                else:
+                elif (reason := _left_out(name, path, extensions, rules)) is None:
+                    files.add(name)
                     _take_file(found, policy, entry, path)
+                elif reason != "kind" or "." in name:
+                    others[name] = reason
+                    found.skipped[reason] += 1
+                elif _is_script(entry, path, rules):  # It says so inside, so that is looked at.
+                    _take_file(found, policy, entry, path)
+                else:
+                    found.skipped[reason] += 1
             except FileNotFoundError:
                 continue  # It went away while we looked, which is a deletion like any other.
             except OSError:
                 found.unreadable.add(path)
     return found
+
+
+class _Judged:
+    """What rules said of the names in a directory: files left in, folders entered, and the rest."""
+
+    __slots__ = ("files", "folders", "others", "rules")
+
+    def __init__(self, rules: RuleStack) -> None:
+        self.rules = rules
+        self.files: set[str] = set()
+        self.folders: set[str] = set()
+        self.others: dict[str, str] = {}
+
+
+REMEMBERED_ROOTS = 4
+_memories: OrderedDict[tuple[str, Policy], dict[str, _Judged]] = OrderedDict()
+_memories_lock = threading.Lock()
+
+
+def _memory_of(root: str, policy: Policy) -> dict[str, _Judged]:
+    """What was judged in a tree, by directory; it holds for as long as the rules are the same."""
+    with _memories_lock:
+        memory = _memories.pop((root, policy), None)
+        # A directory that is no more stays in it; so it begins anew now and then.
+        if memory is None or len(memory) > JUDGED_DIRECTORIES_MAX:
+            memory = {}
+        _memories[root, policy] = memory
+        while len(_memories) > REMEMBERED_ROOTS:
+            _memories.popitem(last=False)
+        return memory
+
+
+JUDGED_DIRECTORIES_MAX = 50_000
 
 
 def mounted_below(root: str) -> frozenset[str] | None:
@@ -202,36 +264,43 @@ def _with_control_files(
     present = {entry.name: entry.path for entry in entries if entry.name in CONTROL_FILES}
     for name in CONTROL_FILES:
         if name in present:
-            rules = rules.with_rules(Rules(_lines(present[name])), drop=len(prefix))
+            rules = rules.with_rules(_rules(present[name]), drop=len(prefix))
     return rules
 
 
-def _lines(path: str) -> list[str]:
+def _rules(path: str) -> Rules:
+    """The rules of a control file as it is now; the same object for the same lines."""
     if os.path.islink(path):
-        return []  # git does not follow a linked .gitignore either.
-    return Path(path).read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+        return _of_lines(())  # git does not follow a linked .gitignore either.
+    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    return _of_lines(tuple(text.split("\n")))
+
+
+@lru_cache(maxsize=512)
+def _of_lines(lines: tuple[str, ...]) -> Rules:
+    return Rules(lines)
 
 
 def _top_rules(root: str, policy: Policy) -> RuleStack:
     """The rules that hold before the tree's own: defaults, the caller's, and those of git above."""
     top, git = _repository(root)
     ruled = any(os.path.isfile(os.path.join(place, ".gitignore")) for place in (root, top or root))
-    rules = RuleStack().with_rules(Outputs(ruled)).with_rules(_DEFAULTS)
+    rules = RuleStack().with_rules(_OUTPUTS[ruled]).with_rules(_DEFAULTS)
     if git is not None:
         assert top is not None
         inside = os.path.relpath(root, top)
         prefix = "" if inside == "." else f"{inside}/"
         exclude = git / "info" / "exclude"
         if exclude.is_file():
-            rules = rules.with_rules(Rules(_lines(str(exclude))), prefix=prefix)
+            rules = rules.with_rules(_rules(str(exclude)), prefix=prefix)
         above = Path(top)
         for part in () if inside == "." else (".", *Path(inside).parts[:-1]):
             above = above / part
             down = os.path.relpath(root, above)
             for name in CONTROL_FILES:
                 if (above / name).is_file():
-                    rules = rules.with_rules(Rules(_lines(str(above / name))), prefix=f"{down}/")
-    return rules.with_rules(Rules(policy.ignore_patterns))
+                    rules = rules.with_rules(_rules(str(above / name)), prefix=f"{down}/")
+    return rules.with_rules(_of_lines(policy.ignore_patterns))
 
 
 def _repository(root: str) -> tuple[str | None, Path | None]:
