@@ -98,7 +98,7 @@ def test_a_file_counts_by_the_words_of_all_its_chunks(
 @given(st.lists(st.integers(-8, 8), min_size=6, max_size=6))
 def test_a_file_is_as_near_as_its_chunks_are_together(eighths: list[int]) -> None:
     file_of = [0, 0, 1, 1, 1, 2]
-    near = np.array(eighths, dtype=np.float32) / 8
+    near = (np.array(eighths) / 8).astype(np.float32)
     means = []
     for file in (0, 2):
         mine = [max(0, n / 8) ** 2 for n, of in zip(eighths, file_of, strict=True) if of == file]
