@@ -226,7 +226,8 @@ class Corpus:
 
         def worths(lengths: NDArray[Any], field: Any) -> NDArray[np.float32]:
             norm = 1.0 - slope[field] + slope[field] * (lengths / average[field])
-            return (weight[field] / np.maximum(norm, 1e-3)).astype(np.float32)
+            worth: NDArray[np.float32] = (weight[field] / np.maximum(norm, 1e-3)).astype(np.float32)
+            return worth
 
         if known is None and self._asked <= ASKED_BEFORE_TABLE:
             lengths = self.lengths.reshape(-1)
