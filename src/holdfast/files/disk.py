@@ -11,13 +11,15 @@ import hashlib
 import os
 import re
 import stat as modes
-import threading
-from collections import Counter, OrderedDict
+import time
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
 from holdfast.files.ignore import Rules, RuleStack
+from holdfast.files.memory import TRUSTED_KINDS, Listed, memory_of, stamp_of
 from holdfast.files.policy import (
     DEFAULT_EXCLUSIONS,
     FOREVER_OUT,
@@ -50,7 +52,7 @@ class TreeMissing(Exception):
     """Raised when the root is not there, or is no directory."""
 
 
-def walk(root: str, policy: Policy | None = None) -> Walk:
+def walk(root: str, policy: Policy | None = None, now_ns: Callable[[], int] = time.time_ns) -> Walk:
     """Find every file of the tree that the policy and the tree's rules leave in."""
     policy = policy or Policy()
     try:
@@ -59,118 +61,162 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
         raise TreeMissing(os.strerror(error.errno or errno.EIO)) from error
     if not modes.S_ISDIR(top.st_mode):
         raise TreeMissing("it is not a directory")
-    found = Walk()
-    extensions = policy.extensions()
-    mounts = mounted_below(root)
-    memory = _memory_of(root, policy)
-    # A stack of our own: a tree can be deeper than the interpreter's.
-    pending: list[tuple[str, str, RuleStack]] = [("", root, _top_rules(root, policy))]
-    while pending:
-        key, directory, rules = pending.pop()
-        try:
-            with os.scandir(directory) as listing:
-                entries = list(listing)
-        except OSError as error:
-            if error.errno != errno.ENOENT or not key:
+    return _Walking(root, policy, top.st_dev, now_ns).run()
+
+
+class _Walking:
+    """One look at a tree. A stack of our own: a tree can be deeper than the interpreter's."""
+
+    def __init__(self, root: str, policy: Policy, device: int, now_ns: Callable[[], int]) -> None:
+        self._policy, self._device, self._now_ns = policy, device, now_ns
+        self._extensions = policy.extensions()
+        self._mounts = mounted_below(root)
+        # With nothing mounted below, the whole tree is of the kind its root is.
+        self._trusted = self._mounts is not None and not self._mounts and _trusted(root)
+        self._memory = memory_of(root, policy)
+        self._pending: list[tuple[str, str, RuleStack]] = [("", root, _top_rules(root, policy))]
+        self._found = Walk()
+
+    def run(self) -> Walk:
+        found = self._found
+        while self._pending:
+            key, directory, rules = self._pending.pop()
+            prefix = f"{key}/" if key else ""
+            known = self._memory.get(key)
+            try:
+                stamp = stamp_of(os.lstat(directory)) if self._trusted else None
+                if known is not None and stamp is not None and known.holds(rules, stamp):
+                    self._look_again(known, prefix, directory)
+                    continue
+                listed_ns = self._now_ns()
+                with os.scandir(directory) as listing:
+                    entries = list(listing)
+            except OSError as error:
+                if error.errno != errno.ENOENT or not key:
+                    found.unreadable.add(key)
+                continue
+            try:
+                own = _with_control_files(rules, entries, prefix)
+            except OSError:
                 found.unreadable.add(key)
-            continue
-        prefix = f"{key}/" if key else ""
-        try:
-            rules = _with_control_files(rules, entries, prefix)
-        except OSError:
-            found.unreadable.add(key)
-            continue
-        known = memory.get(key)
-        if known is None or known.rules != rules:
-            known = memory[key] = _Judged(rules)
-        files, folders, others = known.files, known.folders, known.others
+                continue
+            if known is None or known.rules != own:
+                known = Listed(rules, own)
+            self._memory[key] = known
+            known.above, known.skipped = rules, {}
+            plain = self._list(known, entries, prefix) and own == rules
+            known.settled(stamp if plain else None, listed_ns)
+            found.skipped.update(known.skipped)
+        return found
+
+    def _look_again(self, known: Listed, prefix: str, directory: str) -> None:
+        """Look at the files of a directory whose names are as they were."""
+        found, lstat = self._found, os.lstat
+        for name in known.files:
+            path = prefix + name
+            try:
+                self._take(path, lstat(f"{directory}/{name}"))
+            except FileNotFoundError:
+                continue
+            except OSError:
+                found.unreadable.add(path)
+        for name in known.folders:
+            self._pending.append((prefix + name, f"{directory}/{name}", known.rules))
+        found.skipped.update(known.skipped)
+
+    def _list(self, known: Listed, entries: list[os.DirEntry[str]], prefix: str) -> bool:
+        """Judge the names of a directory; says whether they alone decide what is in it."""
+        found, mounts, rules = self._found, self._mounts, known.rules
+        files, folders, others, skipped = known.files, known.folders, known.others, known.skipped
+        there: set[str] = set()
+        plain = True
+
+        def skip(reason: str) -> None:
+            skipped[reason] = skipped.get(reason, 0) + 1
+
         for entry in entries:
             name = entry.name
             path = prefix + name
             try:
                 # First what was judged before, by the same rules: only its kind can be another.
-                if name in files:
-                    seen = entry.stat(follow_symlinks=False)
-                    if modes.S_ISREG(seen.st_mode) and seen.st_size <= policy.size_bytes_max:
-                        found.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
-                        continue
-                elif name in folders:
-                    if (
-                        mounts is not None
-                        and path not in mounts
-                        and entry.is_dir(follow_symlinks=False)
-                    ):
-                        pending.append((path, entry.path, rules))
-                        continue
-                elif name in others and entry.is_file(follow_symlinks=False):
-                    found.skipped[others[name]] += 1
-                    continue
-                if not name.isascii() and not _utf8(name):
-                    found.skipped["unnameable"] += 1
+                if name in others and entry.is_file(follow_symlinks=False):
+                    skip(others[name])
+                elif not name.isascii() and not _utf8(name):
+                    skip("unnameable")
                 elif entry.is_symlink():
-                    found.skipped["symlink"] += 1
+                    skip("symlink")
                 elif entry.is_dir(follow_symlinks=False):
-                    if name in FOREVER_OUT or rules.excludes(path, name, True):
-                        found.skipped["ignored"] += 1
+                    if name not in folders and (
+                        name in FOREVER_OUT or rules.excludes(path, name, True)
+                    ):
+                        skip("ignored")
                     elif "\\" in name:
-                        found.skipped["unnameable"] += 1
+                        skip("unnameable")
                     elif (mounts is None or path in mounts) and entry.stat(
                         follow_symlinks=False
-                    ).st_dev != top.st_dev:
+                    ).st_dev != self._device:
                         # Another file system may be away next time; what is in it is not ours.
                         found.unreadable.add(path)
-                        found.skipped["mount"] += 1
+                        skip("mount")
                     else:
+                        there.add(name)
                         folders.add(name)
-                        pending.append((path, entry.path, rules))
-                elif (reason := _left_out(name, path, extensions, rules)) is None:
+                        self._pending.append((path, entry.path, rules))
+                elif name in files or (
+                    (reason := _left_out(name, path, self._extensions, rules)) is None
+                ):
+                    there.add(name)
                     files.add(name)
-                    _take_file(found, policy, entry, path)
+                    self._take(path, entry.stat(follow_symlinks=False))
                 elif reason != "kind" or "." in name:
                     others[name] = reason
-                    found.skipped[reason] += 1
-                elif _is_script(entry, path, rules):  # It says so inside, so that is looked at.
-                    _take_file(found, policy, entry, path)
+                    skip(reason)
                 else:
-                    found.skipped[reason] += 1
+                    plain = False  # It may be a script, which is told from inside.
+                    if _is_script(entry, path, rules):
+                        self._take(path, entry.stat(follow_symlinks=False))
+                    else:
+                        skip(reason)
             except FileNotFoundError:
                 continue  # It went away while we looked, which is a deletion like any other.
             except OSError:
                 found.unreadable.add(path)
-    return found
+                plain = False
+        files &= there
+        folders &= there
+        return plain
+
+    def _take(self, path: str, seen: os.stat_result) -> None:
+        if not modes.S_ISREG(seen.st_mode):
+            self._found.skipped["special"] += 1
+        elif seen.st_size > self._policy.size_bytes_max:
+            self._found.skipped["large"] += 1
+        else:
+            self._found.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
 
 
-class _Judged:
-    """What rules said of the names in a directory: files left in, folders entered, and the rest."""
-
-    __slots__ = ("files", "folders", "others", "rules")
-
-    def __init__(self, rules: RuleStack) -> None:
-        self.rules = rules
-        self.files: set[str] = set()
-        self.folders: set[str] = set()
-        self.others: dict[str, str] = {}
+def _trusted(root: str) -> bool:
+    """Whether a tree is on a file system of which we know what its directories' times say."""
+    try:
+        table = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return False
+    return kind_at(table, os.path.realpath(root)) in TRUSTED_KINDS
 
 
-REMEMBERED_ROOTS = 4
-_memories: OrderedDict[tuple[str, Policy], dict[str, _Judged]] = OrderedDict()
-_memories_lock = threading.Lock()
-
-
-def _memory_of(root: str, policy: Policy) -> dict[str, _Judged]:
-    """What was judged in a tree, by directory; it holds for as long as the rules are the same."""
-    with _memories_lock:
-        memory = _memories.pop((root, policy), None)
-        # A directory that is no more stays in it; so it begins anew now and then.
-        if memory is None or len(memory) > JUDGED_DIRECTORIES_MAX:
-            memory = {}
-        _memories[root, policy] = memory
-        while len(_memories) > REMEMBERED_ROOTS:
-            _memories.popitem(last=False)
-        return memory
-
-
-JUDGED_DIRECTORIES_MAX = 50_000
+def kind_at(table: str, path: str) -> str:
+    """The kind of the file system at a path, by a table in the form of `mountinfo`; "" if none."""
+    best, kind = "", ""
+    for line in table.split("\n"):
+        row, _, rest = line.partition(" - ")
+        fields = row.split(" ", 5)
+        if len(fields) > 4:
+            point = _ESCAPE.sub(_unescaped, fields[4])
+            above = point.rstrip("/") + "/"
+            # Of several at one place the last is the one that is seen.
+            if f"{path}/".startswith(above) and len(above) >= len(best):
+                best, kind = above, rest.split(" ", 1)[0]
+    return kind
 
 
 def mounted_below(root: str) -> frozenset[str] | None:
@@ -212,16 +258,6 @@ def _left_out(name: str, path: str, extensions: frozenset[str], rules: RuleStack
     if "\\" in name:
         return "unnameable"
     return "ignored" if rules.excludes(path, name, False) else None
-
-
-def _take_file(found: Walk, policy: Policy, entry: os.DirEntry[str], path: str) -> None:
-    seen = entry.stat(follow_symlinks=False)
-    if not modes.S_ISREG(seen.st_mode):
-        found.skipped["special"] += 1
-    elif seen.st_size > policy.size_bytes_max:
-        found.skipped["large"] += 1
-    else:
-        found.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
 
 
 def _is_script(entry: os.DirEntry[str], path: str, rules: RuleStack) -> bool:
