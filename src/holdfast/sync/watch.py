@@ -196,7 +196,7 @@ class Watched:
 
     def has_orphans(self) -> bool:
         """Whether the client has documents that no watch reaches any more."""
-        return any(len(graph.reachable()) < len(graph.entities()) for graph in self.graphs.values())
+        return any(len(graph.reachable()) < graph.size for graph in self.graphs.values())
 
     def prune(self, since: Seq, at: Seq) -> tuple[Sync, dict[BranchName, frozenset[EntityId]]]:
         """Let go of orphans; the sync, and the documents that are tracked no longer."""
