@@ -122,6 +122,25 @@ def test_a_peer_that_does_not_read_is_dropped_with_a_reason_and_may_resume() -> 
     world.close()
 
 
+@pytest.mark.shows("SYNC-LIMIT-SLOW")
+@pytest.mark.parametrize("taken_over", [True, False])
+def test_a_peer_of_the_first_version_is_sent_again_what_it_did_not_read(taken_over: bool) -> None:
+    """It was told that it had resumed and that nothing was missing."""
+    world = limited(outbox_bytes_max=4_000)
+    slow, writer = world.peer("slow"), world.peer("writer")
+    slow.watch_set(watch("w", root("a"), root("b")))
+    for number in range(10):
+        writer.transact(set_("a", "x" * 500 + str(number)))
+        world.server.flush()
+    assert slow.connection.closing is not None
+    if not taken_over:
+        slow.connection.disconnected()
+    answer = world.peer().open("slow", token=slow.token, seen=0)["ok"]
+    assert answer["resumed"] is True
+    assert upserts(answer["sync"]) == [("a", 10), ("b", 0)]
+    world.close()
+
+
 @pytest.mark.shows("SYNC-LIMIT-COUNT")
 def test_sessions_and_watches_are_counted() -> None:
     world = limited(sessions_per_connection=2, watches_per_session=2)

@@ -21,7 +21,7 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from holdfast.ids import MAIN, BranchName, EntityId, Seq
+from holdfast.ids import GENESIS, MAIN, BranchName, EntityId, Seq
 from holdfast.store import codec
 from holdfast.store.errors import InvalidValue, QueryError
 from holdfast.store.graph import DEFAULT_LIMITS, Change, Entity, Limits, TrackedGraph, roots_of
@@ -226,6 +226,14 @@ class Watched:
                     del self.known[key]
         changed = self._changed(union.values())
         return self._sync(since, views.seq, since, changed, sorted(removes))
+
+    def doubt(self) -> None:
+        """What was sent may not have arrived, and the client cannot say: all of it is owed again.
+
+        What the client has is remembered all the same, so that it can be told what to remove.
+        """
+        unknown = Known(Seq(-1), False, GENESIS)
+        self.known = dict.fromkeys(self.known, unknown)
 
     def integrated(self, seq: Seq) -> None:
         """The client has integrated everything up to `seq`."""
