@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from holdfast.ids import SpaceId
 from holdfast.store.graph import Limits as GraphLimits
 from holdfast.store.store import Store
 from holdfast.sync.landing import Told
 from holdfast.sync.limits import Bucket, Limits
 from holdfast.sync.server import commit_now
-from tests.sync.wire import Peer, World, commit, link, refused, root, set_, upserts, watch
+from tests.sync.wire import SPACE, Peer, World, commit, link, refused, root, set_, upserts, watch
 
 
 def limited(**limits: object) -> World:
@@ -170,6 +171,27 @@ def test_a_graph_that_is_too_large_is_refused_and_one_that_grew_too_large_is_let
     (frame,) = peer.drain()
     assert frame["type"] == "session/revoked"
     assert frame["reason"].startswith("watch-failed")
+    world.close()
+
+
+@pytest.mark.shows("SYNC-LIMIT-GRAPH", "INV-36")
+def test_a_session_that_is_let_go_while_it_asks_for_more_gets_nothing_more() -> None:
+    """What had changed is sent before a watch is added, and that was when its graph proved too
+    large: it was revoked, answered as if nothing had happened, and went on being told."""
+    world = limited(graph=GraphLimits(entities=3))
+    writer, peer = world.peer("W"), world.peer("A", capabilities=["coverage"])
+    writer.transact(*[set_(f"d{n}", link(f"d{n + 1}")) for n in range(6)], set_("top", 1))
+    peer.watch_set(watch("w", root("top", True)))
+    writer.transact(set_("top", link("d0")))
+    revoked, answer = peer.send(
+        peer.command("session.watch.add", watches=[watch("v", root("other"))])
+    )
+    assert revoked["type"] == "session/revoked"
+    assert refused(answer)[0] == "SessionError"
+    writer.transact(set_("other", 1), set_("top", 2))
+    world.server.flush()
+    assert peer.drain() == []
+    assert world.server.spaces[SpaceId(SPACE)].tracked == 0
     world.close()
 
 

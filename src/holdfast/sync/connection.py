@@ -243,6 +243,8 @@ class Connection:
         """The session is no longer this connection's."""
         if self.sessions.pop(session.key, None) is not None:
             self._part_with(session)
+            if session.owner is self:
+                session.owner = None
             self.send(Revoked(space=session.space, session_id=session.id, reason=reason))
 
     def _part_with(self, session: ServerSession) -> None:
