@@ -170,7 +170,9 @@ def test_a_session_that_another_server_took_over_is_not_written_by_the_first(
     client could not resume there after a restart."""
     world = kept.world
     here, writer = world.peer("S"), world.peer("writer")
-    here.watch_set(watch("w", root("a")))
+    others = [world.peer(f"other-{number}") for number in range(100)]
+    for peer in (here, *others):
+        peer.watch_set(watch("w", root("a")))
     writer.transact(set_("a", 1))
     world.server.flush()  # something to save, when there is time
     other = World(str(tmp_path / "spaces"), keeper=kept.opened())
@@ -183,8 +185,11 @@ def test_a_session_that_another_server_took_over_is_not_written_by_the_first(
     here.connection.disconnected()
     kept.save()
     other.start(keeper=kept.opened())  # the second server dies, and comes back
-    back = other.peer()
-    assert back.open("S", token=there.token, seen=1)["ok"]["resumed"] is True
+    assert other.peer().open("S", token=there.token, seen=1)["ok"]["resumed"] is True
+    for number, peer in enumerate(others):
+        back = other.peer().open(f"other-{number}", token=peer.token)["ok"]
+        assert back["resumed"] is True
+        assert "sync" not in back, "what was sent was saved"
     other.close()
 
 
