@@ -357,3 +357,53 @@ def test_a_seq_that_is_not_there_names_the_branch_and_those_that_are(run: Termin
     run("memory", "at", "99", code=1)
     assert "seq 99 is out of range for the default branch\n" in run.errors
     assert "hint: this branch can be read at seq 0 to 1" in run.errors
+
+
+def test_a_file_that_is_none_names_the_command_that_was_meant(
+    run: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "cart.py").write_text("def total(): ...\n")
+    (tmp_path / "lib" / "empty.py").write_text("")
+    run("index", "create")
+    run("outline", "lib/crat.py", code=1)
+    assert "holdfast: there is no file lib/crat.py\n" in run.errors
+    assert "hint: did you mean: holdfast outline lib/cart.py\n" in run.errors
+    run("outline", "lib", code=1)
+    assert "holdfast: lib is a directory\nhint: a file in it: holdfast outline lib/cart.py\n" in (
+        run.errors
+    )
+    run("calls", "lib/crat.py", "total", code=1)
+    assert "hint: did you mean: holdfast calls lib/cart.py total\n" in run.errors
+    said = run("outline", "lib/empty.py", "--symbol", "total", code=1)
+    assert "no symbol of 'lib/empty.py' is called that" in said
+
+
+def test_a_negative_number_is_a_number(run: Terminal, tmp_path: Path) -> None:
+    """`--budget -1` was told to expect an argument."""
+    (tmp_path / "a.py").write_text("def alpha(): ...\n")
+    run("index", "create")
+    run("search", "alpha", "--limit", "-1", code=2)
+    assert "limit -1" in run.errors
+
+
+def test_what_a_new_user_types_wrong_in_memory(run: Terminal, tmp_path: Path) -> None:
+    run("memory", "set", "note:a", '{"t": 1}', "--space", "team")
+    assert run("memory", "log", "note:zz", "--space", "team") == "no commit wrote note:zz\n"
+    assert run("memory", "log") == "no commits\n"
+    run("memory", "delete", "note:zz", "--space", "team", code=1)
+    assert "there is no note:zz to delete" in run.errors
+    assert "hint: holdfast memory list --space team shows what there is" in run.errors
+    run("memory", "diff", "nope", "--space", "team", code=1)
+    assert "hint: run: holdfast memory branch list --space team" in run.errors
+    run("memory", "export", "nowhere/x.jsonl", "--space", "team", code=2)
+    assert "cannot write nowhere/x.jsonl: No such file or directory" in run.errors
+    run("memory", "import", os.devnull, "--space", "new", code=1)
+    assert "cut short" in run.errors
+    run("memory", "list", "--space", "new", code=1)
+    assert "there is no space new" in run.errors, "what was refused left nothing behind"
+    run("memory", "branch", "create", "d", "--space", "team")
+    run("memory", "set", "note:a", '{"t": 2}', "--branch", "d", "--space", "team")
+    run("memory", "set", "note:a", '{"t": 3}', "--space", "team")
+    run("memory", "merge", "d", "--space", "team", code=1)
+    assert "hint: holdfast memory merge d --space team --take source|target" in run.errors
