@@ -407,3 +407,25 @@ def test_what_a_new_user_types_wrong_in_memory(run: Terminal, tmp_path: Path) ->
     run("memory", "set", "note:a", '{"t": 3}', "--space", "team")
     run("memory", "merge", "d", "--space", "team", code=1)
     assert "hint: holdfast memory merge d --space team --take source|target" in run.errors
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"LC_ALL": "C"}, "grün → 日本"),
+        ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, "grün → 日本"),
+        ({"PYTHONIOENCODING": "latin-1"}, "grün \\u2192 \\u65e5\\u672c"),
+        ({"PYTHONIOENCODING": "ascii"}, "gr\\xfcn \\u2192 \\u65e5\\u672c"),
+    ],
+)
+def test_a_text_is_said_in_any_locale(tmp_path: Path, settings: dict[str, str], said: str) -> None:
+    """Where the terminal spoke no UTF-8, a file in UTF-8 was said not to be, and not shown."""
+    (tmp_path / "a.txt").write_text("grün → 日本\n", encoding="utf-8")
+    plain = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHON"))}
+    ended = subprocess.run(
+        [sys.executable, "-m", "holdfast", "read", "a.txt"],
+        cwd=tmp_path, env=plain | settings, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    shown = ended.stdout.decode("latin-1" if settings.get("PYTHONIOENCODING") else "utf-8")
+    assert shown.splitlines()[0] == said
