@@ -61,7 +61,9 @@ def locate(
         check()
         parts.append((at, part))
         at += max(1, part.position)
-    places = sorted(islice(answer.occurrences(), copies), key=lambda o: (o.path, o.token))
+    places = sorted(
+        islice(answer.occurrences(), min(copies, answer.count)), key=lambda o: (o.path, o.token)
+    )
     return Report(answer, lexed, source, tuple(places), tuple(parts))
 
 
