@@ -61,9 +61,8 @@ def locate(
         check()
         parts.append((at, part))
         at += max(1, part.position)
-    places = sorted(
-        islice(answer.occurrences(), min(copies, answer.count)), key=lambda o: (o.path, o.token)
-    )
+    some = islice(answer.occurrences(), min(copies, answer.count))
+    places = sorted(some, key=lambda place: (place.path, place.token))
     return Report(answer, lexed, source, tuple(places), tuple(parts))
 
 
