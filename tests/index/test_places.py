@@ -34,10 +34,7 @@ def test_the_best_that_is_left_comes_next(
     duplicate: float,
 ) -> None:
     scores, files, ties, pairs = given_
-    alike = np.zeros((len(scores), len(scores)), dtype=np.bool_)
-    for one, other in pairs:
-        alike[one, other] = alike[other, one] = True
-
+    alike = {*pairs, *((other, one) for one, other in pairs)}
     left = dict(enumerate(scores))
     expected: list[tuple[int, float]] = []
     while left and len(expected) < wanted:
@@ -46,7 +43,7 @@ def test_the_best_that_is_left_comes_next(
         for i in left:
             if files[i] == files[best]:
                 left[i] *= repeat
-            elif alike[best, i]:
+            elif (best, i) in alike:
                 left[i] *= duplicate
 
     found = give_places(

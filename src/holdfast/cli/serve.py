@@ -109,9 +109,10 @@ def run(args: argparse.Namespace) -> int:
         access_log=False,
     )
     # Messages and rows come and go by the thousand and are freed without it; looking for cycles
-    # among them takes a sixth of a commit's time. What was imported is not looked at again.
+    # among them takes a sixth of a commit's time. What was imported is not looked at again, and
+    # some thousand commits on their way at once are not either.
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(200_000, 20, 20)
     try:
         shown = token if args.show_token or sys.stdout.isatty() else None
         announcing(config, args.json, shown).run()

@@ -136,6 +136,8 @@ class CodeIndex:
         """What a build under a lease works with."""
         from holdfast.index.build import Tools
 
+        # A build forks its workers, if there is no other thread.
+        self.prober.rest()
         return Tools(
             self.backend,
             self.provider,
@@ -152,6 +154,7 @@ class CodeIndex:
         for watcher in self.watchers.values():
             watcher.stop()
         self.watchers.clear()
+        self.prober.rest()
         self.content.close()
         self.backend.close()
 

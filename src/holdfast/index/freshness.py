@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from holdfast.files import disk
 from holdfast.files import snapshot as snapshots
 from holdfast.files.policy import Policy
-from holdfast.files.snapshot import Entry, Snapshot, Stat, compare, compressed
+from holdfast.files.snapshot import Entry, Snapshot, compare, compressed
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generation import Identity, PreparedFile, Reader
 from holdfast.index.prepare import Extract, Job, prepare, prepare_with_vectors
@@ -160,15 +160,17 @@ class FreshnessChecks:
 
 def moved(root: str, paths: Iterable[str], overlay: Overlay) -> bool:
     """Whether one of these files is not as the last look had it."""
+    top = root.rstrip("/") + "/"
+    entries, lstat = overlay.before.entries, os.lstat
     for path in paths:
         ready = overlay.changed.get(path)
-        known = ready.entry if ready is not None else overlay.before.entries.get(path)
+        known = ready.entry if ready is not None else entries.get(path)
         try:
-            seen = os.lstat(os.path.join(root, path))
+            seen = lstat(top + path)
         except OSError:
             if path not in overlay.gone:
                 return True
             continue
-        if known is None or known.stat != Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns):
+        if known is None or known.stat != (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns):
             return True
     return False

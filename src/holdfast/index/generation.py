@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.search.trigrams import KeptFile
@@ -55,9 +55,8 @@ ChunkId = tuple[int, int]
 """What the backend calls a chunk: its file's number, and which chunk of the file it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredChunk:
-    """A chunk as it comes back."""
+class StoredChunk(NamedTuple):
+    """A chunk as it comes back. A tuple: a search makes dozens."""
 
     id: ChunkId
     path: str

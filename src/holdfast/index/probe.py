@@ -3,6 +3,9 @@
 One probe per root is under way at a time, so a hung backend costs one thread per root and not one
 per call. A caller that comes meanwhile waits for it and then asks for itself: what was asked
 before it came may have been answered before the index it asks about was published.
+
+A thread that has answered waits a little for the next probe: to start one takes longer than most
+probes do.
 """
 
 from __future__ import annotations
@@ -10,15 +13,47 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
 
 from holdfast.index.fingerprint import Fingerprint
 from holdfast.index.proof import Proof, failed_probe, validate_completion_proof
+
+IDLE_S = 10.0
 
 
 class _Flight:
     def __init__(self) -> None:
         self.done = threading.Event()
         self.proof: Proof | None = None
+
+
+class _Hand:
+    """A thread that probes, one root after the other, and ends when there is nothing to do."""
+
+    def __init__(self, probe: Callable[[str, _Flight], None], idle: list[_Hand]) -> None:
+        self._probe, self._idle = probe, idle
+        self.work: SimpleQueue[tuple[str, _Flight] | None] = SimpleQueue()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        while True:
+            try:
+                job = self.work.get(timeout=IDLE_S)
+            except Empty:
+                try:
+                    self._idle.remove(self)
+                except ValueError:
+                    continue  # Somebody has just taken us, and the work is on its way.
+                return
+            if job is None:
+                return
+            root, flight = job
+            try:
+                self._probe(root, flight)
+            finally:
+                self._idle.append(self)
+                flight.done.set()
 
 
 class Prober:
@@ -30,6 +65,17 @@ class Prober:
         self._backend, self._runtime, self._timeout_s = backend, runtime, timeout_s
         self._lock = threading.Lock()
         self._flights: dict[str, _Flight] = {}
+        self._idle: list[_Hand] = []
+
+    def rest(self) -> None:
+        """End the threads that wait for work; the next probe starts another."""
+        while True:
+            try:
+                hand = self._idle.pop()
+            except IndexError:
+                return
+            hand.work.put(None)
+            hand.thread.join()
 
     def prove(self, root: str) -> Proof:
         return self.prove_all([root])[0]
@@ -47,7 +93,11 @@ class Prober:
             if root in self._flights:
                 return None
             flight = self._flights[root] = _Flight()
-        threading.Thread(target=self._run, args=(root, flight), daemon=True).start()
+        try:
+            hand = self._idle.pop()
+        except IndexError:
+            hand = _Hand(self._run, self._idle)
+        hand.work.put((root, flight))
         return flight
 
     def _run(self, root: str, flight: _Flight) -> None:
@@ -56,7 +106,6 @@ class Prober:
         finally:
             with self._lock:
                 del self._flights[root]
-            flight.done.set()
 
     def _wait(self, root: str, flight: _Flight | None, deadline: float) -> Proof:
         while flight is None:

@@ -1,9 +1,9 @@
 """The registry of roots: one small JSON file, read whole and replaced whole.
 
-Nothing is kept in memory between calls. A change takes the lock, reads what is on disk, decides,
-and renames a new file into place; so two processes cannot overwrite each other's roots, and a
-reader sees the file before or after a change, never in between. Reading writes nothing: no lock,
-no migration, no quarantine.
+What it says is never taken from memory: every call reads the file. A change takes the lock, reads
+what is on disk, decides, and renames a new file into place; so two processes cannot overwrite each
+other's roots, and a reader sees the file before or after a change, never in between. Reading writes
+nothing: no lock, no migration, no quarantine.
 
 A registry that cannot be read is an error, never an empty list of roots. An entry that cannot be
 read is listed as failed and kept as it is.
@@ -37,10 +37,20 @@ class Registry:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._parsed: tuple[bytes, dict[str, Record]] = (b"", {})
 
     def records(self) -> dict[str, Record]:
         """Every tracked root, by path. Writes nothing."""
-        return {root: _parse(root, wire) for root, wire in sorted(self._read().items())}
+        text = self._bytes()
+        if text is None:
+            return {}
+        known, records = self._parsed
+        if text != known:
+            wires = self._wires(text)
+            records = {root: _parse(root, wire) for root, wire in sorted(wires.items())}
+            # Equal bytes say the same, however often they are read.
+            self._parsed = text, records
+        return dict(records)
 
     def find(self, root: str) -> Record | None:
         return self.records().get(root)
@@ -78,13 +88,21 @@ class Registry:
         return None
 
     def _read(self) -> dict[str, object]:
+        text = self._bytes()
+        return {} if text is None else self._wires(text)
+
+    def _bytes(self) -> bytes | None:
+        """The file as it is now; None when there is none."""
         try:
-            text = self._path.read_bytes()
+            with open(self._path, "rb", buffering=0) as file:
+                return file.read()
         except FileNotFoundError:
-            return {}
+            return None
         except OSError as error:
             # The system does not let us read it; no repair of ours would change that.
             raise RegistryDamaged(str(self._path), str(error), HOME_HINT) from error
+
+    def _wires(self, text: bytes) -> dict[str, object]:
         try:
             wire = json.loads(text)
         except (ValueError, RecursionError) as error:

@@ -8,18 +8,20 @@ read from the backend.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import HoldfastError
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.freshness import Overlay
 from holdfast.index.generation import Reader, StoredChunk
+from holdfast.index.search import whole
 from holdfast.index.search.fuse import CALIBRATED_ON, best_rows, give_places, stretched
+from holdfast.index.search.leaders import is_head, led_by_functions
 from holdfast.index.search.lexical import rank_lexical
 from holdfast.index.search.overlay import corpus_with, fresh_chunk
-from holdfast.index.search.roles import role_of
+from holdfast.index.search.roles import Role, role_of
 from holdfast.index.search.signals import agreements, definitions, stem_matches
 from holdfast.index.search.understand import Question, understand
 from holdfast.index.search.weights import WEIGHTS, Weights
@@ -44,8 +46,7 @@ ALIKE = 0.985
 ALIKE_AMONG = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One chunk in its place. `signals` says what each lane and signal came to, by name."""
 
     chunk: StoredChunk
@@ -97,12 +98,13 @@ def find(
             share *= HASHED_SHARE
     ranked = _Ranking(question, corpus, vector, share, weights, keep, frozenset(changed))
     places = ranked.places(wanted)
-    refs = [ranked.ref(candidate) for candidate, _ in places]
+    shown = [candidate for candidate, _ in places]
+    refs = ranked.refs(shown)
     stored = reader.chunks([ref for ref in refs if ref[0] >= 0])
     hits = []
-    for (candidate, score), ref in zip(places, refs, strict=True):
+    for (_, score), ref, signals in zip(places, refs, ranked.signals_of(shown), strict=True):
         chunk = stored[ref] if ref[0] >= 0 else fresh_chunk(overlay, ref)
-        hits.append(Hit(chunk, score, ranked.signals_of(candidate)))
+        hits.append(Hit(chunk, score, signals))
     return Found(hits, question, failures, len(ranked.rows))
 
 
@@ -122,18 +124,24 @@ class _Ranking:
         self._question, self._corpus, self._weights = question, corpus, weights
         self._vector, self._share = vector, share
         self._keep, self._changed = keep, changed
-        self._kept: dict[int, bool] = {}
         self.rows: Rows
         self.signals: dict[str, Floats] = {}
 
-    def ref(self, candidate: int) -> tuple[int, int]:
-        """What the backend calls a candidate: its file's number, and which chunk of it."""
-        row = int(self.rows[candidate])
-        corpus = self._corpus
-        return corpus.files[int(corpus.file_of[row])].number, int(corpus.ordinals[row])
+    def refs(self, candidates: Sequence[int]) -> list[tuple[int, int]]:
+        """What the backend calls candidates: each one's file's number, and which chunk of it."""
+        if not candidates:
+            return []
+        corpus, rows = self._corpus, self.rows[candidates]
+        files, ordinals = corpus.file_of[rows].tolist(), corpus.ordinals[rows].tolist()
+        return [(corpus.files[f].number, o) for f, o in zip(files, ordinals, strict=True)]
 
-    def signals_of(self, candidate: int) -> dict[str, float]:
-        return {name: float(values[candidate]) for name, values in self.signals.items()}
+    def signals_of(self, candidates: Sequence[int]) -> list[dict[str, float]]:
+        """Every signal of each candidate, by name."""
+        if not candidates:
+            return []
+        names = list(self.signals)
+        columns = [values[candidates].tolist() for values in self.signals.values()]
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def places(self, wanted: int) -> list[tuple[int, float]]:
         import numpy as np
@@ -162,35 +170,45 @@ class _Ranking:
         )
         signals["dense"] = np.zeros(len(rows))
         if self._vector is not None:
-            signals["dense"] = stretched(
-                corpus.nearness_of(self._vector, rows), near[by_meaning[:CALIBRATED_ON]]
-            )
+            of_rows = near[rows] if corpus.exhaustive else corpus.nearness_of(self._vector, rows)
+            signals["dense"] = stretched(of_rows, near[by_meaning[:CALIBRATED_ON]])
         signals["definition"] = _spread(corpus.rows, rows, defined, defined_worth)
         signals |= agreements(lexical, corpus, rows)
         named = _spread(corpus.rows, rows, *stem_matches(question, corpus))
         signals["stem"] = np.maximum(signals["stem"], named)
         signals["central"] = corpus.central[rows].astype(np.float64)
         files = corpus.file_of[rows]
-        own, of_rows = np.unique(files, return_inverse=True)
+        own, of_files = np.unique(files, return_inverse=True)
         paths = [corpus.files[file].path for file in own.tolist()]
-        signals["changed"] = np.array([float(path in self._changed) for path in paths])[of_rows]
+        signals["changed"] = np.array([float(path in self._changed) for path in paths])[of_files]
+        signals["file_words"] = whole.by_words(lexical, corpus, own)[of_files]
+        signals["file_meaning"] = np.zeros(len(rows))
+        if self._vector is not None:
+            of_own = whole.by_meaning(self._vector, near, corpus, own)
+            signals["file_meaning"] = of_own[of_files]
         score = (
             weights.lexical * signals["lexical"]
             + self._share * signals["dense"]
+            + weights.file_words.of(question.kind) * signals["file_words"]
+            + weights.central.of(question.kind) * signals["central"]
+            + self._share * weights.file_meaning * signals["file_meaning"]
             + weights.definition.of(question.kind) * signals["definition"]
         )
         for name in (
-            "coverage", "name", "documentation", "stem", "directory", "file_coverage",
-            "central", "changed",
+            "coverage", "name", "documentation", "stem", "directory", "file_coverage", "changed",
         ):  # fmt: skip
             score = score + getattr(weights, name) * signals[name]
-        held = weights.roles
-        signals["role"] = np.array(
-            [1.0 if (role := role_of(p)) in question.wants else held.of(role) for p in paths]
-        )[of_rows]
-        score = score * signals["role"]
-        signals["coherence"] = _coherence(score, of_rows)
+        held = _Held(weights, question)
+        signals["role"] = np.array([held[role_of(path)] for path in paths])[of_files]
+        kinds = corpus.kinds[rows]
+        signals["head"] = np.ones(len(rows))
+        if question.kind != "symbol":
+            signals["head"][is_head(kinds)] = weights.head
+        score = score * signals["role"] * signals["head"]
+        signals["coherence"] = _coherence(score, of_files)
         score = score + weights.coherence * float(score.max()) * signals["coherence"]
+        if weights.leader < 1.0:
+            score = led_by_functions(score, of_files, kinds, corpus.ties[rows], weights.leader)
         alike = self._alike(score)
         return give_places(
             score, files, corpus.ties[rows], wanted, weights.repeat, weights.duplicate, alike
@@ -198,8 +216,12 @@ class _Ranking:
 
     def _best(self, scores: NDArray[Any], limit: int, floor: float) -> Rows:
         """The best rows of files that are kept; looked for in ever larger heads of the ranking."""
-        scores = scores.copy()
-        scores[~self._corpus.alive] = floor - 1.0
+        import numpy as np
+
+        if self._corpus.chunks < self._corpus.rows:
+            scores = np.where(self._corpus.alive, scores, floor - 1.0).astype(
+                scores.dtype, copy=False
+            )
         head = limit * 2
         while True:
             best = best_rows(scores, self._corpus.ties, head, floor)
@@ -209,23 +231,29 @@ class _Ranking:
             head *= 4
 
     def _only_kept(self, rows: Rows) -> Rows:
-        import numpy as np
+        return rows[self._corpus.kept(self._keep, self._corpus.file_of[rows])]
 
-        files = self._corpus.file_of[rows].tolist()
-        for file in set(files):
-            if file not in self._kept:
-                self._kept[file] = self._keep(self._corpus.files[file].path)
-        return rows[np.array([self._kept[file] for file in files], dtype=np.bool_)]
-
-    def _alike(self, score: Floats) -> NDArray[np.bool_] | None:
+    def _alike(self, score: Floats) -> list[tuple[int, int]]:
+        """Pairs of the best candidates that say the same, each both ways."""
         import numpy as np
 
         if self._weights.duplicate == 1.0:
-            return None
+            return []
         top = np.lexsort((self._corpus.ties[self.rows], -score))[:ALIKE_AMONG]
-        alike = np.zeros((len(score), len(score)), dtype=np.bool_)
-        alike[np.ix_(top, top)] = self._corpus.alike(self.rows[top], ALIKE)
-        return alike
+        one, other = np.nonzero(self._corpus.alike(self.rows[top], ALIKE))
+        return list(zip(top[one].tolist(), top[other].tolist(), strict=True))
+
+
+class _Held(dict[Role, float]):
+    """What is left of a score in a file of each role; all of it where the role is asked for."""
+
+    def __init__(self, weights: Weights, question: Question) -> None:
+        self._weights, self._question = weights, question
+
+    def __missing__(self, role: Role) -> float:
+        asked = role in self._question.wants
+        share = self[role] = 1.0 if asked else self._weights.roles.of(role)
+        return share
 
 
 def _spread(total: int, rows: Rows, at: Rows, worth: Floats) -> Floats:

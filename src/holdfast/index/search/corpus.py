@@ -10,13 +10,14 @@ does not depend on how rows are spread over segments, and two backends agree to 
 from __future__ import annotations
 
 import threading
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from holdfast.index.search.fields import FIELDS
+from holdfast.index.search.callables import Callables
+from holdfast.index.search.fields import FIELDS, Field
 from holdfast.index.search.segment import Segment, in_words
 
 if TYPE_CHECKING:
@@ -25,11 +26,20 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+FILE_SLOPE = 0.6
+"""How much a long file takes from each occurrence of a word, where files are compared whole."""
 EXACT_ROWS_MAX = 50_000
 """Up to here every vector is compared; beyond, only those whose signs agree best."""
 BY_SIGNS = 4_000
-BLOCK_ROWS = 1_024
-"""So many rows are turned into floats at a time; they fit in the processor's own memory."""
+BLOCK_ROWS = 256
+"""So many rows are turned into floats at a time. They fit in the processor's own memory, and are
+too few for a matrix library to share among threads, which on a busy machine wait for each other."""
+
+ASKED_BEFORE_TABLE = 2
+KEPT_MAX = 4
+"""For how many ways of choosing files it is remembered which they choose."""
+PRODUCTS_ALONE = 250_000
+"""A product of matrices with fewer steps than this is not shared among threads either."""
 
 QUERY_LEVELS = 511
 """A question's vector is whole numbers up to this: 127 * 511 * 256 is below 2**24, so sums of
@@ -60,33 +70,49 @@ class Corpus:
         import numpy as np
 
         self.parts = [part for part in parts if part.segment.rows]
-        self.firsts: list[int] = []
         self.files: list[File] = []
-        of_rows, keys = [], []
-        at = 0
+        of_rows = []
         for part in self.parts:
-            self.firsts.append(at)
-            at += part.segment.rows
             numbers = np.full(len(part.files), -1, dtype=np.int64)
             for slot, file in enumerate(part.files):
                 if file is not None:
                     numbers[slot] = len(self.files)
                     self.files.append(file)
             of_rows.append(numbers[part.segment.slots])
-            keys.append(part.segment.ordinals)
-        self.rows = at
         self.file_of: NDArray[np.int64] = _joined(of_rows, np.int64)
+        self.ordinals: NDArray[np.int64] = _joined(
+            [p.segment.ordinals for p in self.parts], np.int64
+        )
+        self.lengths: NDArray[np.uint16] = _joined(
+            [part.segment.lengths for part in self.parts], np.uint16
+        ).reshape(-1, FIELDS)
+        """How many terms each field of each row has."""
+        by_path = sorted(range(len(self.files)), key=lambda i: self.files[i].path)
+        self._by_path: NDArray[np.int64] = np.array(by_path, dtype=np.int64)
+        self._lengths = self.lengths[self.file_of >= 0].sum(axis=0, dtype=np.int64)
+        self.callables = Callables()
+        self._finish()
+
+    def _finish(self) -> None:
+        """What follows from the parts, the files and the rows."""
+        import numpy as np
+
+        self.firsts: list[int] = []
+        at = 0
+        for part in self.parts:
+            self.firsts.append(at)
+            at += part.segment.rows
+        self.rows = at
         self.alive: NDArray[np.bool_] = self.file_of >= 0
         self.chunks = int(self.alive.sum())
         ranks = np.empty(len(self.files) + 1, dtype=np.int64)
-        by_path = sorted(range(len(self.files)), key=lambda i: self.files[i].path)
-        ranks[by_path] = np.arange(len(self.files))
+        ranks[self._by_path] = np.arange(len(self.files))
         ranks[-1] = len(self.files)
-        ordinals = _joined(keys, np.int64)
-        self.ordinals = ordinals
-        self.ties: NDArray[np.int64] = (ranks[self.file_of] << 32) + ordinals
+        self.ties: NDArray[np.int64] = (ranks[self.file_of] << 32) + self.ordinals
         """What decides between equal scores: path, then place in the file."""
         self._norms: dict[object, NDArray[np.float32]] = {}
+        self._kept: dict[Callable[[str], bool], NDArray[np.int8]] = {}
+        self._asked = 0
         self._lock = threading.Lock()
 
     @cached_property
@@ -102,60 +128,137 @@ class Corpus:
         return _joined([part.segment.kinds for part in self.parts], np.uint8)
 
     @cached_property
-    def lengths(self) -> NDArray[np.int64]:
-        """How many terms each field of each row has."""
+    def filled(self) -> int:
+        """How many files have a chunk. An empty one may be among the files or not."""
         import numpy as np
 
-        joined = _joined([part.segment.lengths for part in self.parts], np.int64)
-        return joined.reshape(-1, FIELDS)
+        return int(np.count_nonzero(np.bincount(self.file_of[self.alive])))
+
+    @cached_property
+    def file_norms(self) -> Floats:
+        """What divides a word's frequency in each file, so that long files have no advantage."""
+        import numpy as np
+
+        body = self.lengths[self.alive][:, Field.BODY]
+        totals = np.bincount(self.file_of[self.alive], weights=body, minlength=len(self.files))
+        average = float(totals.sum()) / max(1, self.filled) or 1.0
+        return 1.0 - FILE_SLOPE + FILE_SLOPE * (totals / average)
 
     @cached_property
     def average_lengths(self) -> Floats:
         import numpy as np
 
-        totals = self.lengths[self.alive].sum(axis=0)
-        return np.asarray(totals / max(1, self.chunks), dtype=np.float64)
+        return np.asarray(self._lengths / max(1, self.chunks), dtype=np.float64)
 
     def changed(self, fresh: Iterable[Part], replaced: Iterable[str]) -> Corpus:
-        """The corpus with other parts in place of some files."""
-        gone = frozenset(replaced)
-        if not gone:
-            return Corpus([*self.parts, *fresh])
-        parts = [
-            Part(
-                part.segment,
-                [None if file is None or file.path in gone else file for file in part.files],
-            )
-            for part in self.parts
+        """The corpus with other parts in place of some files.
+
+        It costs as much as has changed, and a few passes over the rows.
+        """
+        import numpy as np
+
+        paths = frozenset(replaced)
+        gone = np.array([file.path in paths for file in self.files], dtype=np.bool_)
+        after = Corpus([part for part in fresh if part.segment.rows])
+        # Numbers of files as they will be: those that stay move up, the fresh ones come last.
+        renamed = np.append(np.where(gone, -1, np.cumsum(~gone) - 1), -1)
+        file_of = renamed[self.file_of]
+        parts, kept = self._parts_left(gone, file_of)
+        left = len(self.files) - int(gone.sum())
+        files = [file for file, went in zip(self.files, gone.tolist(), strict=True) if not went]
+        own = after.file_of
+        made = object.__new__(Corpus)
+        made.parts = [*parts, *after.parts]
+        made.files = [*files, *after.files]
+        made.file_of = np.concatenate([file_of[kept], np.where(own >= 0, own + left, -1)])
+        made.ordinals = np.concatenate([self.ordinals[kept], after.ordinals])
+        made.lengths = np.concatenate([self.lengths[kept], after.lengths])
+        went = self.lengths[(self.file_of >= 0) & (file_of < 0)].sum(axis=0, dtype=np.int64)
+        made._lengths = self._lengths - went + after._lengths
+        by_path = renamed[self._by_path]
+        by_path = by_path[by_path >= 0]
+        places = [
+            bisect_left(by_path, file.path, key=lambda i: files[i].path) for file in after.files
         ]
-        return Corpus([*parts, *fresh])
+        order = after._by_path
+        made._by_path = np.insert(by_path, np.array(places, dtype=np.int64)[order], order + left)
+        made.callables = self.callables
+        made._finish()
+        return made
+
+    def _parts_left(
+        self, gone: NDArray[np.bool_], file_of: NDArray[np.int64]
+    ) -> tuple[list[Part], NDArray[np.bool_]]:
+        """The parts without the files that are gone, and which rows are in them still."""
+        import numpy as np
+
+        kept = np.ones(self.rows, dtype=np.bool_)
+        parts = []
+        for first, part in zip(self.firsts, self.parts, strict=True):
+            rows = slice(first, first + part.segment.rows)
+            if not (file_of[rows] >= 0).any():
+                kept[rows] = False
+                continue
+            before = self.file_of[rows]
+            dead = np.unique(part.segment.slots[(before >= 0) & gone[before]])
+            if len(dead):
+                files = list(part.files)
+                for slot in dead.tolist():
+                    files[slot] = None
+                part = Part(part.segment, files)
+            parts.append(part)
+        return parts, kept
+
+    def kept(self, keep: Callable[[str], bool], files: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of some files `keep` keeps, by their paths; it is asked about each of them once."""
+        import numpy as np
+
+        with self._lock:
+            known = self._kept.get(keep)
+            if known is None:
+                if len(self._kept) >= KEPT_MAX:
+                    self._kept.pop(next(iter(self._kept)))
+                known = self._kept[keep] = np.full(len(self.files), -1, dtype=np.int8)
+        for file in set(files[known[files] < 0].tolist()):
+            known[file] = keep(self.files[file].path)
+        return known[files] > 0
 
     # The lexical lane.
 
     def field_worths(
         self, weights: Sequence[float], slopes: Sequence[float]
-    ) -> NDArray[np.float32]:
-        """What one occurrence is worth in each field of each row, longer fields giving less.
+    ) -> Callable[[NDArray[np.int64], NDArray[np.uint8]], NDArray[np.float32]]:
+        """Tells what one occurrence is worth in fields of rows, longer fields giving less.
 
-        Flat: row * FIELDS + field. Rows that do not count are worth nothing.
+        The first questions ask for a few rows only. Then all of them are worked out at once, for
+        looking one up is quicker.
         """
         import numpy as np
 
         key = (tuple(weights), tuple(slopes))
         with self._lock:
             known = self._norms.get(key)
+            self._asked += 1
+        average = np.where(self.average_lengths > 0, self.average_lengths, 1.0)
+        slope = np.asarray(slopes, dtype=np.float64)
+        weight = np.asarray(weights, dtype=np.float64)
+
+        def worths(lengths: NDArray[Any], field: Any) -> NDArray[np.float32]:
+            norm = 1.0 - slope[field] + slope[field] * (lengths / average[field])
+            worth: NDArray[np.float32] = (weight[field] / np.maximum(norm, 1e-3)).astype(np.float32)
+            return worth
+
+        if known is None and self._asked <= ASKED_BEFORE_TABLE:
+            lengths = self.lengths.reshape(-1)
+            return lambda rows, fields: worths(lengths[rows * FIELDS + fields], fields)
         if known is None:
-            average = np.where(self.average_lengths > 0, self.average_lengths, 1.0)
-            slope = np.asarray(slopes, dtype=np.float64)
-            norm = 1.0 - slope + slope * (self.lengths / average)
-            worth = np.asarray(weights, dtype=np.float64) / np.maximum(norm, 1e-3)
-            worth[~self.alive] = 0.0
-            known = worth.astype(np.float32).reshape(-1)
+            known = worths(self.lengths, slice(None)).reshape(-1)
             with self._lock:
                 if len(self._norms) > 4:
                     self._norms.clear()
                 self._norms[key] = known
-        return known
+        table = known
+        return lambda rows, fields: table[rows * FIELDS + fields]
 
     def entries(
         self, term: str, *, prefix: bool = False
@@ -168,7 +271,7 @@ class Corpus:
             segment = part.segment
             low, high = segment.entries_of_prefix(term) if prefix else segment.entries(term)
             if low < high:
-                at = segment.entry_rows[low:high].astype(np.int64) + first
+                at = np.add(segment.entry_rows[low:high], first, dtype=np.int64)
                 packed = segment.entry_counts[low:high]
                 if self.chunks < self.rows:
                     living = self.alive[at]
@@ -193,6 +296,11 @@ class Corpus:
         """How many numbers a vector has; 0 when there are none."""
         return max((part.segment.vectors.shape[1] for part in self.parts), default=0)
 
+    @property
+    def exhaustive(self) -> bool:
+        """Whether `nearness` compares every row, and not only those that signs choose."""
+        return self.rows <= EXACT_ROWS_MAX
+
     def nearness(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """The inner product of every row with a question's vector, at stored precision.
 
@@ -201,7 +309,7 @@ class Corpus:
         import numpy as np
 
         near = np.zeros(self.rows, dtype=np.float32)
-        if self.rows > EXACT_ROWS_MAX:
+        if not self.exhaustive:
             rows = self._by_signs(vector)
             near[rows] = self.nearness_of(vector, rows)
             return near
@@ -210,10 +318,7 @@ class Corpus:
             segment = part.segment
             if segment.vectors.shape[1] == len(asked):
                 out = near[first : first + segment.rows]
-                for at in range(0, segment.rows, BLOCK_ROWS):
-                    block = segment.vectors[at : at + BLOCK_ROWS].astype(np.float32)
-                    # Not by a matrix library: its threads wait for each other on a busy machine.
-                    np.einsum("ij,j->i", block, asked, out=out[at : at + BLOCK_ROWS])
+                _products(segment.vectors, asked, out)
                 out *= segment.scales
         near *= scale
         return near
@@ -231,8 +336,9 @@ class Corpus:
             inside = np.flatnonzero((rows >= first) & (rows < first + segment.rows))
             if segment.vectors.shape[1] == len(asked) and len(inside):
                 at = rows[inside] - first
-                block = segment.vectors[at].astype(np.float32)
-                near[inside] = np.einsum("ij,j->i", block, asked) * segment.scales[at]
+                found = np.empty(len(at), dtype=np.float32)
+                _products(segment.vectors[at], asked, found)
+                near[inside] = found * segment.scales[at]
         return near * scale
 
     def _by_signs(self, vector: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -265,20 +371,38 @@ class Corpus:
         dimension = self.dimension
         whole = np.zeros((len(rows), dimension), dtype=np.float32)
         digests = np.zeros(len(rows), dtype=np.uint32)
-        for i, row in enumerate(rows.tolist()):
-            at = bisect_right(self.firsts, row) - 1
-            segment, inside = self.parts[at].segment, row - self.firsts[at]
-            digests[i] = segment.digests[inside]
+        for first, part in zip(self.firsts, self.parts, strict=True):
+            segment = part.segment
+            inside = np.flatnonzero((rows >= first) & (rows < first + segment.rows))
+            at = rows[inside] - first
+            digests[inside] = segment.digests[at]
             if segment.vectors.shape[1] == dimension:
-                whole[i] = segment.vectors[inside]
-        # Whole numbers below 2**24, so these products are exact too.
-        products = np.einsum("ij,kj->ik", whole, whole).astype(np.float64)
-        squares = np.diagonal(products)
+                whole[inside] = segment.vectors[at]
+        products = np.empty((len(rows), len(rows)), dtype=np.float32)
+        few = max(1, PRODUCTS_ALONE // max(1, whole.size))
+        for start in range(0, len(rows), few):
+            # Whole numbers below 2**24, so these products are exact too.
+            np.dot(whole[start : start + few], whole.T, out=products[start : start + few])
+        squares = np.diagonal(products).astype(np.float64)
         lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
         near: NDArray[np.bool_] = products > nearness * lengths[:, None] * lengths[None, :]
         near |= digests[:, None] == digests[None, :]
         np.fill_diagonal(near, False)
         return near
+
+
+def _products(
+    vectors: NDArray[np.int8], asked: NDArray[np.float32], out: NDArray[np.float32]
+) -> None:
+    """The inner product of each row with whole numbers, into `out`."""
+    import numpy as np
+
+    block = np.empty((min(BLOCK_ROWS, len(vectors)), len(asked)), dtype=np.float32)
+    for at in range(0, len(vectors), BLOCK_ROWS):
+        rows = vectors[at : at + BLOCK_ROWS]
+        floats = block[: len(rows)]
+        np.copyto(floats, rows)
+        np.dot(floats, asked, out=out[at : at + BLOCK_ROWS])
 
 
 def _levels(vector: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:

@@ -348,7 +348,7 @@ def regions(
         if at < first:
             yield _gap(path, language, lines, at, first - 1)
         own = _joined(lines[first - 1 : last])
-        yield replace(chunk, start_line=first, end_line=last, text=own)
+        yield chunk._replace(start_line=first, end_line=last, text=own)
         at = last + 1
     if at <= len(lines):
         yield _gap(path, language, lines, at, len(lines))

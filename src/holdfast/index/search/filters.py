@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from holdfast.files.ignore import Rules
 from holdfast.files.policy import language_of
 from holdfast.index.search.operators import Query
-from holdfast.index.search.scopes import Scope, in_scope
+from holdfast.index.search.scopes import SCOPES, Scope, in_scope
 
 _WIDER = {"typescript": ("typescript", "tsx"), "c": ("c", "cpp"), "cpp": ("cpp", "c")}
 """Languages that share file names: which one a header is written in is known from inside only."""
@@ -34,6 +35,12 @@ class PathPattern:
         return False
 
 
+_BY_SCOPE: dict[Scope, Callable[[str], bool]] = {
+    scope: partial(in_scope, scope=scope) for scope in SCOPES
+}
+"""Always the same functions, so that what they say of a file can be remembered."""
+
+
 def files_kept(query: Query, scope: Scope, below: Sequence[str]) -> Callable[[str], bool]:
     """Whether a file can be in the answer; `below` names directories, "" for all of the tree."""
     wanted = [PathPattern(pattern) for pattern in query.paths]
@@ -41,7 +48,7 @@ def files_kept(query: Query, scope: Scope, below: Sequence[str]) -> Callable[[st
     languages = {name for asked in query.langs for name in _WIDER.get(asked, (asked,))}
     known: dict[str, bool] = {}
     if not (wanted or unwanted or languages) and "" in below:
-        return lambda path: in_scope(path, scope)
+        return _BY_SCOPE[scope]
 
     def decide(path: str) -> bool:
         return (

@@ -15,39 +15,58 @@ from holdfast.index.search import trigrams
 ALIKE = 0.92
 """The share of trigrams that two texts have in common, of those either has."""
 CHARACTERS_MIN = 200
+BEGINNING, BEGINS_ALIKE = 240, 40
+"""How much of a text is looked at for its first letters, and how many of them."""
 COMPARED_MAX = 40
 """How many texts are compared by trigrams; beyond, only what is the same is folded."""
 
 
 def folded(texts: Sequence[str]) -> list[int]:
     """For each text, the place of the first one that it is like; its own if there is none."""
-    by_words: dict[str, int] = {}
-    places = [by_words.setdefault("".join(text.split()), i) for i, text in enumerate(texts)]
+    places = _same_words(texts)
     long = [
         i
         for i, text in enumerate(texts[:COMPARED_MAX])
         if places[i] == i and len(text) >= CHARACTERS_MIN
     ]
-    leaders: list[int] = []
-    alike = _alike([texts[i] for i in long]) if len(long) > 1 else [[False]]
-    for at, i in enumerate(long):
-        leader = next((before for before in leaders if alike[at][before]), None)
-        if leader is None:
-            leaders.append(at)
-        else:
-            places[i] = long[leader]
+    followers: set[int] = set()
+    for leader, at in sorted(_alike([texts[i] for i in long])) if len(long) > 1 else ():
+        if leader not in followers and at not in followers:
+            followers.add(at)
+            places[long[at]] = long[leader]
     return [places[place] for place in places]
 
 
-def _alike(texts: Sequence[str]) -> list[list[bool]]:
-    """Which of some texts have nearly the same trigrams as which."""
+def _same_words(texts: Sequence[str]) -> list[int]:
+    """For each text, the first one that differs from it in white space only."""
+    places = list(range(len(texts)))
+    # The same words begin alike, which is quickly seen; few other texts do.
+    alike: dict[str, list[int]] = {}
+    for i, text in enumerate(texts):
+        begins = "".join(text[:BEGINNING].split())
+        if len(begins) < BEGINS_ALIKE:
+            begins = "".join(text.split())
+        alike.setdefault(begins[:BEGINS_ALIKE], []).append(i)
+    for some in alike.values():
+        if len(some) > 1:
+            by_words: dict[str, int] = {}
+            for i in some:
+                places[i] = by_words.setdefault("".join(texts[i].split()), i)
+    return places
+
+
+def _alike(texts: Sequence[str]) -> set[tuple[int, int]]:
+    """Pairs of texts, the first one first, that have nearly the same trigrams."""
     import numpy as np
 
-    rows = np.frombuffer(trigrams.signatures(texts), dtype=np.uint8).reshape(-1, trigrams.WIDTH)
-    both = np.stack([trigrams.bits_set(rows & row) for row in rows])
-    sizes = np.diagonal(both)
-    either = sizes[:, None] + sizes[None, :] - both
+    # Only texts of nearly the same length can be alike; most pairs need no more than that.
     lengths = np.array([len(text) for text in texts], dtype=np.float64)
     near = np.minimum.outer(lengths, lengths) >= ALIKE * np.maximum.outer(lengths, lengths)
-    found: list[list[bool]] = ((both >= ALIKE * either) & near).tolist()
-    return found
+    one, other = np.nonzero(np.triu(near, 1))
+    if not len(one):
+        return set()
+    rows = np.frombuffer(trigrams.signatures(texts), dtype=np.uint8).reshape(-1, trigrams.WIDTH)
+    sizes = trigrams.bits_set(rows)
+    both = trigrams.bits_set(rows[one] & rows[other])
+    alike = both >= ALIKE * (sizes[one] + sizes[other] - both)
+    return set(zip(one[alike].tolist(), other[alike].tolist(), strict=True))

@@ -6,6 +6,8 @@ candidates, from 0 for the last of them to 1 for the first, before they are adde
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from heapq import heapify, heappop, heapreplace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,8 +41,8 @@ def best_rows(
     above = np.flatnonzero(scores > floor)
     if len(above) > limit:
         # All that tie with the last place stay in, so that the cut does not depend on layout.
-        last = np.partition(scores[above], len(above) - limit)[len(above) - limit]
-        above = above[scores[above] >= last]
+        some, place = scores[above], len(above) - limit
+        above = above[some >= np.partition(some, place)[place]]
     order = np.lexsort((ties[above], -scores[above]))
     return above[order][:limit]
 
@@ -52,37 +54,40 @@ def give_places(
     wanted: int,
     repeat: float,
     duplicate: float,
-    alike: NDArray[np.bool_] | None,
+    alike: Iterable[tuple[int, int]],
 ) -> list[tuple[int, float]]:
     """Candidates in the order shown, with the score each had when its turn came.
 
     A chunk is worth less after a better one of its file, and after one that says the same, because
-    the reader already has that. `alike[i, j]` tells near-duplicates.
+    the reader already has that. `alike` are pairs of near-duplicates, each both ways.
     """
-    import numpy as np
-
-    # In the order of ties the first of the best is the one to show; what was shown is -inf.
-    order = np.argsort(ties, kind="stable")
-    left = scores[order].astype(np.float64)
-    of = files[order]
-    numbers = order.tolist()
-    same: dict[int, NDArray[np.int64]] = {}
-    has_alike = np.zeros(len(left), np.bool_)
-    if alike is not None and duplicate != 1.0:
-        has_alike |= alike.any(axis=1)
+    left: list[float] = scores.tolist()
+    of: list[int] = files.tolist()
+    same: dict[int, list[int]] = {}
+    for number, file in enumerate(of):
+        same.setdefault(file, []).append(number)
+    twins: dict[int, list[int]] = {}
+    for one, other in alike:
+        twins.setdefault(one, []).append(other)
+    # Scores only fall. So the top of the heap is the next one, if it still has that score; else it
+    # goes back in with the one it has.
+    heap = list(zip((-scores).tolist(), ties.tolist(), range(len(left)), strict=True))
+    heapify(heap)
+    shown: set[int] = set()
     places: list[tuple[int, float]] = []
-    for _ in range(min(wanted, len(left))):
-        best = int(left.argmax())
-        places.append((numbers[best], float(left[best])))
-        file = int(of[best])
-        if file not in same:
-            same[file] = np.flatnonzero(of == file)
-        same[file] = rest = same[file][same[file] != best]
-        left[best] = -np.inf
-        if repeat != 1.0:
-            left[rest] *= repeat
-        if alike is not None and has_alike[numbers[best]]:
-            near = np.flatnonzero(alike[numbers[best]][order])
-            near = near[(of[near] != file) & (left[near] > -np.inf)]
-            left[near] *= duplicate
+    while heap and len(places) < wanted:
+        score, tie, best = heap[0]
+        if -score != left[best]:
+            heapreplace(heap, (-left[best], tie, best))
+            continue
+        heappop(heap)
+        places.append((best, left[best]))
+        shown.add(best)
+        file = of[best]
+        same[file].remove(best)
+        for number in same[file]:
+            left[number] *= repeat
+        for number in twins.get(best, ()):
+            if of[number] != file and number not in shown:
+                left[number] *= duplicate
     return places

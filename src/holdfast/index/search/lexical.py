@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
 
 PREFIX_CHARACTERS_MIN = 3
+SPARSE = 8
+"""A word with fewer entries than one for so many rows is added where it stands only."""
 PREFIX_ENTRIES_MAX = 20_000
 """A beginning that so many words share tells nothing."""
 
@@ -34,8 +36,11 @@ class Occurrences:
     fields: NDArray[np.uint8]
     counts: NDArray[np.uint8]
     worths: NDArray[np.float32]
+    values: NDArray[np.float32]
+    """What each entry adds to its chunk's frequency: count, field and form together."""
     weight: float
     """The word's own weight: how much it tells (idf) by how much it was asked for."""
+    asked: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +64,17 @@ def rank_lexical(question: Question, corpus: Corpus, weights: Weights) -> Lexica
             continue
         rows, packed, worths, exact_rows = gathered
         fields, counts = packed >> np.uint8(5), packed & np.uint8(31)
-        value = worth_of[rows * 8 + fields] * counts * worths
+        value = worth_of(rows, fields) * counts * worths
         frequency = np.bincount(rows, weights=value, minlength=corpus.rows)
         containing = exact_rows or int(np.count_nonzero(frequency))
         weight = asked * idf(corpus.chunks, containing)
-        scores += weight * (frequency / (frequency + weights.fields.saturation))
-        found.append(Occurrences(rows, fields, counts, worths, weight))
+        if len(rows) * SPARSE < corpus.rows:
+            at = np.flatnonzero(frequency)
+            frequency = frequency[at]
+            scores[at] += weight * (frequency / (frequency + weights.fields.saturation))
+        else:
+            scores += weight * (frequency / (frequency + weights.fields.saturation))
+        found.append(Occurrences(rows, fields, counts, worths, value, weight, asked))
     return Lexical(scores, found)
 
 
@@ -106,9 +116,10 @@ def _gather(
         if not len(at) or (prefix and len(at) > PREFIX_ENTRIES_MAX):
             continue
         if number == 0:
-            searched = at[packed >> 5 != Field.CALL]
+            called = packed >> 5 == Field.CALL
+            searched = at[~called] if called.any() else at
             # Entries of one term are in the order of rows within each segment.
-            exact = int(np.count_nonzero(np.diff(searched))) + 1 if len(searched) else 0
+            exact = int(np.count_nonzero(searched[1:] != searched[:-1])) + 1 if len(searched) else 0
         rows.append(at)
         counts.append(packed)
         worths.append(np.full(len(at), worth, dtype=np.float32))

@@ -8,12 +8,12 @@ near, it is the beginning.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from holdfast.index.search.regex import LineMatch, lines_of
-from holdfast.index.search.terms import WORD, terms_of
+from holdfast.index.search.terms import WORD, terms
 from holdfast.index.search.understand import Question
 
 LINES_DEFAULT = 10
@@ -22,9 +22,9 @@ CHARACTERS_MAX = 4_000
 GAP = "⋮"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
-    """What to look for in a line: terms with what each is worth, and lines already known."""
+    """What to look for in a text: terms with what each is worth, and lines already known."""
 
     worth: dict[str, float]
     known: tuple[LineMatch, ...] = ()
@@ -39,6 +39,14 @@ class Asked:
         for join in question.joins if question is not None else ():
             worth.setdefault(join, 1.0)
         return cls(worth, tuple(known))
+
+    @cached_property
+    def beginnings(self) -> tuple[str, ...]:
+        """How words begin that count as these terms.
+
+        `stem` takes endings off and may then change the last letter, of four or more.
+        """
+        return tuple({term[:-1] if len(term) > 3 else term for term in self.worth})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +84,10 @@ class Preview:
 
 def preview(text: str, first_line: int, asked: Asked, lines_max: int = LINES_DEFAULT) -> Preview:
     """At most `lines_max` lines of a text that starts at `first_line`."""
-    lines = [line.removesuffix("\r") for line in lines_of(text)]
-    scores = _scores(lines, first_line, asked)
+    lines = lines_of(text)
+    if "\r" in text:
+        lines = [line.removesuffix("\r") for line in lines]
+    scores = _scores(text, lines, first_line, asked)
     matched = tuple(first_line + i for i, score in enumerate(scores) if score > 0)
     while len(lines) > 1 and not lines[-1].strip() and scores[len(lines) - 1] == 0:
         lines.pop()
@@ -95,31 +105,36 @@ def preview(text: str, first_line: int, asked: Asked, lines_max: int = LINES_DEF
     return Preview(tuple(shown), matched, len(shown) == len(lines) and not cut)
 
 
-def _scores(lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:
+def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:
     """What each line is worth. A term counts in the line where it is met first, then half."""
     known = {match.line - first_line for match in asked.known}
     scores = [2.0 if i in known else 0.0 for i in range(len(lines))]
     if not asked.worth:
         return scores
     met: set[str] = set()
-    known_words: dict[str, tuple[str, ...]] = {}
-    # Stemming changes the end of a word: most lines can be passed over by its beginning.
-    begins = re.compile("|".join(sorted({re.escape(term[:2]) for term in asked.worth})))
-    for i, line in enumerate(lines):
-        if not begins.search(line.lower().replace("_", "")):
-            continue
-        here: set[str] = set()
-        for word in WORD.findall(line):
-            asked_for = known_words.get(word)
-            if asked_for is None:
-                asked_for = tuple(term for term in terms_of(word) if term in asked.worth)
-                known_words[word] = asked_for
-            if asked_for:
-                here.update(asked_for)
+    for i in _may_hold(text, asked.beginnings):
+        here = asked.worth.keys() & terms(lines[i])
         for term in here:
             scores[i] += asked.worth[term] * (0.5 if term in met else 1.0)
         met |= here
     return scores
+
+
+def _may_hold(text: str, beginnings: Iterable[str]) -> list[int]:
+    """The lines in which a word, or a part of one, begins so; counted from 0, in order."""
+    plain = text.lower().replace("_", "")
+    found: set[int] = set()
+    for begins in beginnings:
+        line = start = 0
+        at = plain.find(begins)
+        while at >= 0:
+            line += plain.count("\n", start, at)
+            found.add(line)
+            start = plain.find("\n", at)
+            if start < 0:
+                break
+            at = plain.find(begins, start)
+    return sorted(found)
 
 
 def _chosen(lines: Sequence[str], scores: Sequence[float], lines_max: int) -> list[int]:
@@ -128,8 +143,10 @@ def _chosen(lines: Sequence[str], scores: Sequence[float], lines_max: int) -> li
         return list(range(len(lines)))
     head = next((i for i, line in enumerate(lines) if WORD.search(line)), 0)
     chosen = {head}
-    for i in sorted(range(len(lines)), key=lambda i: (-scores[i], i)):
-        if len(chosen) >= lines_max or scores[i] <= 0:
+    worth = [i for i in range(len(lines)) if scores[i] > 0]
+    worth.sort(key=lambda i: -scores[i])  # Of equal lines the first comes first.
+    for i in worth:
+        if len(chosen) >= lines_max:
             break
         chosen.add(i)
     return sorted(_widened(chosen, lines, lines_max))

@@ -11,8 +11,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -33,14 +34,13 @@ PREVIEW_LINES = (LINES_DEFAULT, 4, 1)
 """How long a preview is; shorter where the budget is short."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One chunk or symbol in its place, with what put it there."""
 
     root: str
     chunk: StoredChunk
     score: float
-    signals: Mapping[str, float] = field(default_factory=dict)
+    signals: Mapping[str, float] = MappingProxyType({})
     lines: tuple[LineMatch, ...] = ()
 
 
@@ -119,8 +119,9 @@ class Items:
         several_roots: bool = False,
         debug: bool = False,
     ) -> None:
-        self._question, self._freshness, self._raw = question, freshness, raw
+        self._freshness, self._raw = freshness, raw
         self._holds, self._several, self._debug = holds, several_roots, debug
+        self._asked = Asked.by(question)
 
     def page(self, groups: Sequence[Group], start: int, limit: int, budget: int) -> Page:
         """Items from `start` on, as many as fit; at least one, if only as a pointer."""
@@ -207,7 +208,7 @@ class Items:
 
     def _preview(self, group: Group, level: int) -> Preview:
         best = group.best
-        asked = Asked.by(self._question, best.lines)
+        asked = replace(self._asked, known=best.lines) if best.lines else self._asked
         return preview(best.chunk.text, best.chunk.start_line, asked, PREVIEW_LINES[level])
 
     def _place(self, group: Group) -> Wire:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from holdfast.index.search.fields import FIELDS, Field
@@ -39,12 +40,13 @@ def definitions(question: Question, corpus: Corpus) -> tuple[Rows, Floats]:
             return
         at = at[packed >> 5 == Field.NAME]
         worth = np.full(len(at), share)
-        worth[np.isin(corpus.kinds[at], _LESS_NUMBERS)] *= LESS_SHARE
+        worth *= _kind_shares()[corpus.kinds[at]]
         if owner:
             named = np.zeros(corpus.rows, dtype=np.bool_)
             for form in (EXACT + owner, owner, parts(owner)[0] if parts(owner) else owner):
                 found, fields = corpus.entries(form)
-                near = np.isin(fields >> 5, (Field.NAME, Field.OWNER, Field.STEM))
+                field = fields >> 5
+                near = (field == Field.NAME) | (field == Field.OWNER) | (field == Field.STEM)
                 named[found[near]] = True
             worth[~named[at]] *= OWNER_MISSING
         rows.append(at)
@@ -63,11 +65,19 @@ def definitions(question: Question, corpus: Corpus) -> tuple[Rows, Floats]:
     at, worth = np.concatenate(rows), np.concatenate(worths)
     order = np.lexsort((-worth, at))
     at, worth = at[order], worth[order]
-    first = np.append(True, at[1:] != at[:-1])
+    first = np.ones(len(at), dtype=np.bool_)
+    np.not_equal(at[1:], at[:-1], out=first[1:])
     return at[first], worth[first]
 
 
-_LESS_NUMBERS = [number for number, kind in enumerate(KINDS) if kind in _LESS]
+@cache
+def _kind_shares() -> Floats:
+    """What is left of a definition of each kind, by the kind's stored number."""
+    import numpy as np
+
+    shares = np.ones(256)
+    shares[[number for number, kind in enumerate(KINDS) if kind in _LESS]] = LESS_SHARE
+    return shares
 
 
 def stem_matches(question: Question, corpus: Corpus) -> tuple[Rows, Floats]:
@@ -110,16 +120,19 @@ def agreements(lexical: Lexical, corpus: Corpus, rows: Rows) -> dict[str, Floats
         total += word.weight
         here = np.zeros((FIELDS, len(rows)))
         at = place[word.rows]
-        near = (at >= 0) & (word.fields != Field.CALL)
+        near = np.flatnonzero(at >= 0)
+        worths = word.worths[near]
         # The best form last, so that it is the one that stays.
-        order = np.argsort(word.worths[near], kind="stable")
-        here[word.fields[near][order], at[near][order]] = word.worths[near][order]
+        order = np.argsort(worths, kind="stable")
+        near = near[order]
+        here[word.fields[near], at[near]] = worths[order]
+        here[Field.CALL] = 0.0
         found += word.weight * here
         matched += here
         anywhere += word.weight * here.max(axis=0)
         flags = np.zeros(len(corpus.files) + 1)
-        searched = word.fields != Field.CALL
-        flags[corpus.file_of[word.rows[searched]]] = 1.0
+        called = word.fields == Field.CALL
+        flags[corpus.file_of[word.rows[~called] if called.any() else word.rows]] = 1.0
         in_file += word.weight * flags
     total = total or 1.0
     lengths = np.maximum(corpus.lengths[rows].T, 1)
@@ -143,26 +156,23 @@ def centrality(corpus: Corpus) -> NDArray[np.float32]:
     """
     import numpy as np
 
-    numbers: dict[str, int] = {}
-    runs = []
-    for first, part in zip(corpus.firsts, corpus.parts, strict=True):
-        names, starts, low, high = part.segment.exact_terms
-        of_terms = np.fromiter(
-            (numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(names)
-        )
-        rows = part.segment.entry_rows[low:high].astype(np.int64) + first
-        fields = part.segment.entry_counts[low:high] >> 5
+    names = corpus.callables
+    found = [
+        (names.of(part.segment), first)
+        for first, part in zip(corpus.firsts, corpus.parts, strict=True)
+    ]
+    calls, defined = np.zeros(len(names)), np.zeros(len(names))
+    definitions = []
+    for named, first in found:
+        called = named.called[corpus.alive[named.called_in + first]]
+        rows = named.defined_in + first
         living = corpus.alive[rows]
-        runs.append((np.repeat(of_terms, np.diff(starts))[living], rows[living], fields[living]))
-    calls = np.zeros(len(numbers))
-    defined = np.zeros(len(numbers))
-    for terms, _, fields in runs:
-        calls += np.bincount(terms[fields == Field.CALL], minlength=len(numbers))
-        defined += np.bincount(terms[fields == Field.NAME], minlength=len(numbers))
+        definitions.append((named.defined[living], rows[living]))
+        calls += np.bincount(called, minlength=len(names))
+        defined += np.bincount(definitions[-1][0], minlength=len(names))
     worth = np.log1p(calls / np.maximum(defined, 1)).astype(np.float32)
     out = np.zeros(corpus.rows, dtype=np.float32)
-    for terms, rows, fields in runs:
-        named = fields == Field.NAME
-        np.maximum.at(out, rows[named], worth[terms[named]])
+    for terms, rows in definitions:
+        np.maximum.at(out, rows, worth[terms])
     top = float(out.max(initial=0.0))
     return out / np.float32(top) if top else out
