@@ -40,6 +40,8 @@ class _Kept(msgspec.Struct, array_like=True, gc=False):
     facts: bytes
     postings: bytes
     vectors: bytes
+    signatures: bytes
+    names: bytes
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -47,10 +49,13 @@ _decoder = msgspec.msgpack.Decoder(_Kept)
 
 
 def pack(file: PreparedFile) -> bytes:
-    """What cost something to make of a file: its facts, its postings and its vectors."""
+    """What cost something to make of a file: its facts, what it is found by, and its vectors."""
     return _encoder.encode(
-        _Kept(file.language, file.problem, file.facts, file.postings, file.vectors)
-    )
+        _Kept(
+            file.language, file.problem, file.facts, file.postings, file.vectors, file.signatures,
+            file.names,
+        )
+    )  # fmt: skip
 
 
 def unpack(data: bytes, job: Job, dimension: int) -> PreparedFile | None:
@@ -69,7 +74,7 @@ def unpack(data: bytes, job: Job, dimension: int) -> PreparedFile | None:
         return None
     return PreparedFile(
         job.path, job.entry, kept.language, kept.problem, kept.facts, chunks, kept.postings,
-        kept.vectors,
+        kept.vectors, kept.signatures, kept.names,
     )  # fmt: skip
 
 

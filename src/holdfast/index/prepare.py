@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.files.policy import language_of, unfit
 from holdfast.files.snapshot import Entry
@@ -11,6 +11,7 @@ from holdfast.index import facts as facts_of
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.facts import MODULE, Chunk, FileFacts, Problem, Span
 from holdfast.index.generation import PreparedChunk, PreparedFile
+from holdfast.index.search import trigrams
 from holdfast.index.search.fields import fields_of
 from holdfast.index.search.postings import postings
 from holdfast.index.search.terms import WORD
@@ -29,7 +30,7 @@ PREPARED_VERSION = 4
 1: chunks with header and body words.
 2: chunks, and postings by field.
 3: files without an extension may be for a shell.
-4: postings of a file have their terms in no order, and another digest of a body.
+4: postings of a file have their terms in no order, and another digest of a body; trigrams.
 """
 
 
@@ -66,16 +67,7 @@ def with_vectors(file: PreparedFile, provider: EmbeddingProvider) -> PreparedFil
 
 
 def replace_vectors(file: PreparedFile, vectors: bytes) -> PreparedFile:
-    return PreparedFile(
-        file.path,
-        file.entry,
-        file.language,
-        file.problem,
-        file.facts,
-        file.chunks,
-        file.postings,
-        vectors,
-    )
+    return replace(file, vectors=vectors)
 
 
 def without_parser(job: Job, why: str) -> PreparedFile:
@@ -116,6 +108,8 @@ def _file(
         chunks,
         packed,
         b"",
+        trigrams.signatures_of(chunks, job.entry.stat.size_bytes),
+        trigrams.encode_names(facts.symbols),
     )
 
 

@@ -25,7 +25,6 @@ from holdfast.index.errors import HOME_HINT, BackendUnavailable, DamagedBackend
 from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk, Totals
 from holdfast.index.leases import root_key
 from holdfast.index.search import segment as segment_format
-from holdfast.index.search import trigrams
 from holdfast.index.search.merging import merge
 from holdfast.index.search.trigrams import KeptFile
 from holdfast.index.segments import (
@@ -509,7 +508,7 @@ class SqliteWriter:
              None if slot is None else self._next_segment, slot),
         )  # fmt: skip
         run("INSERT INTO facts VALUES (?,?)", (number, file.facts))
-        run("INSERT INTO trigram VALUES (?,?,?)", (number, *trigrams.of_file(file)))
+        run("INSERT INTO trigram VALUES (?,?,?)", (number, file.signatures, file.names))
         if not file.chunks:
             return
         self._connection.executemany(
