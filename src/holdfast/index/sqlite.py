@@ -474,6 +474,8 @@ class SqliteWriter:
         self._connection, self._root, self._dimension = connection, root, dimension
         self.generation = int(_meta(connection, "generation") or 0) + 1
         self.published = False
+        self._put_anew: set[str] | None = None
+        """What was put since everything was dropped: nothing else can be in the way."""
         self._load_counters()
 
     def _load_counters(self) -> None:
@@ -493,10 +495,14 @@ class SqliteWriter:
         tables = _TABLES.split(";\n", 1)[1]  # All but meta, which says what generation we are.
         self._connection.execute(tables)
         self._connection.execute("DELETE FROM trigram")
+        self._put_anew = set()
         self._load_counters()
 
     def put(self, file: PreparedFile) -> None:
-        self.remove(file.path)
+        if self._put_anew is None or file.path in self._put_anew:
+            self.remove(file.path)
+        else:
+            self._put_anew.add(file.path)
         run, stat = self._connection.execute, file.entry.stat
         number = self._next_file
         self._next_file += 1
