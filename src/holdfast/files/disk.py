@@ -11,11 +11,15 @@ import hashlib
 import os
 import re
 import stat as modes
+import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from holdfast.files.ignore import Rules, RuleStack
+from holdfast.files.memory import TRUSTED_KINDS, Listed, memory_of, stamp_of
 from holdfast.files.policy import (
     DEFAULT_EXCLUSIONS,
     FOREVER_OUT,
@@ -32,6 +36,7 @@ from holdfast.files.snapshot import Entry, Snapshot, Stat, carried_over, compres
 CONTROL_FILES = (".gitignore", ".holdfastignore")
 
 _DEFAULTS = Rules(DEFAULT_EXCLUSIONS)
+_OUTPUTS = {ruled: Outputs(ruled) for ruled in (False, True)}
 
 
 @dataclass(slots=True)
@@ -47,7 +52,7 @@ class TreeMissing(Exception):
     """Raised when the root is not there, or is no directory."""
 
 
-def walk(root: str, policy: Policy | None = None) -> Walk:
+def walk(root: str, policy: Policy | None = None, now_ns: Callable[[], int] = time.time_ns) -> Walk:
     """Find every file of the tree that the policy and the tree's rules leave in."""
     policy = policy or Policy()
     try:
@@ -56,59 +61,160 @@ def walk(root: str, policy: Policy | None = None) -> Walk:
         raise TreeMissing(os.strerror(error.errno or errno.EIO)) from error
     if not modes.S_ISDIR(top.st_mode):
         raise TreeMissing("it is not a directory")
-    found = Walk()
-    extensions = policy.extensions()
-    mounts = mounted_below(root)
-    # A stack of our own: a tree can be deeper than the interpreter's.
-    pending: list[tuple[str, str, RuleStack]] = [("", root, _top_rules(root, policy))]
-    while pending:
-        key, directory, rules = pending.pop()
-        try:
-            with os.scandir(directory) as listing:
-                entries = list(listing)
-        except OSError as error:
-            if error.errno != errno.ENOENT or not key:
-                found.unreadable.add(key)
-            continue
-        prefix = f"{key}/" if key else ""
-        try:
-            rules = _with_control_files(rules, entries, prefix)
-        except OSError:
-            found.unreadable.add(key)
-            continue
-        for entry in entries:
-            name = entry.name
-            if not name.isascii() and not _utf8(name):
-                found.skipped["unnameable"] += 1
+    return _Walking(root, policy, top.st_dev, now_ns).run()
+
+
+class _Walking:
+    """One look at a tree. A stack of our own: a tree can be deeper than the interpreter's."""
+
+    def __init__(self, root: str, policy: Policy, device: int, now_ns: Callable[[], int]) -> None:
+        self._policy, self._device, self._now_ns = policy, device, now_ns
+        self._extensions = policy.extensions()
+        self._mounts = mounted_below(root)
+        # With nothing mounted below, the whole tree is of the kind its root is.
+        self._trusted = self._mounts is not None and not self._mounts and _trusted(root)
+        self._memory = memory_of(root, policy)
+        self._pending: list[tuple[str, str, RuleStack]] = [("", root, _top_rules(root, policy))]
+        self._found = Walk()
+
+    def run(self) -> Walk:
+        found = self._found
+        while self._pending:
+            key, directory, rules = self._pending.pop()
+            prefix = f"{key}/" if key else ""
+            known = self._memory.get(key)
+            try:
+                stamp = stamp_of(os.lstat(directory)) if self._trusted else None
+                if known is not None and stamp is not None and known.holds(rules, stamp):
+                    self._look_again(known, prefix, directory)
+                    continue
+                listed_ns = self._now_ns()
+                with os.scandir(directory) as listing:
+                    entries = list(listing)
+            except OSError as error:
+                if error.errno != errno.ENOENT or not key:
+                    found.unreadable.add(key)
                 continue
+            try:
+                own = _with_control_files(rules, entries, prefix)
+            except OSError:
+                found.unreadable.add(key)
+                continue
+            # Made anew and then handed over whole, for another look may be reading the old one.
+            fresh = Listed(rules, own)
+            judged = known if known is not None and known.rules == own else Listed(rules, own)
+            plain = self._list(fresh, judged, entries, prefix) and own == rules
+            fresh.settled(stamp if plain else None, listed_ns)
+            self._memory[key] = fresh
+            found.skipped.update(fresh.skipped)
+        return found
+
+    def _look_again(self, known: Listed, prefix: str, directory: str) -> None:
+        """Look at the files of a directory whose names are as they were."""
+        found, lstat = self._found, os.lstat
+        for name in known.files:
             path = prefix + name
             try:
-                if entry.is_symlink():
-                    found.skipped["symlink"] += 1
+                self._take(path, lstat(f"{directory}/{name}"))
+            except FileNotFoundError:
+                continue
+            except OSError:
+                found.unreadable.add(path)
+        for name in known.folders:
+            self._pending.append((prefix + name, f"{directory}/{name}", known.rules))
+        found.skipped.update(known.skipped)
+
+    def _list(
+        self, fresh: Listed, judged: Listed, entries: list[os.DirEntry[str]], prefix: str
+    ) -> bool:
+        """Judge the names of a directory; says whether they alone decide what is in it."""
+        found, mounts, rules = self._found, self._mounts, fresh.rules
+        skipped = fresh.skipped
+        plain = True
+
+        def skip(reason: str) -> None:
+            skipped[reason] = skipped.get(reason, 0) + 1
+
+        for entry in entries:
+            name = entry.name
+            path = prefix + name
+            try:
+                # First what was judged before, by the same rules: only its kind can be another.
+                if name in judged.others and entry.is_file(follow_symlinks=False):
+                    reason = fresh.others[name] = judged.others[name]
+                    skip(reason)
+                elif not name.isascii() and not _utf8(name):
+                    skip("unnameable")
+                elif entry.is_symlink():
+                    skip("symlink")
                 elif entry.is_dir(follow_symlinks=False):
-                    if name in FOREVER_OUT or rules.excludes(path, name, True):
-                        found.skipped["ignored"] += 1
+                    if name not in judged.folders and (
+                        name in FOREVER_OUT or rules.excludes(path, name, True)
+                    ):
+                        skip("ignored")
                     elif "\\" in name:
-                        found.skipped["unnameable"] += 1
+                        skip("unnameable")
                     elif (mounts is None or path in mounts) and entry.stat(
                         follow_symlinks=False
-                    ).st_dev != top.st_dev:
+                    ).st_dev != self._device:
                         # Another file system may be away next time; what is in it is not ours.
                         found.unreadable.add(path)
-                        found.skipped["mount"] += 1
+                        skip("mount")
                     else:
-                        pending.append((path, entry.path, rules))
-                elif (reason := _left_out(name, path, extensions, rules)) is not None and not (
-                    reason == "kind" and "." not in name and _is_script(entry, path, rules)
+                        fresh.folders.add(name)
+                        self._pending.append((path, entry.path, rules))
+                elif name in judged.files or (
+                    (why := _left_out(name, path, self._extensions, rules)) is None
                 ):
-                    found.skipped[reason] += 1
+                    fresh.files.add(name)
+                    self._take(path, entry.stat(follow_symlinks=False))
+                elif why != "kind" or "." in name:
+                    fresh.others[name] = why
+                    skip(why)
                 else:
-                    _take_file(found, policy, entry, path)
+                    plain = False  # It may be a script, which is told from inside.
+                    if _is_script(entry, path, rules):
+                        self._take(path, entry.stat(follow_symlinks=False))
+                    else:
+                        skip(why)
             except FileNotFoundError:
                 continue  # It went away while we looked, which is a deletion like any other.
             except OSError:
                 found.unreadable.add(path)
-    return found
+                plain = False
+        return plain
+
+    def _take(self, path: str, seen: os.stat_result) -> None:
+        if not modes.S_ISREG(seen.st_mode):
+            self._found.skipped["special"] += 1
+        elif seen.st_size > self._policy.size_bytes_max:
+            self._found.skipped["large"] += 1
+        else:
+            self._found.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+
+
+def _trusted(root: str) -> bool:
+    """Whether a tree is on a file system of which we know what its directories' times say."""
+    try:
+        table = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return False
+    return kind_at(table, os.path.realpath(root)) in TRUSTED_KINDS
+
+
+def kind_at(table: str, path: str) -> str:
+    """The kind of the file system at a path, by a table in the form of `mountinfo`; "" if none."""
+    best, kind = "", ""
+    for line in table.split("\n"):
+        row, _, rest = line.partition(" - ")
+        fields = row.split(" ", 5)
+        if len(fields) > 4:
+            point = _ESCAPE.sub(_unescaped, fields[4])
+            above = point.rstrip("/") + "/"
+            # Of several at one place the last is the one that is seen.
+            if f"{path}/".startswith(above) and len(above) >= len(best):
+                best, kind = above, rest.split(" ", 1)[0]
+    return kind
 
 
 def mounted_below(root: str) -> frozenset[str] | None:
@@ -152,16 +258,6 @@ def _left_out(name: str, path: str, extensions: frozenset[str], rules: RuleStack
     return "ignored" if rules.excludes(path, name, False) else None
 
 
-def _take_file(found: Walk, policy: Policy, entry: os.DirEntry[str], path: str) -> None:
-    seen = entry.stat(follow_symlinks=False)
-    if not modes.S_ISREG(seen.st_mode):
-        found.skipped["special"] += 1
-    elif seen.st_size > policy.size_bytes_max:
-        found.skipped["large"] += 1
-    else:
-        found.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
-
-
 def _is_script(entry: os.DirEntry[str], path: str, rules: RuleStack) -> bool:
     """Whether a file without an extension is a script: looked into only if somebody may execute
     it or it stands among scripts."""
@@ -202,36 +298,43 @@ def _with_control_files(
     present = {entry.name: entry.path for entry in entries if entry.name in CONTROL_FILES}
     for name in CONTROL_FILES:
         if name in present:
-            rules = rules.with_rules(Rules(_lines(present[name])), drop=len(prefix))
+            rules = rules.with_rules(_rules(present[name]), drop=len(prefix))
     return rules
 
 
-def _lines(path: str) -> list[str]:
+def _rules(path: str) -> Rules:
+    """The rules of a control file as it is now; the same object for the same lines."""
     if os.path.islink(path):
-        return []  # git does not follow a linked .gitignore either.
-    return Path(path).read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+        return _of_lines(())  # git does not follow a linked .gitignore either.
+    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    return _of_lines(tuple(text.split("\n")))
+
+
+@lru_cache(maxsize=512)
+def _of_lines(lines: tuple[str, ...]) -> Rules:
+    return Rules(lines)
 
 
 def _top_rules(root: str, policy: Policy) -> RuleStack:
     """The rules that hold before the tree's own: defaults, the caller's, and those of git above."""
     top, git = _repository(root)
     ruled = any(os.path.isfile(os.path.join(place, ".gitignore")) for place in (root, top or root))
-    rules = RuleStack().with_rules(Outputs(ruled)).with_rules(_DEFAULTS)
+    rules = RuleStack().with_rules(_OUTPUTS[ruled]).with_rules(_DEFAULTS)
     if git is not None:
         assert top is not None
         inside = os.path.relpath(root, top)
         prefix = "" if inside == "." else f"{inside}/"
         exclude = git / "info" / "exclude"
         if exclude.is_file():
-            rules = rules.with_rules(Rules(_lines(str(exclude))), prefix=prefix)
+            rules = rules.with_rules(_rules(str(exclude)), prefix=prefix)
         above = Path(top)
         for part in () if inside == "." else (".", *Path(inside).parts[:-1]):
             above = above / part
             down = os.path.relpath(root, above)
             for name in CONTROL_FILES:
                 if (above / name).is_file():
-                    rules = rules.with_rules(Rules(_lines(str(above / name))), prefix=f"{down}/")
-    return rules.with_rules(Rules(policy.ignore_patterns))
+                    rules = rules.with_rules(_rules(str(above / name)), prefix=f"{down}/")
+    return rules.with_rules(_of_lines(policy.ignore_patterns))
 
 
 def _repository(root: str) -> tuple[str | None, Path | None]:

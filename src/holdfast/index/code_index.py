@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from holdfast.index.content import ContentStore
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.fingerprint import SCHEMA_VERSION, Fingerprint
 from holdfast.index.freshness import FreshnessChecks
-from holdfast.index.gate import Gate, effective_record, pass_gate
+from holdfast.index.gate import Building, Gate, effective_record, pass_gate
 from holdfast.index.generation import Backend
 from holdfast.index.leases import Lease, Leases
 from holdfast.index.prepare import Extract, extract_facts
@@ -105,7 +105,16 @@ class CodeIndex:
         return requested, effective_record(requested, self.registry.records().values())
 
     def gate(self, record: Record | None) -> Gate:
-        return pass_gate(record, self.runtime(), lambda: self.prove(record.root if record else ""))
+        gate = pass_gate(record, self.runtime(), lambda: self.prove(record.root if record else ""))
+        return self.truly(gate)
+
+    def truly(self, gate: Gate) -> Gate:
+        """The gate, where a build whose writer is gone is not told as one that goes on."""
+        if not isinstance(gate, Building):
+            return gate
+        from holdfast.index.lifecycle import abandoned
+
+        return replace(gate, abandoned=abandoned(self, gate.record) is not None)
 
     def timestamp(self) -> str:
         return self.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -127,6 +136,8 @@ class CodeIndex:
         """What a build under a lease works with."""
         from holdfast.index.build import Tools
 
+        # A build forks its workers, if there is no other thread.
+        self.prober.rest()
         return Tools(
             self.backend,
             self.provider,
@@ -143,7 +154,7 @@ class CodeIndex:
         for watcher in self.watchers.values():
             watcher.stop()
         self.watchers.clear()
-        self.prober.close()
+        self.prober.rest()
         self.content.close()
         self.backend.close()
 

@@ -33,9 +33,8 @@ class _Hand:
     def __init__(self, probe: Callable[[str, _Flight], None], idle: list[_Hand]) -> None:
         self._probe, self._idle = probe, idle
         self.work: SimpleQueue[tuple[str, _Flight] | None] = SimpleQueue()
-
-    def start(self) -> None:
-        threading.Thread(target=self._run, daemon=True).start()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
 
     def _run(self) -> None:
         while True:
@@ -68,10 +67,15 @@ class Prober:
         self._flights: dict[str, _Flight] = {}
         self._idle: list[_Hand] = []
 
-    def close(self) -> None:
-        """End the threads that wait for work."""
-        while self._idle:
-            self._idle.pop().work.put(None)
+    def rest(self) -> None:
+        """End the threads that wait for work; the next probe starts another."""
+        while True:
+            try:
+                hand = self._idle.pop()
+            except IndexError:
+                return
+            hand.work.put(None)
+            hand.thread.join()
 
     def prove(self, root: str) -> Proof:
         return self.prove_all([root])[0]
@@ -93,7 +97,6 @@ class Prober:
             hand = self._idle.pop()
         except IndexError:
             hand = _Hand(self._run, self._idle)
-            hand.start()
         hand.work.put((root, flight))
         return flight
 

@@ -7,17 +7,19 @@ question, and files that went leave dead rows behind; so a writer merges before 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import segment as segments
 from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.merging import Merger, merge
 from holdfast.index.search.segment import Segment
 
 if TYPE_CHECKING:
-    from holdfast.index.generation import PreparedFile
+    from holdfast.index.generation import Identity, PreparedFile
 
 ROWS_MAX = 60_000
 """A segment that has so many chunks is full; a row's number fits in two bytes."""
@@ -28,9 +30,13 @@ LIVING_SHARE_MIN = 0.6
 
 def prepared_segment(file: PreparedFile, dimension: int) -> Segment:
     """The postings of a prepared file, with its vectors if it has any."""
+    return merge([(_unsorted(file, dimension), [0])], dimension)
+
+
+def _unsorted(file: PreparedFile, dimension: int) -> Segment:
     if not file.chunks:
         return segments.empty(dimension)
-    segment = segments.unpack(file.postings)
+    segment = segments.unpack_file(file.postings)
     if not file.vectors or not segment.rows:
         return segment
     return segments.with_vectors(segment, file.vectors, dimension)
@@ -41,22 +47,24 @@ class Gathering:
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
-        self._given: list[Segment] = []
-        self.rows = 0
+        self._merger = Merger(dimension)
+        self._slots = 0
+
+    @property
+    def rows(self) -> int:
+        return self._merger.rows
 
     def add(self, file: PreparedFile) -> int:
         """The slot that the file has in the segment."""
-        segment = prepared_segment(file, self._dimension)
-        self._given.append(segment)
-        self.rows += segment.rows
-        return len(self._given) - 1
+        slot = self._slots
+        self._slots += 1
+        self._merger.add(_unsorted(file, self._dimension), [slot])
+        return slot
 
     def take(self) -> Segment:
         """The segment of all files added since the last time."""
-        given, self._given, self.rows = self._given, [], 0
-        return segments.merge(
-            [(segment, [slot]) for slot, segment in enumerate(given)], self._dimension
-        )
+        merger, self._merger, self._slots = self._merger, Merger(self._dimension), 0
+        return merger.take()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +119,67 @@ class Opened:
     segments: Mapping[str, Segment]
 
 
+FileRow = tuple[int, str, str, int, int]
+"""Of a file: its number, path, language, segment and slot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What made a generation of the one before: files that went, and files that came."""
+
+    before: Identity
+    removed: Sequence[int]
+    added: Sequence[int]
+
+
+CHANGE_FILES_MAX = 1_000
+"""More than this is not noted: reading all files is as quick then."""
+
+
+def encode_change(change: Change) -> str:
+    return json.dumps([list(change.before), sorted(change.removed), sorted(change.added)])
+
+
+def decode_change(text: object) -> Change | None:
+    """The inverse of `encode_change`; None when there is nothing of the kind."""
+    if not isinstance(text, str):
+        return None
+    (generation, run), removed, added = json.loads(text)
+    return Change((generation, run), removed, added)
+
+
+def followed(
+    known: Opened,
+    change: Change,
+    added: Iterable[FileRow],
+    load: Callable[[int], Segment],
+    digests: Mapping[int, str],
+) -> Opened:
+    """The corpus after a change, from the corpus before it."""
+    gone = frozenset(change.removed)
+    replaced = [file.path for file in known.corpus.files if file.number in gone]
+    by_segment: dict[int, list[tuple[int, File]]] = {}
+    for number, path, language, holder, slot in added:
+        by_segment.setdefault(holder, []).append((slot, File(number, path, language)))
+    fresh = {digests[holder]: load(holder) for holder in by_segment}
+    parts = [
+        _part(fresh[digests[holder]], members) for holder, members in sorted(by_segment.items())
+    ]
+    there = set(digests.values())
+    kept = {name: segment for name, segment in known.segments.items() if name in there}
+    return Opened(known.corpus.changed(parts, replaced), {**kept, **fresh})
+
+
+def _part(segment: Segment, members: Iterable[tuple[int, File]]) -> Part:
+    of_slots: list[File | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
+    for slot, file in members:
+        of_slots[slot] = file
+    return Part(segment, of_slots)
+
+
 def opened(
     digests: Mapping[int, str],
-    files: Iterable[tuple[int, str, str, int, int]],
+    files: Iterable[FileRow],
     known: Mapping[str, Segment],
     load: Callable[[int], Segment],
 ) -> Opened:
@@ -129,9 +195,5 @@ def opened(
         name = digests[holder]
         segment = known.get(name) or load(holder)
         kept[name] = segment
-        slots = int(segment.slots.max(initial=0)) + 1
-        of_slots: list[File | None] = [None] * slots
-        for slot, file in members:
-            of_slots[slot] = file
-        parts.append(Part(segment, of_slots))
+        parts.append(_part(segment, members))
     return Opened(Corpus(parts), kept)

@@ -26,14 +26,20 @@ from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChu
 from holdfast.index.leases import root_key
 from holdfast.index.search import segment as segment_format
 from holdfast.index.search import trigrams
+from holdfast.index.search.merging import merge
 from holdfast.index.search.trigrams import KeptFile
 from holdfast.index.segments import (
+    CHANGE_FILES_MAX,
     ROWS_MAX,
+    Change,
     Gathering,
     Opened,
     Standing,
     check_digest,
+    decode_change,
     digest,
+    encode_change,
+    followed,
     opened,
     to_merge,
 )
@@ -95,6 +101,8 @@ ORDINAL_BITS = 20
 """A chunk's row is its file's number and, in this many bits, which chunk of the file it is."""
 
 BUSY_MS = 5_000
+PAGE_BYTES = 16_384
+CACHE_KIB = 2_048
 OPEN_MAX = 4
 """How many roots' postings stay open."""
 
@@ -194,15 +202,20 @@ class SqliteBackend:
             if known is not None and known[0] == identity:
                 self._open.move_to_end(root)
                 return known[1].corpus
-        made = opened(
-            dict(_rows(connection, "SELECT id, digest FROM segment")),
-            _rows(
-                connection,
-                "SELECT id, path, language, segment, slot FROM file WHERE segment IS NOT NULL",
-            ),
-            known[1].segments if known is not None else {},
-            lambda number: _segment(connection, number, self._dimension),
-        )
+        digests = dict(_rows(connection, "SELECT id, digest FROM segment"))
+        files = "SELECT id, path, language, segment, slot FROM file WHERE segment IS NOT NULL"
+
+        def load(number: int) -> Segment:
+            return _segment(connection, number, self._dimension)
+
+        change = decode_change(_meta(connection, "change"))
+        if known is not None and change is not None and change.before == known[0]:
+            places = ", ".join("?" * len(change.added))
+            added = _rows(connection, f"{files} AND id IN ({places})", change.added)
+            made = followed(known[1], change, added, load, digests)
+        else:
+            before = known[1].segments if known is not None else {}
+            made = opened(digests, _rows(connection, files), before, load)
         with self._lock:
             self._open[root] = (identity, made)
             while len(self._open) > OPEN_MAX:
@@ -278,10 +291,13 @@ def _prepared(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path))
     try:
         connection.set_busy_timeout(BUSY_MS)
+        # Only a new file takes it. A generation is a few large values, and each page costs a call.
+        connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
         _rows(connection, "PRAGMA journal_mode=WAL")
         # Not FULL: an index lost to a power cut is the previous one, or is built again.
         connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute("PRAGMA cache_size=-65536")
+        # Small, so that pages are written while files are still being prepared, not at the end.
+        connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
         connection.execute("PRAGMA temp_store=MEMORY")
         if connection.pragma("user_version") != SCHEMA_VERSION:
             connection.execute("BEGIN IMMEDIATE")
@@ -469,9 +485,13 @@ class SqliteWriter:
         self._connection, self._root, self._dimension = connection, root, dimension
         self.generation = int(_meta(connection, "generation") or 0) + 1
         self.published = False
+        self._before: Identity = (self.generation - 1, str(_meta(connection, "run") or ""))
         self._load_counters()
 
     def _load_counters(self) -> None:
+        self._removed: set[int] = set()
+        self._added: set[int] = set()
+        self._followable = True
         (file,) = _row(self._connection, "SELECT coalesce(max(id), 0) FROM file")
         (segment,) = _row(self._connection, "SELECT coalesce(max(id), 0) FROM segment")
         self._next_file, self._next_segment = int(file) + 1, int(segment) + 1
@@ -489,12 +509,14 @@ class SqliteWriter:
         self._connection.execute(tables)
         self._connection.execute("DELETE FROM trigram")
         self._load_counters()
+        self._followable = False
 
     def put(self, file: PreparedFile) -> None:
         self.remove(file.path)
         run, stat = self._connection.execute, file.entry.stat
         number = self._next_file
         self._next_file += 1
+        self._added.add(number)
         slot = self._gathering.add(file) if file.chunks else None
         run(
             "INSERT INTO file VALUES (?,?,?,?,?,?,?,?,?,?,?)",
@@ -555,7 +577,8 @@ class SqliteWriter:
                     slots += 1
                 parts.append((segment, renamed))
             if moves:
-                new = self._insert_segment(segment_format.merge(parts, self._dimension))
+                self._followable = False
+                new = self._insert_segment(merge(parts, self._dimension))
                 many(
                     "UPDATE file SET segment = ?, slot = ? WHERE id = ?",
                     [(new, slot, number) for slot, number in moves],
@@ -567,6 +590,10 @@ class SqliteWriter:
         if row is None:
             return
         number, count = row
+        if number in self._added:
+            self._added.remove(number)
+        else:
+            self._removed.add(number)
         first = number << ORDINAL_BITS
         run = self._connection.execute
         run("DELETE FROM chunk WHERE id >= ? AND id < ?", (first, first + count))
@@ -581,6 +608,13 @@ class SqliteWriter:
             (stat.size_bytes, stat.mtime_ns, stat.ctime_ns, path, entry.digest),
         )
 
+    def _change(self) -> str | None:
+        """What a reader of the last generation has to take note of; None is all there is."""
+        if not self._followable or len(self._removed) + len(self._added) > CHANGE_FILES_MAX:
+            return None
+        change = Change(self._before, tuple(self._removed), tuple(self._added))
+        return encode_change(change)
+
     def publish(self, marker: str, taken_ns: int) -> Identity:
         self._put_segment()
         self._merge_segments()
@@ -591,6 +625,7 @@ class SqliteWriter:
             "taken_ns": taken_ns,
             "run": identity[1],
             "marker": marker,
+            "change": self._change(),
         }
         self._connection.executemany(
             "INSERT OR REPLACE INTO meta VALUES (?,?)", list(values.items())

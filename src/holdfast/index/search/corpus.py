@@ -10,11 +10,13 @@ does not depend on how rows are spread over segments, and two backends agree to 
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from holdfast.index.search.callables import Callables
 from holdfast.index.search.fields import FIELDS, Field
 from holdfast.index.search.segment import Segment, in_words
 
@@ -33,6 +35,7 @@ BLOCK_ROWS = 256
 """So many rows are turned into floats at a time. They fit in the processor's own memory, and are
 too few for a matrix library to share among threads, which on a busy machine wait for each other."""
 
+ASKED_BEFORE_TABLE = 2
 KEPT_MAX = 4
 """For how many ways of choosing files it is remembered which they choose."""
 PRODUCTS_ALONE = 250_000
@@ -67,34 +70,49 @@ class Corpus:
         import numpy as np
 
         self.parts = [part for part in parts if part.segment.rows]
-        self.firsts: list[int] = []
         self.files: list[File] = []
-        of_rows, keys = [], []
-        at = 0
+        of_rows = []
         for part in self.parts:
-            self.firsts.append(at)
-            at += part.segment.rows
             numbers = np.full(len(part.files), -1, dtype=np.int64)
             for slot, file in enumerate(part.files):
                 if file is not None:
                     numbers[slot] = len(self.files)
                     self.files.append(file)
             of_rows.append(numbers[part.segment.slots])
-            keys.append(part.segment.ordinals)
-        self.rows = at
         self.file_of: NDArray[np.int64] = _joined(of_rows, np.int64)
+        self.ordinals: NDArray[np.int64] = _joined(
+            [p.segment.ordinals for p in self.parts], np.int64
+        )
+        self.lengths: NDArray[np.uint16] = _joined(
+            [part.segment.lengths for part in self.parts], np.uint16
+        ).reshape(-1, FIELDS)
+        """How many terms each field of each row has."""
+        by_path = sorted(range(len(self.files)), key=lambda i: self.files[i].path)
+        self._by_path: NDArray[np.int64] = np.array(by_path, dtype=np.int64)
+        self._lengths = self.lengths[self.file_of >= 0].sum(axis=0, dtype=np.int64)
+        self.callables = Callables()
+        self._finish()
+
+    def _finish(self) -> None:
+        """What follows from the parts, the files and the rows."""
+        import numpy as np
+
+        self.firsts: list[int] = []
+        at = 0
+        for part in self.parts:
+            self.firsts.append(at)
+            at += part.segment.rows
+        self.rows = at
         self.alive: NDArray[np.bool_] = self.file_of >= 0
         self.chunks = int(self.alive.sum())
         ranks = np.empty(len(self.files) + 1, dtype=np.int64)
-        by_path = sorted(range(len(self.files)), key=lambda i: self.files[i].path)
-        ranks[by_path] = np.arange(len(self.files))
+        ranks[self._by_path] = np.arange(len(self.files))
         ranks[-1] = len(self.files)
-        ordinals = _joined(keys, np.int64)
-        self.ordinals = ordinals
-        self.ties: NDArray[np.int64] = (ranks[self.file_of] << 32) + ordinals
+        self.ties: NDArray[np.int64] = (ranks[self.file_of] << 32) + self.ordinals
         """What decides between equal scores: path, then place in the file."""
         self._norms: dict[object, NDArray[np.float32]] = {}
         self._kept: dict[Callable[[str], bool], NDArray[np.int8]] = {}
+        self._asked = 0
         self._lock = threading.Lock()
 
     @cached_property
@@ -108,14 +126,6 @@ class Corpus:
         import numpy as np
 
         return _joined([part.segment.kinds for part in self.parts], np.uint8)
-
-    @cached_property
-    def lengths(self) -> NDArray[np.int64]:
-        """How many terms each field of each row has."""
-        import numpy as np
-
-        joined = _joined([part.segment.lengths for part in self.parts], np.int64)
-        return joined.reshape(-1, FIELDS)
 
     @cached_property
     def filled(self) -> int:
@@ -138,22 +148,66 @@ class Corpus:
     def average_lengths(self) -> Floats:
         import numpy as np
 
-        totals = self.lengths[self.alive].sum(axis=0)
-        return np.asarray(totals / max(1, self.chunks), dtype=np.float64)
+        return np.asarray(self._lengths / max(1, self.chunks), dtype=np.float64)
 
     def changed(self, fresh: Iterable[Part], replaced: Iterable[str]) -> Corpus:
-        """The corpus with other parts in place of some files."""
-        gone = frozenset(replaced)
-        if not gone:
-            return Corpus([*self.parts, *fresh])
-        parts = [
-            Part(
-                part.segment,
-                [None if file is None or file.path in gone else file for file in part.files],
-            )
-            for part in self.parts
+        """The corpus with other parts in place of some files.
+
+        It costs as much as has changed, and a few passes over the rows.
+        """
+        import numpy as np
+
+        paths = frozenset(replaced)
+        gone = np.array([file.path in paths for file in self.files], dtype=np.bool_)
+        after = Corpus([part for part in fresh if part.segment.rows])
+        # Numbers of files as they will be: those that stay move up, the fresh ones come last.
+        renamed = np.append(np.where(gone, -1, np.cumsum(~gone) - 1), -1)
+        file_of = renamed[self.file_of]
+        parts, kept = self._parts_left(gone, file_of)
+        left = len(self.files) - int(gone.sum())
+        files = [file for file, went in zip(self.files, gone.tolist(), strict=True) if not went]
+        own = after.file_of
+        made = object.__new__(Corpus)
+        made.parts = [*parts, *after.parts]
+        made.files = [*files, *after.files]
+        made.file_of = np.concatenate([file_of[kept], np.where(own >= 0, own + left, -1)])
+        made.ordinals = np.concatenate([self.ordinals[kept], after.ordinals])
+        made.lengths = np.concatenate([self.lengths[kept], after.lengths])
+        went = self.lengths[(self.file_of >= 0) & (file_of < 0)].sum(axis=0, dtype=np.int64)
+        made._lengths = self._lengths - went + after._lengths
+        by_path = renamed[self._by_path]
+        by_path = by_path[by_path >= 0]
+        places = [
+            bisect_left(by_path, file.path, key=lambda i: files[i].path) for file in after.files
         ]
-        return Corpus([*parts, *fresh])
+        order = after._by_path
+        made._by_path = np.insert(by_path, np.array(places, dtype=np.int64)[order], order + left)
+        made.callables = self.callables
+        made._finish()
+        return made
+
+    def _parts_left(
+        self, gone: NDArray[np.bool_], file_of: NDArray[np.int64]
+    ) -> tuple[list[Part], NDArray[np.bool_]]:
+        """The parts without the files that are gone, and which rows are in them still."""
+        import numpy as np
+
+        kept = np.ones(self.rows, dtype=np.bool_)
+        parts = []
+        for first, part in zip(self.firsts, self.parts, strict=True):
+            rows = slice(first, first + part.segment.rows)
+            if not (file_of[rows] >= 0).any():
+                kept[rows] = False
+                continue
+            before = self.file_of[rows]
+            dead = np.unique(part.segment.slots[(before >= 0) & gone[before]])
+            if len(dead):
+                files = list(part.files)
+                for slot in dead.tolist():
+                    files[slot] = None
+                part = Part(part.segment, files)
+            parts.append(part)
+        return parts, kept
 
     def kept(self, keep: Callable[[str], bool], files: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of some files `keep` keeps, by their paths; it is asked about each of them once."""
@@ -173,28 +227,38 @@ class Corpus:
 
     def field_worths(
         self, weights: Sequence[float], slopes: Sequence[float]
-    ) -> NDArray[np.float32]:
-        """What one occurrence is worth in each field of each row, longer fields giving less.
+    ) -> Callable[[NDArray[np.int64], NDArray[np.uint8]], NDArray[np.float32]]:
+        """Tells what one occurrence is worth in fields of rows, longer fields giving less.
 
-        Flat: row * FIELDS + field. Rows that do not count are worth nothing.
+        The first questions ask for a few rows only. Then all of them are worked out at once, for
+        looking one up is quicker.
         """
         import numpy as np
 
         key = (tuple(weights), tuple(slopes))
         with self._lock:
             known = self._norms.get(key)
+            self._asked += 1
+        average = np.where(self.average_lengths > 0, self.average_lengths, 1.0)
+        slope = np.asarray(slopes, dtype=np.float64)
+        weight = np.asarray(weights, dtype=np.float64)
+
+        def worths(lengths: NDArray[Any], field: Any) -> NDArray[np.float32]:
+            norm = 1.0 - slope[field] + slope[field] * (lengths / average[field])
+            worth: NDArray[np.float32] = (weight[field] / np.maximum(norm, 1e-3)).astype(np.float32)
+            return worth
+
+        if known is None and self._asked <= ASKED_BEFORE_TABLE:
+            lengths = self.lengths.reshape(-1)
+            return lambda rows, fields: worths(lengths[rows * FIELDS + fields], fields)
         if known is None:
-            average = np.where(self.average_lengths > 0, self.average_lengths, 1.0)
-            slope = np.asarray(slopes, dtype=np.float64)
-            norm = 1.0 - slope + slope * (self.lengths / average)
-            worth = np.asarray(weights, dtype=np.float64) / np.maximum(norm, 1e-3)
-            worth[~self.alive] = 0.0
-            known = worth.astype(np.float32).reshape(-1)
+            known = worths(self.lengths, slice(None)).reshape(-1)
             with self._lock:
                 if len(self._norms) > 4:
                     self._norms.clear()
                 self._norms[key] = known
-        return known
+        table = known
+        return lambda rows, fields: table[rows * FIELDS + fields]
 
     def entries(
         self, term: str, *, prefix: bool = False

@@ -38,12 +38,11 @@ def best_rows(
     """The rows with the highest scores above a floor, best first; ties by place."""
     import numpy as np
 
-    if np.count_nonzero(scores > floor) > limit:
+    above = np.flatnonzero(scores > floor)
+    if len(above) > limit:
         # All that tie with the last place stay in, so that the cut does not depend on layout.
-        place = len(scores) - limit
-        above = np.flatnonzero(scores >= np.partition(scores, place)[place])
-    else:
-        above = np.flatnonzero(scores > floor)
+        some, place = scores[above], len(above) - limit
+        above = above[some >= np.partition(some, place)[place]]
     order = np.lexsort((ties[above], -scores[above]))
     return above[order][:limit]
 

@@ -64,7 +64,7 @@ def rank_lexical(question: Question, corpus: Corpus, weights: Weights) -> Lexica
             continue
         rows, packed, worths, exact_rows = gathered
         fields, counts = packed >> np.uint8(5), packed & np.uint8(31)
-        value = worth_of[rows * 8 + fields] * counts * worths
+        value = worth_of(rows, fields) * counts * worths
         frequency = np.bincount(rows, weights=value, minlength=corpus.rows)
         containing = exact_rows or int(np.count_nonzero(frequency))
         weight = asked * idf(corpus.chunks, containing)

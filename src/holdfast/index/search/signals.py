@@ -156,26 +156,23 @@ def centrality(corpus: Corpus) -> NDArray[np.float32]:
     """
     import numpy as np
 
-    numbers: dict[str, int] = {}
-    runs = []
-    for first, part in zip(corpus.firsts, corpus.parts, strict=True):
-        names, starts, low, high = part.segment.exact_terms
-        of_terms = np.fromiter(
-            (numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(names)
-        )
-        rows = part.segment.entry_rows[low:high].astype(np.int64) + first
-        fields = part.segment.entry_counts[low:high] >> 5
+    names = corpus.callables
+    found = [
+        (names.of(part.segment), first)
+        for first, part in zip(corpus.firsts, corpus.parts, strict=True)
+    ]
+    calls, defined = np.zeros(len(names)), np.zeros(len(names))
+    definitions = []
+    for named, first in found:
+        called = named.called[corpus.alive[named.called_in + first]]
+        rows = named.defined_in + first
         living = corpus.alive[rows]
-        runs.append((np.repeat(of_terms, np.diff(starts))[living], rows[living], fields[living]))
-    calls = np.zeros(len(numbers))
-    defined = np.zeros(len(numbers))
-    for terms, _, fields in runs:
-        calls += np.bincount(terms[fields == Field.CALL], minlength=len(numbers))
-        defined += np.bincount(terms[fields == Field.NAME], minlength=len(numbers))
+        definitions.append((named.defined[living], rows[living]))
+        calls += np.bincount(called, minlength=len(names))
+        defined += np.bincount(definitions[-1][0], minlength=len(names))
     worth = np.log1p(calls / np.maximum(defined, 1)).astype(np.float32)
     out = np.zeros(corpus.rows, dtype=np.float32)
-    for terms, rows, fields in runs:
-        named = fields == Field.NAME
-        np.maximum.at(out, rows[named], worth[terms[named]])
+    for terms, rows in definitions:
+        np.maximum.at(out, rows, worth[terms])
     top = float(out.max(initial=0.0))
     return out / np.float32(top) if top else out

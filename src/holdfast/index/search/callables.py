@@ -1,0 +1,63 @@
+"""Names that code defines and calls, numbered once for all segments of a tree.
+
+How much a name is called depends on every file, so it is counted anew for each generation. What
+does not change with it are the entries of a segment: they are sorted out once, by numbers that stay
+the same as long as segments come and go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from holdfast.index.search.fields import Field
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from holdfast.index.search.segment import Segment
+
+    Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Where names are called and where they are defined: a name's number and a row, for each."""
+
+    called: Numbers
+    called_in: Numbers
+    defined: Numbers
+    defined_in: Numbers
+
+
+class Callables:
+    """The numbers of names."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._known: WeakKeyDictionary[Segment, Named] = WeakKeyDictionary()
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def of(self, segment: Segment) -> Named:
+        """The names of a segment."""
+        import numpy as np
+
+        found = self._known.get(segment)
+        if found is None:
+            numbers = self._numbers
+            names, starts, low, high = segment.exact_terms
+            of_terms = np.fromiter(
+                (numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(names)
+            )
+            of_entries = np.repeat(of_terms, np.diff(starts))
+            rows = segment.entry_rows[low:high].astype(np.int64)
+            fields = segment.entry_counts[low:high] >> 5
+            called, defined = fields == Field.CALL, fields == Field.NAME
+            found = self._known[segment] = Named(
+                of_entries[called], rows[called], of_entries[defined], rows[defined]
+            )
+        return found

@@ -1,0 +1,171 @@
+"""Looks that remember directories, judged by looks that remember nothing."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.files import disk, memory
+from holdfast.files.policy import Policy
+from holdfast.files.snapshot import RACY_NS
+
+LATER = 10 * RACY_NS
+"""A clock so far ahead takes every directory for settled, as most are in a tree that rests."""
+
+
+@pytest.fixture(autouse=True)
+def forgetful() -> Iterator[None]:
+    memory._trees.clear()
+    yield
+    memory._trees.clear()
+
+
+def ahead() -> int:
+    return time.time_ns() + LATER
+
+
+def forgetting(root: Path) -> disk.Walk:
+    """The twin: a look under a policy that nobody looked with before."""
+    memory._trees.pop((str(root), TWIN), None)
+    return disk.walk(str(root), TWIN)
+
+
+TWIN = Policy(custom_extensions=("twin",))
+
+
+def next_tick(beside: Path) -> None:
+    """Wait for the file system's clock, so that the next change has a time of its own."""
+    probe = beside / "tick"
+    probe.write_text("")
+    first = probe.stat().st_mtime_ns
+    while probe.stat().st_mtime_ns == first:
+        probe.write_text("")
+
+
+def put(path: Path, text: str) -> None:
+    if not path.is_dir():
+        if path.is_symlink():
+            path.unlink()
+        path.write_text(text)
+
+
+def change(root: Path, rng: random.Random) -> str:
+    """Do one thing to the tree, and say what."""
+    folders = [Path(at) for at, _, _ in os.walk(root)]
+    paths = [Path(at) / name for at, _, names in os.walk(root) for name in names]
+    files = [path for path in paths if not path.is_symlink()]
+    folder = rng.choice(folders)
+    kind = rng.choice(
+        ["file", "file", "folder", "rules", "remove", "rename", "edit", "mode", "swap"]
+    )
+    name = rng.choice(["a.py", "b.js", "c.png", "run", "notes.md", "x.weird", "build.py"])
+    if kind == "file":
+        put(folder / name, "#!/bin/sh\necho 1\n")
+    elif kind == "folder":
+        (folder / rng.choice(["lib", "build", "deep", "node_modules"])).mkdir(exist_ok=True)
+    elif kind == "rules":
+        rules = rng.choice(["*.js\n", "lib/\n", "!a.py\n*.md\n", ""])
+        put(folder / rng.choice([".gitignore", ".holdfastignore"]), rules)
+    elif not files:
+        return "nothing"
+    elif kind == "remove":
+        rng.choice(files).unlink()
+    elif kind == "rename":
+        rng.choice(files).rename(folder / f"renamed-{name}")
+    elif kind == "edit":
+        with rng.choice(files).open("a") as file:
+            file.write("more\n")
+    elif kind == "mode":
+        rng.choice(files).chmod(rng.choice([0o644, 0o755]))
+    else:  # A file becomes a link to itself's neighbour, which is not followed.
+        path = rng.choice(files)
+        path.unlink()
+        path.symlink_to("elsewhere.py")
+    return f"{kind} in {folder.relative_to(root)}"
+
+
+@pytest.mark.shows("FILES-REMEMBERED")
+@pytest.mark.parametrize("seed", range(12))
+def test_a_look_that_remembers_sees_what_one_that_forgets_sees(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    root = tmp_path / "tree"
+    root.mkdir()
+    policy = Policy(custom_extensions=TWIN.custom_extensions, size_bytes_max=1 << 21)
+    done = []
+    for _ in range(40):
+        done.append(change(root, rng))
+        seen = disk.walk(str(root), policy, ahead)
+        twin = forgetting(root)
+        assert seen.stats == twin.stats, (seed, done)
+        assert +seen.skipped == +twin.skipped, (seed, done)
+        assert seen.unreadable == twin.unreadable, (seed, done)
+        next_tick(tmp_path)
+
+
+@pytest.mark.shows("FILES-REMEMBERED")
+def test_a_directory_that_rests_is_not_listed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "_trusted", lambda root: True)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.py").write_text("x = 1\n")
+    disk.walk(str(tmp_path), None, ahead)
+    listed: list[str] = []
+    real = os.scandir
+
+    def noting(path: str) -> object:
+        listed.append(os.path.basename(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", noting)
+    assert set(disk.walk(str(tmp_path), None, ahead).stats) == {"sub/a.py"}
+    assert listed == []
+    next_tick(tmp_path.parent)
+    (tmp_path / "sub" / "b.py").write_text("x = 2\n")
+    assert set(disk.walk(str(tmp_path), None, ahead).stats) == {"sub/a.py", "sub/b.py"}
+    assert listed == ["sub"]
+
+
+@pytest.mark.shows("FILES-REMEMBERED")
+def test_a_directory_touched_about_when_it_was_listed_is_listed_again(tmp_path: Path) -> None:
+    """A name may come in the same tick as the listing, and leave the times as they are."""
+    (tmp_path / "a.py").write_text("x = 1\n")
+    disk.walk(str(tmp_path))
+    (known,) = memory.memory_of(str(tmp_path), Policy()).values()
+    stamp = memory.stamp_of(os.lstat(tmp_path))
+    assert not known.holds(known.above, stamp)
+
+
+@pytest.mark.shows("FILES-REMEMBERED")
+def test_two_looks_at_once_do_not_spoil_each_other(tmp_path: Path) -> None:
+    names = [f"f{n:03}.py" for n in range(60)]
+    for name in names:
+        (tmp_path / name).write_text("x = 1\n")
+    stop = threading.Event()
+    wrong: list[object] = []
+
+    def looking() -> None:
+        try:
+            while not stop.is_set():
+                found = set(disk.walk(str(tmp_path), None, ahead).stats)
+                if not found >= set(names):
+                    wrong.append(set(names) - found)
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=looking) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for round in range(150):
+        path = tmp_path / f"extra{round % 3}.py"
+        path.unlink() if path.exists() else path.write_text("y = 1\n")
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
