@@ -117,7 +117,9 @@ def ranked(case: Case, weights: dict[str, float]) -> list[Result]:
     for name in SUMMED:
         score = score + weights[name] * signals[name]
     meaning = weights["file_meaning"] * weights[f"dense.{case.kind}"]
-    score = (score + meaning * signals["file_meaning"]) * signals["role"] * signals["head"]
+    score = score + meaning * signals["file_meaning"]
+    for name in ("role", "head", "brief"):
+        score = score * signals[name]
     sums = np.bincount(case.files, weights=score)
     leaders = np.zeros(len(sums), dtype=np.int64)
     for number in np.argsort(score, kind="stable").tolist():

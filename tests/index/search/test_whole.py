@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.index.search import whole
-from holdfast.index.search.leaders import is_head, led_by_functions
+from holdfast.index.search.leaders import is_brief, is_head, led_by_functions
 from holdfast.index.search.lexical import Lexical, Occurrences, idf
 from holdfast.index.search.segment import KINDS
 
@@ -52,6 +52,14 @@ def test_a_head_changes_places_with_the_best_function_of_its_file(
 def test_heads_are_what_has_members() -> None:
     kinds = np.array([KIND[kind] for kind in ("class", "trait", "function", "module")], np.uint8)
     assert is_head(kinds).tolist() == [True, True, False, False]
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-BRIEF")
+def test_brief_are_short_functions_and_short_parts_of_headers() -> None:
+    kinds = np.array([KIND[kind] for kind in ("function", "function", "type", "type")], np.uint8)
+    lines = np.array([[7, 9], [7, 10], [1, 1], [1, 1]])
+    in_header = np.array([False, True, False, True])
+    assert is_brief(kinds, lines, in_header).tolist() == [True, False, False, True]
 
 
 def corpus(file_of: list[int], norms: list[float]) -> Any:
@@ -98,7 +106,7 @@ def test_a_file_counts_by_the_words_of_all_its_chunks(
 @given(st.lists(st.integers(-8, 8), min_size=6, max_size=6))
 def test_a_file_is_as_near_as_its_chunks_are_together(eighths: list[int]) -> None:
     file_of = [0, 0, 1, 1, 1, 2]
-    near = (np.array(eighths) / 8).astype(np.float32)
+    near = np.array([n / 8 for n in eighths], dtype=np.float32)
     means = []
     for file in (0, 2):
         mine = [max(0, n / 8) ** 2 for n, of in zip(eighths, file_of, strict=True) if of == file]

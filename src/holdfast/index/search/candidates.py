@@ -18,7 +18,7 @@ from holdfast.index.freshness import Overlay
 from holdfast.index.generation import Reader, StoredChunk
 from holdfast.index.search import whole
 from holdfast.index.search.fuse import CALIBRATED_ON, best_rows, give_places, stretched
-from holdfast.index.search.leaders import is_head, led_by_functions
+from holdfast.index.search.leaders import HEADERS, is_brief, is_head, led_by_functions
 from holdfast.index.search.lexical import rank_lexical
 from holdfast.index.search.overlay import corpus_with, fresh_chunk
 from holdfast.index.search.roles import Role, role_of
@@ -201,10 +201,12 @@ class _Ranking:
         held = _Held(weights, question)
         signals["role"] = np.array([held[role_of(path)] for path in paths])[of_files]
         kinds = corpus.kinds[rows]
-        signals["head"] = np.ones(len(rows))
+        signals["head"], signals["brief"] = np.ones((2, len(rows)))
         if question.kind != "symbol":
+            in_header = np.array([path.endswith(HEADERS) for path in paths])[of_files]
             signals["head"][is_head(kinds)] = weights.head
-        score = score * signals["role"] * signals["head"]
+            signals["brief"][is_brief(kinds, corpus.lines[rows], in_header)] = weights.brief
+        score = score * signals["role"] * signals["head"] * signals["brief"]
         signals["coherence"] = _coherence(score, of_files)
         score = score + weights.coherence * float(score.max()) * signals["coherence"]
         if weights.leader < 1.0:

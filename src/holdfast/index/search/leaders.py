@@ -1,8 +1,11 @@
-"""Which chunk stands for its file.
+"""Which chunk stands for its file, and which says little.
 
 The head of a file or of a class says in prose what its members do, so it often matches a question
 better than the member that is asked for. Within its file such a head makes way for a function that
 matches nearly as well: the file keeps its place, and the reader sees the code.
+
+A function of three lines, or as much of a header, mostly passes on or declares what is done
+elsewhere. Having few words it is also near to many questions.
 """
 
 from __future__ import annotations
@@ -23,16 +26,39 @@ _HEADS = frozenset(
 )
 
 
-@cache
-def _head_kinds() -> NDArray[np.bool_]:
+_FUNCTIONS = frozenset({"function", "method", "constructor"})
+BRIEF_LINES = 3
+HEADERS = (".h", ".hh", ".hpp", ".hxx", ".d.ts", ".pyi")
+
+
+def _among(kinds: frozenset[str]) -> NDArray[np.bool_]:
+    """For each stored number of a kind, whether it is one of these."""
     import numpy as np
 
-    return np.array([kind in _HEADS for kind in KINDS] + [False] * (256 - len(KINDS)))
+    return np.array([kind in kinds for kind in KINDS] + [False] * (256 - len(KINDS)))
+
+
+@cache
+def _head_kinds() -> NDArray[np.bool_]:
+    return _among(_HEADS)
+
+
+@cache
+def _function_kinds() -> NDArray[np.bool_]:
+    return _among(_FUNCTIONS)
 
 
 def is_head(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which chunks belong to something that has members, and to none of these."""
     return _head_kinds()[kinds]
+
+
+def is_brief(
+    kinds: NDArray[np.uint8], lines: NDArray[np.int64], in_header: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Which chunks are functions, or parts of a header, of a few lines."""
+    short = lines[:, 1] - lines[:, 0] < BRIEF_LINES
+    return short & (in_header | _function_kinds()[kinds])
 
 
 def led_by_functions(
