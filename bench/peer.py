@@ -16,6 +16,19 @@ from urllib.parse import urlsplit
 MASK = bytes(4)
 
 
+def framed(text: str) -> bytes:
+    """A text as a client sends it."""
+    data = text.encode()
+    size = len(data)
+    if size < 126:
+        head = bytes((0x81, 0x80 | size))
+    elif size < 1 << 16:
+        head = b"\x81\xfe" + size.to_bytes(2)
+    else:
+        head = b"\x81\xff" + size.to_bytes(8)
+    return head + MASK + data
+
+
 class Socket(asyncio.Protocol):
     """One connection: `send` texts, `recv` texts."""
 
@@ -78,19 +91,12 @@ class Socket(asyncio.Protocol):
             self._waiting.set_exception(ConnectionError("the server hung up"))
 
     def send(self, *texts: str) -> None:
-        parts: list[bytes] = []
-        for text in texts:
-            data = text.encode()
-            size = len(data)
-            if size < 126:
-                parts.append(bytes((0x81, 0x80 | size)))
-            elif size < 1 << 16:
-                parts.append(b"\x81\xfe" + size.to_bytes(2))
-            else:
-                parts.append(b"\x81\xff" + size.to_bytes(8))
-            parts += (MASK, data)
+        self.send_framed(b"".join(map(framed, texts)))
+
+    def send_framed(self, frames: bytes) -> None:
+        """Send frames that were written out before, when nobody was measuring."""
         assert self._transport is not None
-        self._transport.write(b"".join(parts))
+        self._transport.write(frames)
 
     async def recv(self) -> bytes:
         while not self._texts:

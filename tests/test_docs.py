@@ -43,8 +43,8 @@ def test_every_command_is_documented() -> None:
 
 @pytest.mark.shows("DOCS-COMPLETE")
 def test_every_memory_verb_is_documented() -> None:
-    source = (SOURCE / "cli" / "memory.py").read_text(encoding="utf-8")
-    verbs = re.findall(r'verb\("(\w+)"', source)
+    source = (SOURCE / "cli" / "memory" / "__init__.py").read_text(encoding="utf-8")
+    verbs = re.findall(r'verb\(\s*"(\w+)"', source)
     text = "".join((ROOT / "docs" / name).read_text("utf-8") for name in ("store.md", "sync.md"))
     assert [verb for verb in verbs if f"holdfast memory {verb}" not in text] == []
 
@@ -69,7 +69,7 @@ ARROWS: dict[str, set[str]] = {
     "reading": LEAVES | {"files"},
 }
 SURFACES = {
-    *("app", "links", "sessions", "trees", "live", "observed", "agents"),
+    *("app", "links", "sessions", "trees", "repeats", "live", "observed", "agents"),
     *("cli", "mcp", "dashboard", "web"),
 }
 

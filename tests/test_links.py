@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.links import CodeLink, judge, link_to, links_in, reader_below
+from holdfast.links import LINK_FORMAT, CodeLink, judge, link_to, links_in, reader_below
 
 SOURCE = b"import os\n\n\ndef first():\n    return 1\n\n\ndef second():\n    return 2\n"
 
@@ -32,6 +32,18 @@ def test_a_symbol_is_current_while_only_others_change() -> None:
 def test_without_a_digest_nothing_is_said() -> None:
     assert judged(CodeLink("a.py", "first")) == "unverified"
     assert judged(CodeLink("a.py")) == "unverified"
+
+
+@pytest.mark.shows("LINK-FORMAT")
+def test_a_link_of_a_later_format_is_found_kept_and_never_said_to_be_current() -> None:
+    written = {"code": {"path": "a.py", "sha256": hashlib.sha256(SOURCE).hexdigest()}}
+    ((_, link),) = links_in(written)
+    assert (link.format, link.to_wire(), judged(link)) == (LINK_FORMAT, written, "current")
+    later = {"code": {**written["code"], "format": LINK_FORMAT + 1}}
+    ((_, link),) = links_in(later)
+    assert link.to_wire() == later
+    found = judge(link, lambda path, root: SOURCE)
+    assert (found.state, found.why) == ("unverified", "the link is of format 2; this reads 1")
 
 
 @pytest.mark.shows("LINK-STATES")
@@ -77,6 +89,9 @@ def test_a_link_is_found_wherever_it_stands(before: Any, after: Any) -> None:
         {"code": {"path": "a.py", "symbol": 3}},
         {"code": {"path": "a.py"}, "note": "more than a link"},
         {"code": None},
+        {"code": {"path": "a.py", "format": "1"}},
+        {"code": {"path": "a.py", "format": True}},
+        {"code": {"path": "a.py", "format": 0}},
     ],
 )
 def test_what_only_looks_like_a_link_is_data(value: Any) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.sessions import StoredLog
+from holdfast.sessions import StoredLog, names
 from holdfast.store.store import open_store
 
 
@@ -21,6 +21,16 @@ def test_a_log_gives_back_what_was_appended(tmp_path: Path) -> None:
         again = StoredLog(store, "demo", "other")
         assert [entry["id"] for entry in again.entries()] == ["a", "b"]
         assert list(StoredLog(store, "demo2", "other").entries()) == []
+
+
+def test_the_names_are_those_of_logs_with_entries() -> None:
+    with open_store("memory:", "sessions") as store:
+        assert names(store) == []
+        for name in ("b", "a", "a-1", "a.b", "a0", "ab"):
+            for number in range(2):
+                StoredLog(store, name, f"{name}-writer-{number}").append({"id": str(number)})
+        assert sorted(names(store)) == ["a", "a-1", "a.b", "a0", "ab", "b"]
+        assert len(names(store, 2)) == 2
 
 
 @pytest.mark.shows("READ-NATIVE-STORED")

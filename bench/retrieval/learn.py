@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CANDIDATES = 200
-SUMMED = ("coverage", "name", "documentation", "stem", "directory", "file_coverage", "central")
+SUMMED = ("coverage", "name", "documentation", "stem", "directory", "file_coverage")
 """Signals with one weight for every kind of question."""
-BY_KIND = ("dense", "definition")
+BY_KIND = ("dense", "definition", "file_words", "central")
 KINDS = ("question", "mixed")
 LEARNED = ("lexical", *SUMMED, *(f"{name}.{kind}" for name in BY_KIND for kind in KINDS),
-           "coherence")  # fmt: skip
+           "file_meaning", "coherence")  # fmt: skip
 """Not `repeat`: it trades one measure for the other, which is for a person to decide."""
 PULL = 0.002
 """How much a doubled or halved weight must gain to be worth it."""
@@ -116,7 +116,8 @@ def ranked(case: Case, weights: dict[str, float]) -> list[Result]:
         score = score + weights[f"{name}.{case.kind}"] * signals[name]
     for name in SUMMED:
         score = score + weights[name] * signals[name]
-    score = score * signals["role"]
+    meaning = weights["file_meaning"] * weights[f"dense.{case.kind}"]
+    score = (score + meaning * signals["file_meaning"]) * signals["role"] * signals["head"]
     sums = np.bincount(case.files, weights=score)
     leaders = np.zeros(len(sums), dtype=np.int64)
     for number in np.argsort(score, kind="stable").tolist():

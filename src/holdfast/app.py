@@ -70,13 +70,37 @@ class App:
         """Where spaces are kept. Of a home always a path, even if its name looks like a URL."""
         return self.database_url or self.home / "spaces"
 
-    def open_space(self, space: str = DEFAULT_SPACE, settings: Settings | None = None) -> Store:
-        """Open one space; the caller closes it."""
+    def open_space(
+        self,
+        space: str = DEFAULT_SPACE,
+        settings: Settings | None = None,
+        *,
+        create: bool = True,
+    ) -> Store:
+        """Open one space; the caller closes it. `UnknownSpace` rather than make one unasked."""
         from holdfast.store.store import open_store
 
         if self.database_url is None:
-            self.make_home()
-        return open_store(self.store_url, space, settings)
+            if create:
+                self.make_home()
+            with suppress(FileNotFoundError):
+                os.listdir(self.home / "spaces")  # what we may not see is not therefore empty
+        return open_store(self.store_url, space, settings, create=create)
+
+    def look_into(self, space: str = DEFAULT_SPACE) -> Store:
+        """Open one space to read it, and make nothing; raises `UnknownSpace` if there is none.
+
+        The default space is always there: until somebody writes to it, it is an empty one.
+        """
+        from holdfast.store.errors import UnknownSpace
+        from holdfast.store.store import open_store
+
+        try:
+            return self.open_space(space, create=False)
+        except UnknownSpace:
+            if space != DEFAULT_SPACE:
+                raise
+            return open_store("memory:", space)
 
     def open_index(self) -> CodeIndex:
         """The code index; what it publishes brings the token segments of the tree along."""

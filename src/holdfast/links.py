@@ -8,7 +8,8 @@ member `code` is such a link:
 `sha256` is of the symbol's lines, or of the whole file where no symbol is named; `root` may be left
 out, then the tree is the one that is asked about. A link is *drifted* when the bytes are others
 now, *missing* when there is no such file or symbol, and *unverified* when it carries no digest: a
-link is never said to be current without one. Format 1.
+link is never said to be current without one. A link may say its `format`; one that does not is of
+format 1, and one that is later than ours is unverified, for its digest may be of something else.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 LINK_FORMAT = 1
-"""1: path, symbol, sha256, root."""
+"""The latest format that is read and the one that is written.
+
+1: path, symbol, sha256, root; the format itself is left out.
+"""
 
 State = Literal["current", "drifted", "missing", "unverified"]
 
@@ -35,9 +39,16 @@ class CodeLink:
     symbol: str | None = None
     sha256: str | None = None
     root: str | None = None
+    format: int = LINK_FORMAT
 
     def to_wire(self) -> dict[str, Any]:
-        wire = {"path": self.path, "symbol": self.symbol, "sha256": self.sha256, "root": self.root}
+        wire: dict[str, Any] = {
+            "path": self.path,
+            "symbol": self.symbol,
+            "sha256": self.sha256,
+            "root": self.root,
+            "format": None if self.format == 1 else self.format,
+        }
         return {"code": {name: value for name, value in wire.items() if value is not None}}
 
 
@@ -79,11 +90,17 @@ def _link(value: Mapping[str, Any]) -> CodeLink | None:
     rest = {name: code.get(name) for name in ("symbol", "sha256", "root")}
     if any(part is not None and not isinstance(part, str) for part in rest.values()):
         return None
-    return CodeLink(code["path"], **rest)
+    format = code.get("format", 1)
+    if not isinstance(format, int) or isinstance(format, bool) or format < 1:
+        return None
+    return CodeLink(code["path"], **rest, format=format)
 
 
 def judge(link: CodeLink, read: Callable[[str, str | None], bytes | None]) -> Judged:
     """What became of the code. `read` gives the bytes of a path below a root, None if it cannot."""
+    if link.format > LINK_FORMAT:
+        why = f"the link is of format {link.format}; this reads {LINK_FORMAT}"
+        return Judged(link, "unverified", why)
     source = read(link.path, link.root)
     if source is None:
         return Judged(link, "missing", "there is no such file")

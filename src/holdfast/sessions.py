@@ -82,6 +82,17 @@ class StoredLog:
         return f"session:{self._session}/{number:010d}"
 
 
+def names(store: Store, limit: int = 200) -> list[str]:
+    """The sessions that have entries, by name, without reading them all."""
+    found: list[str] = []
+    first = "session:"
+    while len(found) < limit and (one := store.scan(first, "session;", 1)):
+        name = one[0].id.removeprefix("session:").rpartition("/")[0]
+        found.append(name)
+        first = f"session:{name}0"  # behind every `/<number>` of it
+    return found
+
+
 def open_log(
     open_space: Callable[[str], Store], name: str, fresh_name: Callable[[], str]
 ) -> StoredLog:

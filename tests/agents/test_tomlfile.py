@@ -5,6 +5,8 @@ from __future__ import annotations
 import tomllib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from holdfast.agents import tomlfile
 from holdfast.agents.errors import BadSettingsFile
@@ -20,6 +22,12 @@ TEXTS = [
     'a = 1\n\n[mcp_servers.other]\ncommand = "x" # why\n\n[tui]\nb = [\n  1,\n]\n',
     "text = \"\"\"\n[mcp_servers.holdfast]\n\"\"\"\n[x]\ny = '''\n[z]'''\n",
     'a = 1\r\n[b]\r\nc = "ü"\r\n',
+    'a = 1\r\n[b]\r\nc = "ü"',
+    "\n\n",
+    "  ",
+    "a = 1\n\n\n",
+    "a = 1\n  ",
+    'a = "x\u2028[mcp_servers.holdfast]"\n',
 ]
 
 
@@ -31,8 +39,43 @@ def test_a_table_goes_in_and_out_to_the_byte(text: str) -> None:
     assert tomllib.loads(put) == expected
     assert put.startswith(text)
     assert tomlfile.put_table(put, PATH, VALUES) == put
-    left = tomlfile.remove_table(put, PATH)
-    assert left == text or (left == text + "\n" and text and not text.endswith("\n"))
+    again = tomlfile.put_table(put, PATH, {"command": "another"})
+    assert again.startswith(text)
+    assert tomlfile.remove_table(put, PATH) == text
+    assert tomlfile.remove_table(again, PATH) == text
+
+
+lines = st.sampled_from(
+    [
+        "",
+        "  ",
+        "# [mcp_servers.holdfast]",
+        "[a]",
+        "[b.c]",
+        "[[d]]",
+        "[mcp_servers.other]",
+        "\t# x\x85",
+    ]
+)
+
+
+@given(st.lists(lines, max_size=8), st.sampled_from(["\n", "\r\n"]), st.booleans())
+def test_whatever_stands_there_comes_back(parts: list[str], newline: str, ends: bool) -> None:
+    """A file that did not end with a newline had one more after an uninstall."""
+    text = newline.join(parts) + (newline if ends and parts else "")
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return  # a table that is named twice
+    put = tomlfile.put_table(text, PATH, VALUES)
+    assert tomlfile.remove_table(put, PATH) == text
+
+
+def test_what_is_written_below_ours_stays_as_it_was_written() -> None:
+    put = tomlfile.put_table('model = "x"', PATH, VALUES)
+    assert not put.endswith("\n")  # as the file ended before
+    grown = put + "\n\n[z]\nb = 2"
+    assert tomlfile.remove_table(grown, PATH) == 'model = "x"\n\n[z]\nb = 2'
 
 
 def test_a_table_in_the_middle_is_replaced_with_all_below_it() -> None:

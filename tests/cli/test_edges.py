@@ -2,6 +2,7 @@
 
 import argparse
 import io
+import json
 import os
 import socket
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli import watching
-from holdfast.cli.main import COMMANDS
+from holdfast.cli.main import COMMANDS, main
 from tests.cli.test_memory import Terminal, run
 
 __all__ = ["run"]
@@ -120,7 +121,7 @@ def test_a_home_that_cannot_be_written_says_which_setting_moves_it(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file" / "home"))
-    for words in (("memory", "list"), ("keys", "new"), ("read", "file", "--session", "s")):
+    for words in (("memory", "list"), ("keys", "new"), ("context", "--session", "s")):
         run(*words, code=1)
         assert "hint: set HOLDFAST_HOME to a directory that you may write" in run.errors
 
@@ -254,3 +255,105 @@ def test_calls_name_the_limit_that_held(run: Terminal, tmp_path: Path) -> None:
     assert "[more calls than 1: --limit N shows more]" in run(
         "calls", "a.py", "compute", "--limit", "1"
     )
+
+
+FAILURES = [
+    (("memory", "get", "note:none"), 1, "NoSuchDocument", "holdfast memory list"),
+    (("memory", "get", "a", "/value/x"), 1, "NoSuchPart", "holdfast memory get a shows all of it"),
+    (("memory", "get", "a", "no pointer"), 1, None, None),
+    (("memory", "set", "a", "no json"), 2, "UsageError", "quote strings twice"),
+    (("memory", "set", "a", "1", "--if-seq", "7"), 1, None, None),
+    (("memory", "log", "--limit", "0"), 2, "UsageError", "--limit N"),
+    (("memory", "log", "--limit", "x"), 2, "UsageError", "usage: holdfast memory log"),
+    (("memory", "frobnicate"), 2, "UsageError", "usage: holdfast memory"),
+    (("memory", "diff", "no-branch"), 1, "UnknownBranch", None),
+    (("read", "none.txt"), 1, "Unreadable", None),
+    (("read", "lines.txt:9-3"), 1, "BadRange", None),
+    (("read", "lines.txt", "--session", "/none.jsonl"), 1, "NoSuchSession", "name a session file"),
+    (("readcache", "status"), 2, "UsageError", "usage: holdfast readcache status"),
+    (("locate", "x", "--path", "nowhere"), None, None, None),
+    (("locate", "--file", "none.txt"), 2, "UsageError", None),
+    (("locate", ""), None, "EmptyQuery", None),
+    (("clones", "--min-tokens", "1"), 2, "UsageError", None),
+    (("keys", "show", "none"), 2, "UsageError", "holdfast keys new none"),
+    (("serve", "--port", "99999"), 2, "UsageError", "a port is"),
+    (("sequence", "show"), 2, "UsageError", "give a text"),
+    (("bench", "nowhere"), 2, "UsageError", None),
+    (("frobnicate",), 2, "UsageError", "holdfast --help lists the commands"),
+    (("serch", "x"), 2, "UsageError", "did you mean holdfast search?"),
+]
+
+
+@pytest.mark.shows("CLI-JSON-ERRORS")
+@pytest.mark.parametrize(("words", "code", "error", "hint"), FAILURES)
+def test_a_failure_is_one_json_object_where_json_was_asked_for(
+    run: Terminal,
+    tmp_path: Path,
+    words: tuple[str, ...],
+    code: int | None,
+    error: str | None,
+    hint: str | None,
+) -> None:
+    """A program that asked for JSON got text on another stream and nothing to parse."""
+    (tmp_path / "lines.txt").write_text("one\ntwo\n")
+    run("memory", "set", "a", "1")
+    plain = main(words) if "usage" not in (hint or "") else 2
+    run.settle()
+    assert plain in (1, 2)
+    assert code in (None, plain)
+    answer = run.json(*words, code=plain)
+    assert answer["status"] == "error"
+    assert answer["message"]
+    assert error in (None, answer["error"])
+    assert (hint or "") in answer.get("hint", "")
+    assert run.errors == ""
+
+
+@pytest.mark.shows("TRY")
+def test_the_tour_as_json_is_a_line_for_each_step(run: Terminal) -> None:
+    lines = [json.loads(line) for line in run("try", "--json").splitlines()]
+    steps, (end,) = [one for one in lines if "command" in one], lines[-1:]
+    assert all(one["exit"] == one["expected"] for one in steps)
+    assert {one["chapter"].partition(":")[0] for one in steps} >= {"Index", "Reading", "Memory"}
+    unchanged = [one for one in steps if "unchanged" in one["output"]]
+    assert unchanged[0]["command"] == ["holdfast", "read", "shop.py", "--session", "tour"]
+    assert end["status"] == "ok"
+    assert end["steps"] == len(steps)
+    assert end["surprises"] == 0
+
+
+def test_a_read_that_is_refused_names_the_read_that_was_meant(
+    run: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "my cart.py").write_text("one\ntwo\n")
+    for typed, meant in (
+        ("lib/my crat.py", "did you mean: holdfast read 'lib/my cart.py'"),
+        ("lib", "a file in it: holdfast read 'lib/my cart.py'"),
+        ("lib/my cart.py:9-3", "all of it: holdfast read 'lib/my cart.py'"),
+        ("lib/my cart.py:77", "its last lines: holdfast read 'lib/my cart.py' --offset 1"),
+    ):
+        run("read", typed, code=1)
+        assert f"hint: {meant}\n" in run.errors
+    run("read", "nothing-like-it", code=1)
+    assert "hint" not in run.errors
+
+
+def test_a_search_that_finds_nothing_names_a_wider_one(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def alpha(): ...\n")
+    run("index", "create")
+    said = run("search", "must:zzz", "alpha")
+    assert "Nothing found.\n[wider: holdfast search alpha]" in said
+    said = run("search", "sym:Nowhere", "--limit", "3")
+    assert "[wider: holdfast search sym:Nowhere --scope mixed --limit 3]" in said
+    said = run("search", "sym:Nowhere", "--scope", "mixed", "--path", ".")
+    assert "[the very words, in any file: holdfast locate sym:Nowhere --path .]" in said
+    run("search", "alpha", "--cursor", "bad", code=2)
+    assert "hint: from the start: holdfast search alpha\n" in run.errors
+
+
+def test_a_seq_that_is_not_there_names_the_branch_and_those_that_are(run: Terminal) -> None:
+    run("memory", "set", "a", "1")
+    run("memory", "at", "99", code=1)
+    assert "seq 99 is out of range for the default branch\n" in run.errors
+    assert "hint: this branch can be read at seq 0 to 1" in run.errors

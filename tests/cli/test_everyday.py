@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,24 @@ def test_status_shows_trees_spaces_and_agents(home: Path, tmp_path: Path, capsys
     out = capsys.readouterr().out
     assert str(tree) in out
     assert "Cursor not set up" in out
+
+
+@pytest.mark.shows("CLI-STATUS")
+def test_a_space_that_cannot_be_read_hides_nothing_else(home: Path, capsys: Capture) -> None:
+    """One damaged file, or a home that may not be written, left the screen empty."""
+    for space in ("good", "torn"):
+        assert main(["memory", "set", "note:1", '"x"', "--space", space]) == 0
+    (home / "spaces" / "engine-v3" / "torn.sqlite").write_bytes(b"no database " * 1000)
+    found: Any = facts(capsys, "status")["spaces"]
+    good, torn = found
+    assert (good["space"], good["seq"], "error" in good) == ("good", 1, False)
+    assert (torn["space"], torn["seq"]) == ("torn", None)
+    assert "damaged" in torn["error"]
+    assert main(["status"]) == 0
+    out = capsys.readouterr().out
+    assert "cannot be read" in out
+    assert "agents:" in out
+    assert not (home / "run").exists(), "looking makes nothing"
 
 
 @pytest.mark.shows("CLI-DOCTOR")

@@ -28,6 +28,10 @@ class Terminal:
         assert ended == code, f"{words}: exit code {ended}\n{printed.out}\n{printed.err}"
         return printed.out
 
+    def settle(self) -> None:
+        """Forget what was printed so far."""
+        self._capture.readouterr()
+
     def json(self, *words: str, code: int = 0) -> Any:
         return json.loads(self(*words, "--json", code=code))
 
@@ -244,3 +248,66 @@ def test_an_export_into_a_pipe_does_not_replace_it(run: Terminal, tmp_path: Path
     assert taken == [run("memory", "export")]
     run("memory", "export", str(tmp_path), code=1)
     assert not list(tmp_path.parent.glob("*.part")), "nothing is left of what was not kept"
+
+
+READS = [
+    ("get", "note:a"),
+    ("list",),
+    ("log",),
+    ("at", "1"),
+    ("at", "1", "note:a"),
+    ("diff", "draft"),
+    ("export",),
+    ("export", "out.jsonl"),
+    ("verify",),
+    ("gc",),
+    ("branch", "list"),
+    ("branch", "delete", "draft"),
+    ("merge", "draft"),
+    ("delete", "note:a"),
+    ("acl", "show"),
+]
+
+
+@pytest.mark.shows("CLI-READS-MAKE-NOTHING")
+@pytest.mark.parametrize("words", READS)
+def test_a_read_of_a_mistyped_space_makes_nothing_and_names_those_there_are(
+    run: Terminal, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """`holdfast memory list --space tpyo` made a space of that name and said it was empty."""
+    run("memory", "set", "note:a", "1", "--space", "team")
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    run("memory", *words, "--space", "taem", code=1)
+    assert "holdfast: there is no space taem\n" in run.errors
+    assert "hint: did you mean `holdfast memory list --space team`?" in run.errors
+    assert "`holdfast memory set ID VALUE --space taem` makes it" in run.errors
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
+    answer = run.json("memory", *words, "--space", "taem", code=1)
+    assert (answer["error"], answer["message"]) == ("UnknownSpace", "there is no space taem")
+    run("memory", *words, "--space", "quite-another", code=1)
+    assert "there are: team; `holdfast memory list --space team`" in run.errors
+
+
+@pytest.mark.shows("CLI-READS-MAKE-NOTHING")
+def test_the_default_space_is_empty_until_it_is_written_and_looking_does_not_make_it(
+    run: Terminal, tmp_path: Path
+) -> None:
+    assert run("memory", "list") == "no documents\n"
+    run("memory", "get", "note:a", code=1)
+    assert "there is no note:a" in run.errors
+    assert "sound" in run("memory", "verify")
+    assert [b["name"] for b in run.json("memory", "branch", "list")] == [""]
+    assert not (tmp_path / "home").exists()
+    run("memory", "set", "note:a", "1")
+    assert "note:a" in run("memory", "list")
+
+
+def test_every_writing_verb_makes_its_space(run: Terminal) -> None:
+    run("memory", "set", "a", "1", "--space", "one")
+    edit = '{"op": "increment", "path": "/value", "by": 1}'
+    run("memory", "patch", "a", edit, "--space", "two")
+    run("memory", "branch", "create", "draft", "--space", "three")
+    run("memory", "export", "x.jsonl", "--space", "one")
+    run("memory", "import", "x.jsonl", "--space", "four")
+    for name in ("one", "two", "three", "four"):
+        run("memory", "verify", "--space", name)

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from holdfast.cli.main import main
+from holdfast.reading.hosts.native import NativeSession
+from holdfast.store.errors import StoreFailed
 from tests.reading.desk import numbered
 
 
@@ -202,3 +204,71 @@ def test_a_claude_code_call_is_answered_and_noted_in_the_sidecar(
     assert run(capsys, *arguments, "--call", "t2")[1] == "[readcache: unchanged, 60 lines]\n"
     assert run(capsys, *arguments)[1] == first, "without the call nothing is proved"
     assert os.path.exists(work.parent / "home" / "run" / "hosts" / "claude-code")
+
+
+@pytest.mark.shows("READ-CLI-UNWRITABLE")
+def test_a_home_that_cannot_be_written_gives_the_plain_text_and_says_so(
+    work: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`read --session` refused to read at all when it could not remember that it had."""
+    text = numbered(60, "a line of text,") + "\n"
+    (work.parent / "file").write_text("in the way")
+    monkeypatch.setenv("HOLDFAST_HOME", str(work.parent / "file" / "home"))
+    for _ in range(2):
+        code, out, err = run(capsys, "read", "a.txt", "--session", "demo")
+        assert (code, out) == (0, text)
+        assert err.startswith("holdfast: nothing of session demo can be kept: Not a directory")
+        assert "every read is the plain text" in err
+        assert "hint: set HOLDFAST_HOME to a directory that you may write" in err
+    code, out, err = run(capsys, "read", "a.txt", "--session", "demo", "--json")
+    facts = json.loads(out)
+    assert (code, err, facts["mode"]) == (0, "", "full")
+    assert facts["content"][0]["text"] == text[:-1]
+    assert facts["note"].startswith("nothing of session demo can be kept: Not a directory")
+
+
+@pytest.mark.shows("READ-CLI-UNWRITABLE")
+def test_a_read_that_cannot_be_noted_was_a_read_all_the_same(
+    work: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(capsys, "read", "a.txt", "--session", "demo")
+
+    def full(self: NativeSession, answer: object) -> None:
+        raise StoreFailed("database or disk is full")
+
+    monkeypatch.setattr(NativeSession, "append_read", full)
+    (work / "b.txt").write_text("b\n")
+    code, out, err = run(capsys, "read", "b.txt", "--session", "demo")
+    assert (code, out) == (0, "b\n\n")
+    assert "database or disk is full" in err
+    assert "it will be sent again" in err
+
+
+@pytest.mark.shows("READ-CLI-LOOKING")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("readcache", "status"),
+        ("readcache", "explain", "a.txt"),
+        ("readcache", "refresh", "a.txt"),
+        ("context",),
+        ("session", "show"),
+    ],
+)
+def test_a_session_that_never_read_is_named_and_not_made(
+    work: Path, capsys: Capture, words: tuple[str, ...]
+) -> None:
+    """A mistyped session was answered as an empty one, and its space was made."""
+    code, out, err = run(capsys, *words, "--session", "dmeo")
+    assert (code, out) == (1, "")
+    assert "no session in dmeo: nothing was read in it" in err
+    assert "hint: holdfast read PATH --session dmeo begins it" in err
+    assert not (work.parent / "home").exists()
+    run(capsys, "read", "a.txt", "--session", "demo")
+    run(capsys, "read", "a.txt", "--session", "other")
+    code, _, err = run(capsys, *words, "--session", "dmeo")
+    assert code == 1
+    assert "hint: did you mean --session demo? holdfast read PATH --session dmeo begins it" in err
+    code, _, err = run(capsys, *words, "--session", "zzz")
+    assert "hint: there are: demo, other; holdfast read PATH --session zzz begins it" in err
+    assert run(capsys, *words, "--session", "demo")[0] == 0

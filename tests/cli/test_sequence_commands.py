@@ -2,13 +2,20 @@
 
 import io
 import json
+import os
+import signal
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 from holdfast.cli.main import main
+from holdfast.sequence.locate import locate
+from holdfast.sequence.shelf import Shelf, facts_of
+from holdfast.sequence.suffix.stream import Document
+from holdfast.sequence.tokens.lexer import lex
 
 TOTAL = """
 def total(prices, rate):
@@ -206,3 +213,67 @@ def test_a_home_that_cannot_be_written_is_said(
     assert "cannot be written" in err
     assert "hint: set HOLDFAST_HOME" in err
     assert run(capsys, "clones", str(tree / "missing"))[0] == 2
+
+
+@pytest.mark.shows("SEQ-CANCEL")
+@pytest.mark.parametrize("command", [("locate", "x = 1"), ("clones",)])
+def test_ctrl_c_ends_a_compiled_step_at_once_and_leaves_nothing_behind(
+    tree: Path, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """Ctrl-C was heard only after the suffixes were sorted, ten seconds later on a large tree."""
+    home = tmp_path / "cancelled"
+    program = (
+        "import ctypes, sys\n"
+        "from holdfast.cli.main import main\n"
+        "from holdfast.sequence import shelf\n"
+        "def sorts(*_):\n"
+        "    print('sorting', flush=True)\n"
+        "    while True:\n"
+        "        ctypes.PyDLL(None).sleep(60)\n"  # as compiled code: Python hears of nothing
+        "shelf.build = sorts\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    words = [command[0], *command[1:], *(["--path"] if command[0] == "locate" else []), str(tree)]
+    environment = {**os.environ, "HOLDFAST_HOME": str(home)}
+    running = subprocess.Popen(
+        [sys.executable, "-c", program, *words],
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "sorting\n"
+        running.send_signal(signal.SIGINT)
+        assert running.wait(timeout=30) == -signal.SIGINT
+        assert running.stderr is not None
+        assert running.stderr.read() == ""
+
+
+@pytest.mark.shows("SEQ-CANCEL")
+def test_what_a_killed_writer_left_is_removed_by_the_next(tree: Path, tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path / "shelf")
+    shelf.directory.mkdir(parents=True)
+    left = shelf.directory / ".00000001.segment.4711"
+    left.write_bytes(b"half")
+    text = b"a = b + c\n"
+    shelf.refresh([Document(facts_of("a.py", len(text), 0, text), text)], removed=[])
+    assert not left.exists()
+    assert Shelf(shelf.directory).corpus.tokens == 5
+
+
+@pytest.mark.shows("SEQ-CANCEL")
+def test_a_look_can_be_called_off_between_parts(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path / "shelf")
+    text = b"a = b + c\n"
+    corpus = shelf.refresh([Document(facts_of("a.py", len(text), 0, text), text)], removed=[])
+    source = b"c + zz a = yy b + " * 50
+    looks = 0
+
+    def check() -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 10:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        locate(corpus, source, lex(source, 0), check=check)
+    assert looks == 10

@@ -15,6 +15,7 @@ from holdfast.app import App
 from holdfast.dashboard.demo import Demo, fill
 from holdfast.dashboard.pages import POLICY, Pages
 from holdfast.dashboard.service import DashboardService
+from holdfast.errors import UsageError
 from holdfast.live import BOARD, SPACE
 from holdfast.mcp import bindings
 from holdfast.mcp.bindings import Binding
@@ -364,3 +365,23 @@ def test_a_server_without_visitors_pays_nothing(tmp_path: Path) -> None:
     assert not home.exists()
     assert not list((tmp_path / "spaces").rglob(f"{SPACE}*"))
     sync.server.close()
+
+
+@pytest.mark.shows("DASH-LOOKING")
+def test_looking_at_memory_makes_no_space(tmp_path: Path) -> None:
+    """The page made the default space, and any other that the address named."""
+    service = DashboardService(App(tmp_path / "home"), watch_trees=False)
+    try:
+        service.look()
+        asked = service.questions()
+        assert asked["memory/documents"]({})["documents"] == []
+        with pytest.raises(UsageError, match="there is no space tpyo"):
+            asked["memory/documents"]({"space": "tpyo"})
+        names = sorted(path.stem for path in (tmp_path / "home" / "spaces").rglob("*.sqlite"))
+        assert names == [SPACE, "sessions"]
+        with App(tmp_path / "home").open_space() as store:
+            write = {"op": "set", "id": "note:a", "value": {"value": 1}}
+            store.transact("me", {"localSeq": 1, "operations": [write]})
+        assert [one["id"] for one in asked["memory/documents"]({})["documents"]] == ["note:a"]
+    finally:
+        service.stop()

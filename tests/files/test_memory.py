@@ -1,125 +1,186 @@
-"""A look that remembers the last one, against a look that does not."""
+"""Looks that remember directories, judged by looks that remember nothing."""
 
 from __future__ import annotations
 
-import itertools
 import os
-import shutil
+import random
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from holdfast.files import disk, memory
+from holdfast.files.policy import Policy
+from holdfast.files.snapshot import RACY_NS
 
-FAR_NS = 2**62
-"""A look so late that no directory was touched about then."""
-
-numbers = itertools.count(1)
-
-OPERATIONS = st.lists(
-    st.tuples(
-        st.sampled_from(["write", "remove", "folder", "link", "run", "ignore"]),
-        st.sampled_from(["", "a", "a/b", "c", "build"]),
-        st.sampled_from(["x.py", "y.js", "tool", "z.weird", "notes.md", "a", "b"]),
-    ),
-    max_size=25,
-)
+LATER = 10 * RACY_NS
+"""A clock so far ahead takes every directory for settled, as most are in a tree that rests."""
 
 
-def forgetful(root: Path) -> disk.Walk:
-    """A look without memory; the memory stays as it is."""
-    kept = dict(memory._trees)
+@pytest.fixture(autouse=True)
+def forgetful() -> Iterator[None]:
     memory._trees.clear()
-    try:
-        return disk.walk(str(root))
-    finally:
-        memory._trees.clear()
-        memory._trees.update(kept)
+    yield
+    memory._trees.clear()
 
 
-def do(root: Path, what: str, where: str, name: str) -> None:
-    folder = root / where
-    if any(above.is_symlink() or above.is_file() for above in (folder, *folder.parents)):
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / name
-    if what != "ignore" and (path.is_symlink() or path.is_file()):
+def ahead() -> int:
+    return time.time_ns() + LATER
+
+
+def forgetting(root: Path) -> disk.Walk:
+    """The twin: a look under a policy that nobody looked with before."""
+    memory._trees.pop((str(root), TWIN), None)
+    return disk.walk(str(root), TWIN)
+
+
+TWIN = Policy(custom_extensions=("twin",))
+
+
+def next_tick(beside: Path) -> None:
+    """Wait for the file system's clock, so that the next change has a time of its own."""
+    probe = beside / "tick"
+    probe.write_text("")
+    first = probe.stat().st_mtime_ns
+    while probe.stat().st_mtime_ns == first:
+        probe.write_text("")
+
+
+def put(path: Path, text: str) -> None:
+    if not path.is_dir():
+        if path.is_symlink():
+            path.unlink()
+        path.write_text(text)
+
+
+def change(root: Path, rng: random.Random) -> str:
+    """Do one thing to the tree, and say what."""
+    folders = [Path(at) for at, _, _ in os.walk(root)]
+    paths = [Path(at) / name for at, _, names in os.walk(root) for name in names]
+    files = [path for path in paths if not path.is_symlink()]
+    folder = rng.choice(folders)
+    kind = rng.choice(
+        ["file", "file", "folder", "rules", "remove", "rename", "edit", "mode", "swap"]
+    )
+    name = rng.choice(["a.py", "b.js", "c.png", "run", "notes.md", "x.weird", "build.py"])
+    if kind == "file":
+        put(folder / name, "#!/bin/sh\necho 1\n")
+    elif kind == "folder":
+        (folder / rng.choice(["lib", "build", "deep", "node_modules"])).mkdir(exist_ok=True)
+    elif kind == "rules":
+        rules = rng.choice(["*.js\n", "lib/\n", "!a.py\n*.md\n", ""])
+        put(folder / rng.choice([".gitignore", ".holdfastignore"]), rules)
+    elif not files:
+        return "nothing"
+    elif kind == "remove":
+        rng.choice(files).unlink()
+    elif kind == "rename":
+        rng.choice(files).rename(folder / f"renamed-{name}")
+    elif kind == "edit":
+        with rng.choice(files).open("a") as file:
+            file.write("more\n")
+    elif kind == "mode":
+        rng.choice(files).chmod(rng.choice([0o644, 0o755]))
+    else:  # A file becomes a link to itself's neighbour, which is not followed.
+        path = rng.choice(files)
         path.unlink()
-    elif what == "remove" and path.is_dir():
-        shutil.rmtree(path)
-    match what:
-        case "write" if not path.is_dir():
-            path.write_text(f"{name} = {next(numbers)}\n")
-        case "folder":
-            path.mkdir(exist_ok=True)
-        case "link" if not path.is_dir():
-            path.symlink_to(root)
-        case "run" if not path.is_dir():
-            path.write_text("#!/bin/sh\n")
-            path.chmod(0o755)
-        case "ignore":
-            (folder / ".gitignore").write_text(f"{name}\n")
-    # Every change has a time of its own, however fast the test is.
-    for above in (folder, *folder.parents):
-        os.utime(above, ns=(next(numbers),) * 2)
-        if above == root:
-            break
+        path.symlink_to("elsewhere.py")
+    return f"{kind} in {folder.relative_to(root)}"
 
 
-@pytest.mark.shows("FILES-MEMORY")
-@settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(operations=OPERATIONS)
-def test_a_look_with_memory_sees_what_one_without_sees(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operations: list[tuple[str, str, str]]
-) -> None:
-    monkeypatch.setattr(disk, "_trusted", lambda root: True)
-    root = tmp_path / f"tree{next(numbers)}"
+@pytest.mark.shows("FILES-REMEMBERED")
+@pytest.mark.parametrize("seed", range(12))
+def test_a_look_that_remembers_sees_what_one_that_forgets_sees(tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    root = tmp_path / "tree"
     root.mkdir()
-    for operation in operations:
-        do(root, *operation)
-        assert disk.walk(str(root), now_ns=lambda: FAR_NS) == forgetful(root)
+    policy = Policy(custom_extensions=TWIN.custom_extensions, size_bytes_max=1 << 21)
+    done = []
+    for _ in range(40):
+        done.append(change(root, rng))
+        seen = disk.walk(str(root), policy, ahead)
+        twin = forgetting(root)
+        assert seen.stats == twin.stats, (seed, done)
+        assert +seen.skipped == +twin.skipped, (seed, done)
+        assert seen.unreadable == twin.unreadable, (seed, done)
+        next_tick(tmp_path)
 
 
-@pytest.mark.shows("FILES-MEMORY")
-def test_a_directory_is_listed_once_while_nothing_comes_or_goes(
+@pytest.mark.shows("FILES-REMEMBERED")
+def test_a_directory_that_rests_is_not_listed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(disk, "_trusted", lambda root: True)
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "x.py").write_text("x = 1\n")
-    first = disk.walk(str(tmp_path), now_ns=lambda: FAR_NS)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.py").write_text("x = 1\n")
+    disk.walk(str(tmp_path), None, ahead)
     listed: list[str] = []
-    scandir = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda path: listed.append(path) or scandir(path))
-    assert disk.walk(str(tmp_path), now_ns=lambda: FAR_NS) == first
+    real = os.scandir
+
+    def noting(path: str) -> object:
+        listed.append(os.path.basename(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", noting)
+    assert set(disk.walk(str(tmp_path), None, ahead).stats) == {"sub/a.py"}
     assert listed == []
-    (tmp_path / "a" / "x.py").write_text("x = 22\n")
-    assert disk.walk(str(tmp_path), now_ns=lambda: FAR_NS).stats["a/x.py"].size_bytes == 7
-    assert listed == []
+    next_tick(tmp_path.parent)
+    (tmp_path / "sub" / "b.py").write_text("x = 2\n")
+    assert set(disk.walk(str(tmp_path), None, ahead).stats) == {"sub/a.py", "sub/b.py"}
+    assert listed == ["sub"]
 
 
-@pytest.mark.shows("FILES-MEMORY")
+@pytest.mark.shows("FILES-REMEMBERED")
 def test_a_directory_touched_about_when_it_was_listed_is_listed_again(tmp_path: Path) -> None:
-    # With the real clock: files come in the same tick as the look before them.
-    for number in range(30):
-        (tmp_path / f"m{number}.py").write_text("")
-        assert len(disk.walk(str(tmp_path)).stats) == number + 1
+    """A name may come in the same tick as the listing, and leave the times as they are."""
+    (tmp_path / "a.py").write_text("x = 1\n")
+    disk.walk(str(tmp_path))
+    (known,) = memory.memory_of(str(tmp_path), Policy()).values()
+    stamp = memory.stamp_of(os.lstat(tmp_path))
+    assert not known.holds(known.above, stamp)
 
 
-@pytest.mark.shows("FILES-MEMORY")
+@pytest.mark.shows("FILES-REMEMBERED")
+def test_two_looks_at_once_do_not_spoil_each_other(tmp_path: Path) -> None:
+    names = [f"f{n:03}.py" for n in range(60)]
+    for name in names:
+        (tmp_path / name).write_text("x = 1\n")
+    stop = threading.Event()
+    wrong: list[object] = []
+
+    def looking() -> None:
+        try:
+            while not stop.is_set():
+                found = set(disk.walk(str(tmp_path), None, ahead).stats)
+                if not found >= set(names):
+                    wrong.append(set(names) - found)
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=looking) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for round in range(150):
+        path = tmp_path / f"extra{round % 3}.py"
+        path.unlink() if path.exists() else path.write_text("y = 1\n")
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.shows("FILES-REMEMBERED")
 def test_where_times_are_not_known_to_tell_every_directory_is_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(disk, "_trusted", lambda root: False)
-    disk.walk(str(tmp_path), now_ns=lambda: FAR_NS)
+    disk.walk(str(tmp_path), None, ahead)
     before = os.stat(tmp_path)
     (tmp_path / "x.py").write_text("")
     os.utime(tmp_path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert list(disk.walk(str(tmp_path), now_ns=lambda: FAR_NS).stats) == ["x.py"]
+    assert list(disk.walk(str(tmp_path), None, ahead).stats) == ["x.py"]
 
 
 TABLE = (
@@ -131,7 +192,7 @@ TABLE = (
 )
 
 
-@pytest.mark.shows("FILES-MEMORY")
+@pytest.mark.shows("FILES-REMEMBERED")
 @pytest.mark.parametrize(
     ("path", "kind"),
     [

@@ -60,6 +60,36 @@ def test_iss_index_stability_a4_reads_report_an_abandoned_run_and_leave_it(world
     assert world.bytes_at_rest() == before
 
 
+@pytest.mark.shows("INDEX-ABANDONED")
+def test_every_read_tells_at_once_that_a_writer_is_gone(world: World) -> None:
+    """Search and the list went on saying *indexing* for two minutes after a killed writer."""
+    make_ready(world)
+    world.put_record(Indexing("run_dead", 10.0))
+    root, index = world.root, world.index
+    alive = ask_every_read(world)
+    assert "is currently indexing" in alive[0]["message"]
+    assert alive[4]["codebases"][0]["section"] == "Indexing"
+    lease = index.leases.acquire(root, "run_dead", "create")
+    assert lease is not None
+    lease.announce()
+    assert "is currently indexing" in ask_every_read(world)[0]["message"], "its writer is alive"
+    facts = {"pid": 2**22 + 1, "started": "1", "runId": "run_dead", "action": "create"}
+    index.leases._path(root).write_text(json.dumps(facts))  # as a killed process leaves it
+    before = world.bytes_at_rest()
+    search, outline, calls, read, listed, status = ask_every_read(world)
+    for answer in (search, outline, calls, read):
+        assert (answer["status"], answer["reason"]) == ("not_ready", "indexing")
+        assert "its writer is gone" in answer["message"]
+        assert "Wait for it" not in answer["message"]
+    for answer in (search, outline, calls):
+        assert answer["hints"]["create"]["args"] == {"action": "create", "path": root}
+    (row,) = listed["codebases"]
+    assert (row["section"], row["detail"]) == ("Failed", "abandoned at 10.0%: its writer is gone")
+    assert "its writer is gone" in status["humanText"]
+    assert world.bytes_at_rest() == before, "told, not repaired"
+    lease.release()
+
+
 @pytest.mark.shows("ISS-INDEX-STABILITY-D", "ISS-INDEX-STABILITY-E", "ISS-INDEX-STABILITY-I7",
                    "ISS-INDEX-STABILITY-AC1", "ISS-INDEX-STABILITY-AC5",
                    "ISS-INDEX-STABILITY-TDD-4")  # fmt: skip

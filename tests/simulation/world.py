@@ -22,8 +22,10 @@ from holdfast.store.store import Store, open_store
 from holdfast.store.values import same
 from holdfast.sync import messages
 from holdfast.sync.client_errors import NotFound, TypeMismatch
+from holdfast.sync.connection import Connection
+from holdfast.sync.landing import Told
 from holdfast.sync.messages import CAPABILITIES, Effect, HelloOk, Response, WatchSpec
-from holdfast.sync.server import Connection, Server, Told
+from holdfast.sync.server import Server
 from holdfast.sync.session import Stage
 from tests.simulation.actors import SPACE, Actor, MemoryOutbox
 from tests.simulation.network import Time, Wire

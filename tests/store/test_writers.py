@@ -187,6 +187,36 @@ def test_a_batch_that_cannot_be_written_fails_for_all_who_waited() -> None:
 
 
 @pytest.mark.shows("STORE-GROUP")
+def test_the_first_of_a_crowd_does_not_make_a_trip_alone() -> None:
+    """The first to come back after a batch wrote at once, and the rest waited for its trip too.
+
+    So where the last trip took several, callers queue. One who then comes alone writes as before.
+    """
+    trips: list[tuple[str, int]] = []
+
+    def write(items: Any) -> list[int]:
+        trips.append((threading.current_thread().name, len(items)))
+        return [len(item) for item in items]
+
+    group: GroupCommit[str, int] = GroupCommit(write)
+    done = threading.Semaphore(0)
+
+    def queue_all() -> None:
+        for item in ("one", "two"):
+            group.submit(item, lambda _: done.release())
+
+    here = threading.current_thread().name
+    assert group.do("alone") == 5
+    group.exclusively(queue_all)
+    for _ in range(2):
+        assert done.acquire(timeout=30)
+    for item in ("after the crowd", "alone again"):
+        assert group.do(item) == len(item)
+    group.close()
+    assert trips == [(here, 1), ("holdfast-commit", 2), ("holdfast-commit", 1), (here, 1)]
+
+
+@pytest.mark.shows("STORE-GROUP")
 def test_a_machine_out_of_threads_refuses_one_caller_and_stops_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 from holdfast.sync import messages
 from holdfast.sync.actions import Dial, HangUp, Send, Wake
 from holdfast.sync.client import RECONNECT, RESEND, TURN, Client
+from holdfast.sync.connection import Connection
 from holdfast.sync.messages import CAPABILITIES, Message, WatchSpec
 from holdfast.sync.outbox import Outbox
 from holdfast.sync.replica import Notification
-from holdfast.sync.server import Connection
 from holdfast.sync.session import SpaceSession
 from tests.sync.wire import SPACE, World
 

@@ -1,15 +1,19 @@
-"""A real server on a real port, in a thread of this process."""
+"""All that `holdfast serve` serves, on a real port, in a thread of this process."""
 
 import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import uvicorn
 
+from holdfast.app import App
 from holdfast.sync.handover import Handover
-from holdfast.sync.serve import ServeOptions, SyncApp, SyncService
+from holdfast.sync.serve import ServeOptions, SyncService
+from holdfast.sync.websocket import Doors
+from holdfast.web.compose import site
 
 
 class _Server(uvicorn.Server):
@@ -29,9 +33,15 @@ class LiveServer:
 
     def __init__(self, store: str, port: int = 0, handover: bool = True, **options: Any) -> None:
         listening = threading.Event()
-        app = SyncApp(SyncService(ServeOptions(store=store, **options)))
+        served = ServeOptions(store=store, **options)
+        whole = site(
+            App(home=Path(store) / "home"),
+            SyncService(served),
+            Doors(served.hosts, served.origins),
+            token="the token of a test",
+        )
         config = uvicorn.Config(
-            app,
+            whole,
             host="127.0.0.1",
             port=port,
             ws=Handover if handover else "websockets-sansio",

@@ -171,3 +171,39 @@ def test_rights_include_the_ones_below_and_a_broken_list_leaves_the_spaces_key()
     assert parse_acl({"value": {"a": "ADMIN"}}) is None
     assert right_of(None, SPACE, SPACE) is Right.OWNER
     assert right_of(None, OWNER, SPACE) is Right.NONE
+
+
+@pytest.mark.shows("SYNC-ACL-REVOKE")
+@pytest.mark.parametrize("command", READS, ids=lambda command: command[0])
+def test_a_right_that_was_taken_away_elsewhere_is_gone_with_the_next_command(
+    command: tuple[str, Json],
+) -> None:
+    """The right was checked first and the log was read after it, so that one last look got in:
+    at what was written after the right was gone."""
+    world = founded()
+    enter(world, OWNER, "O").transact(set_("a", "for everyone"))
+    reader = enter(world, READER, "R")
+    world.commit("elsewhere", 1, list_of({OWNER: "OWNER"}))
+    world.commit("elsewhere", 2, set_("a", "for owners"))
+    kind, members = command
+    frames = reader.send(reader.command(kind, **members))
+    assert "for owners" not in str(frames)
+    assert frames[0]["type"] == "session/revoked"
+    assert refused(frames[-1])[0] in ("AuthorizationError", "SessionError")
+    world.close()
+
+
+@pytest.mark.shows("SYNC-ACL-REVOKE")
+def test_a_writer_whose_right_was_taken_away_elsewhere_writes_no_more() -> None:
+    world = founded()
+    writer = enter(world, WRITER, "W")
+    world.commit("elsewhere", 1, list_of({OWNER: "OWNER"}))
+    before = world.store.newest_seq()
+    frames = writer.send(
+        writer.command("transact", commit={"localSeq": 1, "operations": [set_("a", 1)]})
+    )
+    assert refused(frames[-1])[0] in ("AuthorizationError", "SessionError")
+    frames = writer.send(writer.command("branch.create", localSeq=2, name="draft"))
+    assert refused(frames[-1])[0] == "SessionError"
+    assert world.store.newest_seq() == before
+    world.close()

@@ -9,7 +9,8 @@ import pytest
 from holdfast.ids import SessionId, SpaceId
 from holdfast.store.graph import Limits as GraphLimits
 from holdfast.sync.keeper import FORMAT, SessionFile, SessionKeeper, recorded, restored
-from tests.sync.wire import Peer, World, link, root, set_, upserts, watch
+from holdfast.sync.sessions import public_name
+from tests.sync.wire import SPACE, Peer, World, link, root, set_, upserts, watch
 
 
 class Kept:
@@ -158,3 +159,49 @@ def test_what_is_kept_cannot_change_shape_without_a_new_format() -> None:
     assert session.watched.watches["w"].query["roots"][0]["selector"]["schema"] == {"/x": True}
     assert recorded(session) == GOLDEN[FORMAT]
     assert restored(space, id, '{"format":0}', GraphLimits()) is None
+
+
+@pytest.mark.shows("SYNC-KEPT")
+@pytest.mark.parametrize("heard", [True, False])
+def test_a_session_that_another_server_took_over_is_not_written_by_the_first(
+    kept: Kept, tmp_path: Path, heard: bool
+) -> None:
+    """What the first server had still to save went over what the second had written, and the
+    client could not resume there after a restart."""
+    world = kept.world
+    here, writer = world.peer("S"), world.peer("writer")
+    here.watch_set(watch("w", root("a")))
+    writer.transact(set_("a", 1))
+    world.server.flush()  # something to save, when there is time
+    other = World(str(tmp_path / "spaces"), keeper=kept.opened())
+    other.peer("another")
+    there = other.peer()
+    assert there.open("S", token=here.token, seen=0)["ok"]["resumed"] is True
+    assert there.token != here.token
+    if heard:
+        world.server.lost_elsewhere(public_name(SpaceId(SPACE), SessionId("S")))
+    here.connection.disconnected()
+    kept.save()
+    other.start(keeper=kept.opened())  # the second server dies, and comes back
+    back = other.peer()
+    assert back.open("S", token=there.token, seen=1)["ok"]["resumed"] is True
+    other.close()
+
+
+@pytest.mark.shows("SYNC-KEPT")
+def test_a_late_save_does_not_undo_what_was_kept_at_once(kept: Kept) -> None:
+    """The save was taken before a watch was added and written after it: the client had been told
+    that it watches, and after a crash nobody knew."""
+    world = kept.world
+    peer, writer = world.peer("S"), world.peer("writer")
+    peer.watch_set(watch("w", root("a")))
+    writer.transact(set_("a", 1), set_("b", 1))
+    world.server.flush()
+    taken = kept.keeper.take()
+    peer.watch_add(watch("v", root("b")))
+    kept.keeper.write(taken)
+    kept.crash()
+    world.commit("elsewhere", 1, set_("b", 2))
+    answer = world.peer().open("S", token=peer.token, seen=1)["ok"]
+    assert answer["resumed"] is True
+    assert upserts(answer["sync"]) == [("b", 2)]

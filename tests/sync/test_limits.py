@@ -1,10 +1,17 @@
 """More than a server takes: each limit has a name, and reaching it hurts nobody else."""
 
+import json
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from holdfast.store.graph import Limits as GraphLimits
+from holdfast.store.store import Store
+from holdfast.sync.landing import Told
 from holdfast.sync.limits import Bucket, Limits
-from tests.sync.wire import Peer, World, link, refused, root, set_, upserts, watch
+from holdfast.sync.server import commit_now
+from tests.sync.wire import Peer, World, commit, link, refused, root, set_, upserts, watch
 
 
 def limited(**limits: object) -> World:
@@ -34,6 +41,49 @@ def test_messages_that_come_too_fast_are_told_when_to_come_again() -> None:
     assert "ok" in peer.query(roots=[])
     other = world.peer("T")
     assert "ok" in other.query(roots=[])
+    world.close()
+
+
+@pytest.mark.shows("SYNC-LIMIT-RATE", "SYNC-4.1-ORDER")
+def test_a_commit_that_came_too_fast_is_refused_in_its_turn() -> None:
+    """It was refused at once, before the commits ahead of it had their answers."""
+    fates: list[Callable[[], None]] = []
+
+    def later(store: Store, session: str, commit: Any, tell: Told) -> None:
+        fates.append(lambda: commit_now(store, session, commit, tell))
+
+    world = World(limits=Limits(messages_per_second=1, messages_burst=4), commit=later)
+    peer = world.peer("S")
+    for number in (1, 2, 3):
+        peer.connection.receive(
+            json.dumps(peer.command("transact", commit=commit(number, set_(f"d{number}", 1))))
+        )
+    assert peer.drain() == []
+    for land in fates:
+        land()
+    answers = peer.drain()
+    assert [answer["requestId"] for answer in answers] == ["r2", "r3", "r4"]
+    assert ["ok" in answer for answer in answers] == [True, True, False]
+    assert refused(answers[2])[0] == "RateLimitError"
+    world.close()
+
+
+@pytest.mark.shows("SYNC-LIMIT-SIZE", "SYNC-4.1-ORDER")
+def test_a_message_that_is_too_long_is_refused_in_its_turn() -> None:
+    fates: list[Callable[[], None]] = []
+
+    def later(store: Store, session: str, commit: Any, tell: Told) -> None:
+        fates.append(lambda: commit_now(store, session, commit, tell))
+
+    world = World(limits=Limits(message_bytes_max=2_000), commit=later)
+    peer = world.peer("S")
+    frame = json.dumps(peer.command("transact", commit=commit(1, set_("a", 1))))
+    peer.connection.receive(frame, "x" * 2_001)
+    assert peer.drain() == []
+    fates[0]()
+    landed, long = peer.drain()
+    assert "ok" in landed
+    assert refused(long)[0] == "MessageTooLargeError"
     world.close()
 
 

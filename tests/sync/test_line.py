@@ -10,8 +10,9 @@ from websockets.sync.client import connect
 
 from holdfast.store.store import open_store
 from holdfast.sync import frames
+from holdfast.sync.closing import RESTARTING
 from holdfast.sync.limits import Limits
-from holdfast.sync.line import PING_AFTER_S, RESTARTING, Line
+from holdfast.sync.line import PING_AFTER_S, Line, Round
 from holdfast.sync.server import Server
 from tests.sync.live import LiveServer
 from tests.sync.wire import FLAGS
@@ -62,7 +63,9 @@ def on_a_line(act: Callable[[Line, Transport, Server], Any], limits: Limits | No
             new_token=lambda: "token",
             limits=limits,
         )
-        line = Line(server.connect, (limits or Limits()).message_bytes_max, lambda line: None)
+        line = Line(
+            server.connect, (limits or Limits()).message_bytes_max, lambda line: None, Round()
+        )
         transport = Transport()
         line.connection_made(transport)
         await act(line, transport, server)

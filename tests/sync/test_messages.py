@@ -197,4 +197,5 @@ def test_a_frame_put_together_is_the_frame_written_out(
         json.dumps(messages.to_wire(one), ensure_ascii=False, separators=(",", ":"))
         for one in upserts
     ]
-    assert json.loads(messages.effect_frame(name, "S", sync, texts)) == json.loads(whole)
+    tail = messages.effect_tail(1, 2, texts, sync.removes)
+    assert json.loads(messages.effect_head(name, "S") + tail) == json.loads(whole)

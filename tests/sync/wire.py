@@ -8,7 +8,8 @@ from typing import Any
 from holdfast.ids import SpaceId
 from holdfast.store.settings import Settings
 from holdfast.store.store import Store, open_store
-from holdfast.sync.server import Connection, Server
+from holdfast.sync.connection import Connection
+from holdfast.sync.server import Server
 
 SPACE = "did:key:z6Mk-tests"
 FLAGS = {

@@ -110,7 +110,7 @@ def _store(app: App) -> Iterator[Finding]:
                 "store", "wrong", "psycopg is missing", "pip install 'holdfast[postgres]'"
             )
             return
-        with app.open_space("doctor") as store:
+        with app.look_into() as store:
             yield Finding("store", "ok", f"PostgreSQL answers, seq {store.newest_seq()}")
 
 
@@ -158,7 +158,7 @@ def _host(app: App) -> Iterator[Finding]:
     if not app.home.is_dir():
         return
     environment = {**app.environment, "HOLDFAST_HOME": str(app.home)}
-    host = running(rendezvous_of(environment))
+    host = running(rendezvous_of(environment, make=False))
     if host is None:
         yield Finding("host", "ok", "no background host runs; it starts with the first agent")
     elif host.get("version") != __version__:

@@ -1,8 +1,9 @@
 """Adding and removing one table of a TOML file and leaving every other byte as it is.
 
 A table of ours stands at the end of the file as a block of its own lines, so it can be taken out
-again as that block. Whatever an edit gives is read back and compared with what it must mean; if it
-does not, the file is left alone.
+again as that block. The file ends as it did before, with a newline or without: that is how a
+removal knows whether the newline in front of the block was ours. Whatever an edit gives is read
+back and compared with what it must mean; if it does not, the file is left alone.
 """
 
 from __future__ import annotations
@@ -36,11 +37,15 @@ def put_table(
         return text
     rest = remove_table(text, path, name)
     newline = "\r\n" if "\r\n" in rest else "\n"
-    gap = newline if rest.strip() else ""
-    joint = "" if not rest or rest.endswith("\n") else newline
     lines = [f"[{'.'.join(map(_key, path))}]"]
     lines += [f"{_key(key)} = {_value(value)}" for key, value in values.items()]
-    after = rest + joint + gap + newline.join(lines) + newline
+    block = newline.join(lines)
+    if not rest:
+        after = block + newline
+    elif rest.endswith("\n"):
+        after = rest + newline + block + newline
+    else:
+        after = rest + newline + newline + block
     _check(before, after, path, dict(values), name)
     return after
 
@@ -65,6 +70,8 @@ def remove_table(text: str, path: tuple[str, ...], name: str = "settings") -> st
             kept.append(line)
         last = line
     after = "".join(kept)
+    if dropping and not last.endswith("\n"):
+        after = after.removesuffix("\n").removesuffix("\r")
     _check(before, after, path, None, name)
     return after
 
@@ -110,7 +117,8 @@ def _lines(text: str) -> list[tuple[str, tuple[str, ...] | None]]:
     """Each line with its newline and, if it opens a table, the table's path."""
     out: list[tuple[str, tuple[str, ...] | None]] = []
     quotes = ""
-    for line in text.splitlines(keepends=True):
+    # Only these end a line in TOML; `splitlines` would also break at marks inside a string.
+    for line in re.findall(r"[^\n]*\n|[^\n]+\Z", text):
         header = None if quotes else _HEADER.match(line.rstrip("\r\n"))
         path = None
         if header is not None:

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
-from collections.abc import Callable, Sequence
 
 from holdfast import __version__
 from holdfast.app import App
-from holdfast.cli.output import steps_on_terminal
+from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.errors import UsageError
-from holdfast.files.git import git
+from holdfast.repeats import repeats
 from holdfast.sequence import clones, report
-from holdfast.sequence.corpus import Corpus
-from holdfast.sequence.shelf import facts_of
-from holdfast.sequence.suffix.backends import choose
-from holdfast.sequence.suffix.query import Live
-from holdfast.sequence.suffix.segment import build
-from holdfast.sequence.suffix.stream import Document, stream_of
-from holdfast.sequence.tokens.lexer import Reading, normalised
-from holdfast.sequence.tokens.text import text_of
+from holdfast.sequence.tokens.lexer import Reading
 from holdfast.trees import Tree
 
 
@@ -55,19 +46,18 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--limit {args.limit} names no number of blocks", "0 lists all")
     progress = steps_on_terminal()
     reading = Reading(comments=args.comments)
-    tree = App.from_environment().open_tree(args.path, reading, progress)
-    segment = tree.shelf.compact(progress)
-    groups: list[clones.Group] = []
-    tokens = documents = 0
-    if segment is not None:
-        tokens, documents = len(segment), len(segment.documents)
-        searched = clones.renamed(segment) if args.renamed else segment
-        groups = clones.find_groups(searched, minimum=args.min_tokens)
-        if args.since is not None:
-            groups = clones.new_since(groups, *_before(tree, args.since, reading, args.renamed))
-        groups = clones.relocated(groups, segment)
-        if not args.all:
-            groups = clones.telling(groups, len(segment.tokens))
+    with ended_at_once():
+        tree = App.from_environment().open_tree(args.path, reading, progress)
+        found = repeats(
+            tree,
+            reading,
+            progress,
+            minimum=args.min_tokens,
+            renamed=args.renamed,
+            since=args.since,
+            overlapping=args.all,
+        )
+    groups, tokens, documents = found.groups, found.tokens, found.documents
     total = len(groups)
     if args.limit:
         groups = groups[: args.limit]
@@ -85,42 +75,3 @@ def run(args: argparse.Namespace) -> int:
 def _notes(tree: Tree) -> dict[str, str]:
     note = tree.not_searched()
     return {"notSearched": note} if note else {}
-
-
-def _before(
-    tree: Tree, revision: str, reading: Reading, renamed: bool
-) -> tuple[Callable[[str], bool], Callable[[Sequence[bytes]], int]]:
-    """Which files changed since a revision, and how often a block stood in them then."""
-    if revision.startswith("-"):
-        raise UsageError(f"{revision!r} is no revision")
-    prefix = git(tree.root, "rev-parse", "--show-prefix")
-    commit = git(tree.root, "rev-parse", "--verify", "--quiet", revision + "^{commit}")
-    if prefix is None or commit is None:
-        raise UsageError(
-            f"{revision!r} is no revision of a git repository at {tree.root}",
-            "name a commit, a branch or a tag",
-        )
-    listed = git(
-        tree.root, "diff", "--name-only", "--no-renames", "--relative", "-z", revision, "--", "."
-    )
-    changed = {os.fsdecode(path) for path in (listed or b"").split(b"\0") if path}
-    others = git(tree.root, "ls-files", "-z", "--others", "--exclude-standard")
-    changed |= {os.fsdecode(path) for path in (others or b"").split(b"\0") if path}
-    base = os.fsdecode(prefix.rstrip(b"\n"))
-    documents = []
-    for path in sorted(changed):
-        data = git(tree.root, "cat-file", "blob", f"{commit.decode().strip()}:{base}{path}")
-        text = None if data is None else text_of(data)
-        if text is not None:
-            documents.append(Document(facts_of(path, len(text), 0, text), text))
-    size = sum(len(document.data) for document in documents)
-    backend = choose(size // 4)
-    segment = build(stream_of(documents, reading, backend), backend)
-    if renamed:
-        segment = clones.renamed(segment, backend)
-    before = Corpus([Live(segment)])
-
-    def count(block: Sequence[bytes]) -> int:
-        return before.count([normalised(text) if renamed else text for text in block])
-
-    return changed.__contains__, count

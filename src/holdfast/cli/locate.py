@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from holdfast.app import App
-from holdfast.cli.output import steps_on_terminal
+from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.errors import UsageError
 from holdfast.sequence import locate
 from holdfast.sequence.tokens.lexer import Reading, lex
@@ -37,11 +37,12 @@ def run(args: argparse.Namespace) -> int:
     reading = Reading(comments=args.comments)
     if args.copies < 0:
         raise UsageError(f"--copies {args.copies} names no number of places")
-    tree = App.from_environment().open_tree(args.path, reading, steps_on_terminal())
-    family = snippet_family(args.language, args.file, list(tree.files))
-    report = locate.locate(
-        tree.shelf.corpus, source, lex(source, family, reading), copies=args.copies
-    )
+    with ended_at_once():
+        tree = App.from_environment().open_tree(args.path, reading, steps_on_terminal())
+        family = snippet_family(args.language, args.file, list(tree.files))
+        report = locate.locate(
+            tree.shelf.corpus, source, lex(source, family, reading), copies=args.copies
+        )
     note = tree.not_searched()
     if args.json:
         print(json.dumps(locate.as_data(report) | ({"notSearched": note} if note else {})))

@@ -41,8 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 """Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
 
-OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3
-
+OK = 0
 
 _ALWAYS = """\
 environment:
@@ -113,16 +112,6 @@ def _say_what_happens() -> None:
     logging.getLogger("holdfast").setLevel(logging.DEBUG)
 
 
-def _in_home(name: object) -> bool:
-    """Whether a file that made trouble is one of those we keep."""
-    home = os.environ.get("HOLDFAST_HOME") or os.path.expanduser("~/.holdfast")
-    if not isinstance(name, str):
-        return False
-    name, home = os.path.abspath(name), os.path.abspath(os.path.expanduser(home))
-    # Making the home can fail at the home, inside it, or at a directory above it.
-    return f"{name}/".startswith(f"{home}/") or f"{home}/".startswith(f"{name}/")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 ok, 1 a tool said no, 2 usage, 3 transport."""
     argv = sys.argv[1:] if argv is None else list(argv)
@@ -141,40 +130,39 @@ def main(argv: Sequence[str] | None = None) -> int:
         overview.parse_args(argv)
         overview.print_help()
         return OK
-    name = argv[0]
-    if name not in COMMANDS:
-        print(f"holdfast: there is no command {name!r}", file=sys.stderr)
-        print("hint: holdfast --help lists the commands", file=sys.stderr)
-        return USAGE
-    module = import_module(COMMANDS[name][0])
-    parser = argparse.ArgumentParser(prog=f"holdfast {name}", description=COMMANDS[name][1])
-    module.configure(parser)
+    name, as_json = argv[0], "--json" in argv
     try:
-        return int(module.run(parser.parse_args(argv[1:])))
-    except HoldfastError as error:
-        print(f"holdfast: {error}", file=sys.stderr)
-        if error.hint:
-            print(f"hint: {error.hint}", file=sys.stderr)
-        if getattr(error, "name", "") == "ConnectionError":
-            return TRANSPORT
-        return USAGE if isinstance(error, UsageError) else REFUSED
+        return _run(name, argv[1:], as_json)
     except BrokenPipeError:
         # The reader went away (head, less): not an error of ours.
         sys.stderr.close()
         return OK
-    except OSError as error:
-        where = f": {error.filename}" if error.filename else ""
-        print(f"holdfast: {error.strerror or error}{where}", file=sys.stderr)
-        if _in_home(error.filename):
-            print("hint: set HOLDFAST_HOME to a directory that you may write", file=sys.stderr)
-        return REFUSED
-    except UnicodeEncodeError as error:
-        # Names of files may be any bytes; what we keep is text.
-        print(f"holdfast: {error.object!r} is not UTF-8", file=sys.stderr)
-        print("hint: only names in UTF-8 can be kept; rename it", file=sys.stderr)
-        return REFUSED
+    except (HoldfastError, OSError, UnicodeEncodeError) as error:
+        from holdfast.cli.failures import failure_of
+
+        return failure_of(error).show(as_json=as_json)
     except KeyboardInterrupt:
         return 130
+
+
+def _run(name: str, argv: Sequence[str], as_json: bool) -> int:
+    if name not in COMMANDS:
+        raise UsageError(f"there is no command {name!r}", _nearest(name))
+    module = import_module(COMMANDS[name][0])
+    parser_of = argparse.ArgumentParser
+    if as_json:
+        from holdfast.cli.failures import JsonParser as parser_of
+    parser = parser_of(prog=f"holdfast {name}", description=COMMANDS[name][1])
+    module.configure(parser)
+    return int(module.run(parser.parse_args(argv)))
+
+
+def _nearest(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, COMMANDS, 1)
+    meant = f"did you mean holdfast {near[0]}? " if near else ""
+    return f"{meant}holdfast --help lists the commands"
 
 
 if __name__ == "__main__":

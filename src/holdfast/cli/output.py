@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 BOLD, DIM, RED, GREEN, YELLOW, PLAIN = "1", "2", "31", "32", "33", "0"
@@ -92,6 +94,23 @@ class Progress:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+@contextmanager
+def ended_at_once() -> Iterator[None]:
+    """Ctrl-C ends the process itself, for work in compiled steps that last many seconds.
+
+    Python would hear of it only after the step. Only for work that may be killed at any point.
+    """
+    try:
+        before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    except ValueError:  # not the main thread: nobody's Ctrl-C comes here
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def steps_on_terminal() -> Callable[[str, int, int], None]:

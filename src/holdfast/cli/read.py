@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shlex
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.app import App
 from holdfast.cli import reading
+from holdfast.cli.failures import Failure, failure_of
+from holdfast.errors import ReadingError, StoreError
 from holdfast.reading.paths import Request
 from holdfast.reading.result import Answer
 
@@ -36,29 +41,68 @@ def _number(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> int:
-    host = reading.host(args)
+    host, lost = _host(args)
     request = Request(args.path, args.offset, args.limit, bypass_cache=args.bypass_cache)
     reader = reading.reader()
-    answer = reader.read(request, host)
+    try:
+        answer = reader.read(request, host)
+    except ReadingError as error:
+        raise _hinted(error, args.path) from None
     if args.json:
         out = {"content": answer.content, "details": answer.details, "mode": answer.mode}
-        print(json.dumps(out, ensure_ascii=False))
+        note = {} if lost is None else {"note": lost.message}
+        print(json.dumps(out | note, ensure_ascii=False))
     else:
         sys.stdout.write(answer.text + "\n")
     # Shown first, noted after: what nobody saw must not count as seen.
     sys.stdout.flush()
+    if lost is not None and not args.json:
+        lost.show(as_json=False)
     if host is not None:
-        _note(host, answer, args.call)
+        _note(host, answer, args)
         App.from_environment().collect_daily(reader, host)
     return 0
 
 
-def _note(host: AnyHost, answer: Answer, call: str | None) -> None:
+def _hinted(error: ReadingError, typed: str) -> ReadingError:
+    """The refusal, with the command that reads what may have been meant."""
+    from holdfast.reading.suggest import listed, suggestion
+
+    here = os.path.abspath(os.path.expanduser(typed))
+    bare = here.rpartition(":")[0]
+    found = suggestion(error, bare if os.path.exists(bare) else here, listed)
+    if found is not None and not error.hint:
+        near = os.path.relpath(found.path)
+        near = found.path if near.startswith("../..") else near
+        words = ["holdfast", "read", near]
+        words += [] if found.offset is None else ["--offset", str(found.offset)]
+        error.hint = f"{found.why}: {shlex.join(words)}"
+    return error
+
+
+def _host(args: argparse.Namespace) -> tuple[AnyHost | None, Failure | None]:
+    """The session, or why nothing of it can be kept: then the answer is the plain text."""
+    try:
+        return reading.host(args, begins=True), None
+    except (StoreError, OSError) as error:
+        if not reading.is_own(args.session):
+            raise
+        why = failure_of(error)
+        said = f"nothing of session {args.session} can be kept: {why.message}; every read is the "
+        return None, replace(why, message=f"{said}plain text")
+
+
+def _note(host: AnyHost, answer: Answer, args: argparse.Namespace) -> None:
     """Write down that the answer was given, where that is ours to do."""
     from holdfast.reading.hosts.native import NativeSession
     from holdfast.reading.hosts.pi import PiLog
 
-    if isinstance(host, NativeSession):
-        host.append_read(answer)
-    elif not isinstance(host, PiLog) and host.sidecar is not None and call is not None:
-        host.sidecar.record(call, answer)
+    try:
+        if isinstance(host, NativeSession):
+            host.append_read(answer)
+        elif not isinstance(host, PiLog) and host.sidecar is not None and args.call is not None:
+            host.sidecar.record(args.call, answer)
+    except (StoreError, OSError) as error:
+        why = failure_of(error)
+        said = f"that this was read could not be kept: {why.message}; it will be sent again"
+        replace(why, message=said).show(as_json=False)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from holdfast.reading.hosts.native import NativeSession
 
 
+NAMED = 6
+"""How many sessions a hint names."""
+
+
 def home() -> Path:
     """`$HOLDFAST_HOME`, or `~/.holdfast`."""
     return App.from_environment().home
@@ -58,16 +62,18 @@ def add_session_arguments(parser: argparse.ArgumentParser, *, required: bool = F
     parser.add_argument("--call", metavar="ID", help="the pending call, for claude-code")
 
 
-def host(args: argparse.Namespace, *, newest_leaf: bool = False) -> AnyHost | None:
-    """The session that the arguments name, or None."""
+def host(
+    args: argparse.Namespace, *, newest_leaf: bool = False, begins: bool = False
+) -> AnyHost | None:
+    """The session that the arguments name, or None. A read may begin one of our own."""
     if args.session is None:
         return None
     # Only now: the decoders behind the adapters take longer to import than a plain read.
     from holdfast.reading.hosts import detect
 
-    is_file = os.sep in args.session or args.session.endswith(".jsonl")
-    if not is_file and not os.path.isfile(args.session):
-        return _own_session(detect.checked_name(args.session))
+    if is_own(args.session):
+        name = detect.checked_name(args.session)
+        return _own_session(name) if begins else _begun_session(name)
     return detect.open_host(
         args.session,
         home(),
@@ -79,6 +85,12 @@ def host(args: argparse.Namespace, *, newest_leaf: bool = False) -> AnyHost | No
     )
 
 
+def is_own(session: str) -> bool:
+    """Whether a session is meant by its name, and not by the file of an agent."""
+    is_file = os.sep in session or session.endswith(".jsonl")
+    return not is_file and not os.path.isfile(session)
+
+
 def _own_session(name: str) -> NativeSession:
     """A session of our own by name, kept in the store; a new name is a new session."""
     from holdfast.reading.hosts.native import NativeSession
@@ -87,3 +99,36 @@ def _own_session(name: str) -> NativeSession:
     app = App.from_environment()
     log = open_log(app.open_space, name, app.fresh_name)
     return NativeSession(log, now_ms=now_ms, new_id=new_id)
+
+
+def _begun_session(name: str) -> NativeSession:
+    """A session of our own that something was read in; looking for one makes nothing."""
+    from holdfast.reading.errors import NoSuchSession
+    from holdfast.reading.hosts.native import NativeSession
+    from holdfast.sessions import SPACE, StoredLog, names
+    from holdfast.store.errors import UnknownSpace
+
+    app = App.from_environment()
+    known: list[str] = []
+    try:
+        store = app.look_into(SPACE)
+    except UnknownSpace:
+        pass
+    else:
+        log = StoredLog(store, name, app.session("log"))
+        if any(True for _ in log.entries()):
+            return NativeSession(log, now_ms=now_ms, new_id=new_id)
+        known = names(store)
+    error = NoSuchSession(name, "nothing was read in it")
+    error.hint = f"{_others(name, known)}holdfast read PATH --session {name} begins it"
+    raise error
+
+
+def _others(name: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, 1)
+    if near:
+        return f"did you mean --session {near[0]}? "
+    more = ", …" if len(known) > NAMED else ""
+    return f"there are: {', '.join(known[:NAMED])}{more}; " if known else ""

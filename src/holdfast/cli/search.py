@@ -114,6 +114,10 @@ def run(args: argparse.Namespace) -> int:
             similar=_as_given(args.similar),
             snippet=snippet,
         )
+    except UsageError as error:
+        if args.cursor is not None:
+            error.hint = f"from the start: {_command(args)}"
+        raise
     finally:
         index.close()
     if args.json:
@@ -159,6 +163,7 @@ def _print(answer: Any, args: argparse.Namespace) -> None:
         _print_result(result, answer, several)
     if not answer["results"]:
         print("Nothing found.")
+        print(f"[{_wider(answer, args)}]")
     for root in answer.get("roots", []):
         if root["status"] != "ok":
             print(f"[{spoken(root['message'])}]")
@@ -182,6 +187,19 @@ def _print(answer: Any, args: argparse.Namespace) -> None:
         print(f"[{counts['from']}-{counts['to']} of {counts['total']}; next page: {after}]")
     if args.debug:
         _print_debug(answer)
+
+
+def _wider(answer: Any, args: argparse.Namespace) -> str:
+    """The command that looks further after nothing was found."""
+    for step in answer.get("hints", {}).get("nextSteps", []):
+        asked = step["args"]
+        wider = argparse.Namespace(**vars(args))
+        wider.query = [asked["query"]] if asked["query"] != " ".join(args.query) else args.query
+        wider.scope = asked.get("scope", args.scope)
+        return f"wider: {_command(wider)}"
+    words = ["holdfast", "locate", *([" ".join(args.query)] if args.query else ["-"])]
+    words += ["--path", args.path[0]] if args.path else []
+    return f"the very words, in any file: {shlex.join(words)}"
 
 
 def _print_result(result: Any, answer: Any, several: bool) -> None:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast.cli.failures import TRANSPORT, Refused
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -108,9 +109,10 @@ def run(args: argparse.Namespace) -> int:
         access_log=False,
     )
     # Messages and rows come and go by the thousand and are freed without it; looking for cycles
-    # among them takes a sixth of a commit's time. What was imported is not looked at again.
+    # among them takes a sixth of a commit's time. What was imported is not looked at again, and
+    # some thousand commits on their way at once are not either.
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(200_000, 20, 20)
     try:
         shown = token if args.show_token or sys.stdout.isatty() else None
         announcing(config, args.json, shown).run()
@@ -118,9 +120,12 @@ def run(args: argparse.Namespace) -> int:
         # The web server has said why.
         if not stop.code:
             return 0
-        print(f"holdfast: the server did not start on {args.host}:{args.port}", file=sys.stderr)
-        print("hint: the line above says why; --port 0 picks a free port", file=sys.stderr)
-        return 3
+        raise Refused(
+            "NotServed",
+            f"the server did not start on {args.host}:{args.port}",
+            "the line above says why; --port 0 picks a free port",
+            TRANSPORT,
+        ) from None
     return 0
 
 

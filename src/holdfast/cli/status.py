@@ -10,6 +10,7 @@ from holdfast import __version__
 from holdfast.app import App
 from holdfast.cli import install, output
 from holdfast.cli.output import print_json, print_table, styled
+from holdfast.errors import HoldfastError
 
 SPACES_SHOWN = 8
 
@@ -40,7 +41,8 @@ def _host(app: App) -> dict[str, Any] | None:
 
     if not app.home.is_dir():
         return None
-    return running(rendezvous_of({**app.environment, "HOLDFAST_HOME": str(app.home)}))
+    environment = {**app.environment, "HOLDFAST_HOME": str(app.home)}
+    return running(rendezvous_of(environment, make=False))
 
 
 def _codebases(app: App) -> list[dict[str, Any]]:
@@ -62,17 +64,20 @@ def _spaces(app: App) -> list[dict[str, Any]]:
         return []
     found = []
     for path in sorted(folder.rglob("*.sqlite")):
-        with app.open_space(path.stem) as store:
-            branches = [branch.name or "default" for branch in store.branches()]
-            seq = store.newest_seq()
-        size = sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*"))
-        found.append({"space": path.stem, "seq": seq, "branches": branches, "bytes": size})
+        facts: dict[str, Any] = {"space": path.stem, "seq": None, "branches": []}
+        try:
+            with app.look_into(path.stem) as store:
+                facts["branches"] = [branch.name or "default" for branch in store.branches()]
+                facts["seq"] = store.newest_seq()
+        except (HoldfastError, OSError) as error:
+            facts["error"] = str(error)  # one space that cannot be read hides no other
+        facts["bytes"] = sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*"))
+        found.append(facts)
     return found
 
 
 def _agents(args: argparse.Namespace) -> list[dict[str, Any]]:
     from holdfast.agents.clients import CLIENTS
-    from holdfast.errors import HoldfastError
 
     place = install.place_of(args)
     found = []
@@ -102,10 +107,19 @@ def _show(facts: dict[str, Any]) -> None:
     print()
     if facts["spaces"]:
         spaces = [
-            (row["space"], row["seq"], len(row["branches"]), _size(row["bytes"]))
+            (
+                row["space"],
+                "?" if row["seq"] is None else row["seq"],
+                len(row["branches"]) or "?",
+                _size(row["bytes"]),
+                row.get("error", ""),
+            )
             for row in facts["spaces"][:SPACES_SHOWN]
         ]
-        print_table(("space", "seq", "branches", "size"), spaces)
+        wrong = any(row[-1] for row in spaces)
+        heading = ("space", "seq", "branches", "size", "cannot be read")
+        shown = len(heading) if wrong else len(heading) - 1
+        print_table(heading[:shown], [row[:shown] for row in spaces])
         more = len(facts["spaces"]) - SPACES_SHOWN
         if more > 0:
             print(f"and {more} more; --json lists all")

@@ -7,12 +7,14 @@ in a directory of its own and removes it afterwards, so your own memory is not t
 from __future__ import annotations
 
 import argparse
+import io
+import json
 import os
 import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from holdfast.cli import main as cli
@@ -25,22 +27,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep", metavar="DIR", help="work in this directory and leave it for you to look at"
     )
+    parser.add_argument("--json", action="store_true", help="a line of JSON for each step")
 
 
 def run(args: argparse.Namespace) -> int:
-    guide = Guide()
+    guide = Recorder() if args.json else Guide()
     with _home(args.keep) as home:
         for stop in STOPS:
             stop(guide)
-        print()
-        if args.keep:
-            print(f"Everything is in {home}; look with: HOLDFAST_HOME={home} holdfast memory log")
-        print("That was the tour. Next:")
-        print(
-            "  holdfast install      have your agents use all this (--dry-run shows what it writes)"
-        )
-        print("  holdfast serve        the same in a browser, live")
-        print("  holdfast --help       what else there is")
+        guide.end(home if args.keep else None)
     return REFUSED if guide.surprises else OK
 
 
@@ -95,6 +90,58 @@ class Guide:
         if code != expect:
             self.surprises += 1
             print(f"(exit code {code}, expected {expect})", file=sys.stderr)
+
+    def end(self, kept: Path | None) -> None:
+        print()
+        if kept is not None:
+            print(f"Everything is in {kept}; look with: HOLDFAST_HOME={kept} holdfast memory log")
+        print("That was the tour. Next:")
+        print(
+            "  holdfast install      have your agents use all this (--dry-run shows what it writes)"
+        )
+        print("  holdfast serve        the same in a browser, live")
+        print("  holdfast --help       what else there is")
+
+
+class Recorder(Guide):
+    """The same tour for a program: a line of JSON for each command, and one at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._chapter = self._said = ""
+        self._steps = 0
+
+    def chapter(self, title: str) -> None:
+        self._chapter = title
+
+    def say(self, text: str) -> None:
+        self._said = text
+
+    def do(self, *command: str, expect: int = OK) -> None:
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+            code = cli.main(command)
+        self._steps += 1
+        self.surprises += code != expect
+        self._line(
+            chapter=self._chapter,
+            about=self._said,
+            command=["holdfast", *command],
+            exit=code,
+            expected=expect,
+            output=out.getvalue(),
+            errors=err.getvalue(),
+        )
+
+    def end(self, kept: Path | None) -> None:
+        self._line(
+            status="wrong" if self.surprises else "ok",
+            steps=self._steps,
+            surprises=self.surprises,
+            home=None if kept is None else str(kept),
+        )
+
+    def _line(self, **facts: object) -> None:
+        print(json.dumps(facts, ensure_ascii=False), flush=True)
 
 
 SHOP = """def total(items):
@@ -203,13 +250,14 @@ def many_writers(guide: Guide) -> None:
     """A few thousand commits at once, then every invariant."""
     guide.chapter("Many writers: queued commits share one trip to the disk")
     guide.say("5,000 increments of one counter, from five writers, none of them reading first:")
-    _count(5_000)
+    said = _count(5_000)
+    guide.say(said)
     guide.do("memory", "get", "counter:demo")
     guide.say("Then every rule of the store, checked on what is now on disk.")
     guide.do("memory", "verify")
 
 
-def _count(total: int) -> None:
+def _count(total: int) -> str:
     import threading
 
     from holdfast.app import App
@@ -232,7 +280,7 @@ def _count(total: int) -> None:
             commit = {"localSeq": n // 5 + 1, "operations": [operation]}
             store.submit(f"writer-{n % 5}", commit, told)
         done.wait()
-    print(f"{total:,} commits acknowledged")
+    return f"{total:,} commits acknowledged"
 
 
 STOPS: list[Callable[[Guide], None]] = [index, reading, sequence, memory, many_writers]

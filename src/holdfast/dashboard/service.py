@@ -31,6 +31,7 @@ from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place
 from holdfast.reading.reader import Reader
 from holdfast.store import roots
+from holdfast.store.errors import UnknownSpace
 from holdfast.store.store import Store, open_store
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class DashboardService:
         self.live_space = live_space_of(app, str(self._store_url))
         self._watch_trees = watch_trees
         self._spaces: dict[str, Store] = {}
+        self._empty: Store | None = None
         self._opening = threading.Lock()
         self._seqs: dict[str, int] = {}
         self._watchers: dict[str, Watcher] = {}
@@ -113,8 +115,9 @@ class DashboardService:
             watcher.stop()
         self._watchers.clear()
         with self._opening:
-            if self._logs is not None:
-                self._logs.close()
+            for store in (self._logs, self._empty):
+                if store is not None:
+                    store.close()
             if self._given is None:
                 for store in self._spaces.values():
                     store.close()
@@ -136,7 +139,7 @@ class DashboardService:
         """Look at everything and commit what changed; its seq, or None when nothing did."""
         with self._looking:
             if self._publisher is None:
-                store = self._open(self.live_space)
+                store = self._open(self.live_space, make=True)
                 self._publisher = live.Publisher(store, self._app.session("live"))
             seq = self._publisher.publish(self._documents())
             if seq is not None:
@@ -241,19 +244,33 @@ class DashboardService:
         root = roots.resolve_root(self._store_url)
         found = {DEFAULT_SPACE, *self._spaces, *self._opened()}
         if root is not None and root.is_dir():
-            found |= {path.stem for path in root.glob("*.sqlite")}
+            found |= set(roots.spaces(self._store_url))
         found -= {self.live_space, sessions.SPACE}
         return sorted(n for n in found if not (self._on_postgres and live.is_live(n)))
 
-    def _open(self, name: str) -> Store:
+    def _open(self, name: str, *, make: bool = False) -> Store:
+        """A space, kept open. Only those that we write to are made; to look at one makes nothing.
+
+        The default space is always there: until somebody writes to it, it is an empty one.
+        """
         with self._opening:
             store = self._spaces.get(name)
-            if store is None:
-                if not self._on_postgres:
-                    self._app.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if store is not None:
+                return store
+            if not self._on_postgres:
+                self._app.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
                 given = self._given
-                store = open_store(self._store_url, name) if given is None else given(name)
-                self._spaces[name] = store
+                store = (
+                    open_store(self._store_url, name, create=make) if given is None else given(name)
+                )
+            except UnknownSpace:
+                if name != DEFAULT_SPACE:
+                    raise
+                if self._empty is None:
+                    self._empty = open_store("memory:", name)
+                return self._empty
+            self._spaces[name] = store
             return store
 
     def _existing(self, name: str) -> Store:
@@ -264,7 +281,7 @@ class DashboardService:
     def _session_logs(self) -> Store:
         """Where reads are logged: with the app, wherever the spaces are that are served."""
         if str(self._store_url) == str(self._app.store_url):
-            return self._open(sessions.SPACE)
+            return self._open(sessions.SPACE, make=True)
         with self._opening:
             if self._logs is None:
                 self._logs = self._app.open_space(sessions.SPACE)

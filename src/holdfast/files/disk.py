@@ -100,13 +100,13 @@ class _Walking:
             except OSError:
                 found.unreadable.add(key)
                 continue
-            if known is None or known.rules != own:
-                known = Listed(rules, own)
-            self._memory[key] = known
-            known.above, known.skipped = rules, {}
-            plain = self._list(known, entries, prefix) and own == rules
-            known.settled(stamp if plain else None, listed_ns)
-            found.skipped.update(known.skipped)
+            # Made anew and then handed over whole, for another look may be reading the old one.
+            fresh = Listed(rules, own)
+            judged = known if known is not None and known.rules == own else Listed(rules, own)
+            plain = self._list(fresh, judged, entries, prefix) and own == rules
+            fresh.settled(stamp if plain else None, listed_ns)
+            self._memory[key] = fresh
+            found.skipped.update(fresh.skipped)
         return found
 
     def _look_again(self, known: Listed, prefix: str, directory: str) -> None:
@@ -124,11 +124,12 @@ class _Walking:
             self._pending.append((prefix + name, f"{directory}/{name}", known.rules))
         found.skipped.update(known.skipped)
 
-    def _list(self, known: Listed, entries: list[os.DirEntry[str]], prefix: str) -> bool:
+    def _list(
+        self, fresh: Listed, judged: Listed, entries: list[os.DirEntry[str]], prefix: str
+    ) -> bool:
         """Judge the names of a directory; says whether they alone decide what is in it."""
-        found, mounts, rules = self._found, self._mounts, known.rules
-        files, folders, others, skipped = known.files, known.folders, known.others, known.skipped
-        there: set[str] = set()
+        found, mounts, rules = self._found, self._mounts, fresh.rules
+        skipped = fresh.skipped
         plain = True
 
         def skip(reason: str) -> None:
@@ -139,14 +140,15 @@ class _Walking:
             path = prefix + name
             try:
                 # First what was judged before, by the same rules: only its kind can be another.
-                if name in others and entry.is_file(follow_symlinks=False):
-                    skip(others[name])
+                if name in judged.others and entry.is_file(follow_symlinks=False):
+                    reason = fresh.others[name] = judged.others[name]
+                    skip(reason)
                 elif not name.isascii() and not _utf8(name):
                     skip("unnameable")
                 elif entry.is_symlink():
                     skip("symlink")
                 elif entry.is_dir(follow_symlinks=False):
-                    if name not in folders and (
+                    if name not in judged.folders and (
                         name in FOREVER_OUT or rules.excludes(path, name, True)
                     ):
                         skip("ignored")
@@ -159,31 +161,27 @@ class _Walking:
                         found.unreadable.add(path)
                         skip("mount")
                     else:
-                        there.add(name)
-                        folders.add(name)
+                        fresh.folders.add(name)
                         self._pending.append((path, entry.path, rules))
-                elif name in files or (
-                    (reason := _left_out(name, path, self._extensions, rules)) is None
+                elif name in judged.files or (
+                    (why := _left_out(name, path, self._extensions, rules)) is None
                 ):
-                    there.add(name)
-                    files.add(name)
+                    fresh.files.add(name)
                     self._take(path, entry.stat(follow_symlinks=False))
-                elif reason != "kind" or "." in name:
-                    others[name] = reason
-                    skip(reason)
+                elif why != "kind" or "." in name:
+                    fresh.others[name] = why
+                    skip(why)
                 else:
                     plain = False  # It may be a script, which is told from inside.
                     if _is_script(entry, path, rules):
                         self._take(path, entry.stat(follow_symlinks=False))
                     else:
-                        skip(reason)
+                        skip(why)
             except FileNotFoundError:
                 continue  # It went away while we looked, which is a deletion like any other.
             except OSError:
                 found.unreadable.add(path)
                 plain = False
-        files &= there
-        folders &= there
         return plain
 
     def _take(self, path: str, seen: os.stat_result) -> None:

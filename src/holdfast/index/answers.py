@@ -156,8 +156,15 @@ def stale_message(unproven: Unproven, requested: str) -> str:
 
 
 def indexing_message(building: Building, retry: str) -> str:
+    root = building.record.root
+    if building.abandoned:
+        return (
+            f"'{root}' was being indexed ({building.progress.progress_pct:.1f}%), and its writer "
+            f"is gone: the run looks abandoned. Call manage_index with action='create' and "
+            f"path='{root}' to recover it, then {retry}."
+        )
     return (
-        f"'{building.record.root}' is currently indexing "
+        f"'{root}' is currently indexing "
         f"({building.progress.progress_pct:.1f}%, {building.progress.phase}). "
         f"Wait for it to finish, then {retry}."
     )

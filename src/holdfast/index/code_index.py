@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from holdfast.index.content import ContentStore
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.fingerprint import SCHEMA_VERSION, Fingerprint
 from holdfast.index.freshness import FreshnessChecks
-from holdfast.index.gate import Gate, effective_record, pass_gate
+from holdfast.index.gate import Building, Gate, effective_record, pass_gate
 from holdfast.index.generation import Backend
 from holdfast.index.leases import Lease, Leases
 from holdfast.index.prepare import Extract, extract_facts
@@ -105,7 +105,16 @@ class CodeIndex:
         return requested, effective_record(requested, self.registry.records().values())
 
     def gate(self, record: Record | None) -> Gate:
-        return pass_gate(record, self.runtime(), lambda: self.prove(record.root if record else ""))
+        gate = pass_gate(record, self.runtime(), lambda: self.prove(record.root if record else ""))
+        return self.truly(gate)
+
+    def truly(self, gate: Gate) -> Gate:
+        """The gate, where a build whose writer is gone is not told as one that goes on."""
+        if not isinstance(gate, Building):
+            return gate
+        from holdfast.index.lifecycle import abandoned
+
+        return replace(gate, abandoned=abandoned(self, gate.record) is not None)
 
     def timestamp(self) -> str:
         return self.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -44,10 +44,11 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Building:
-    """A build holds the root."""
+    """A build holds the root, or held it: `abandoned` says that its writer is gone."""
 
     record: Record
     progress: Indexing
+    abandoned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk, Totals
 from holdfast.index.search import segment as segment_format
 from holdfast.index.search import trigrams
+from holdfast.index.search.merging import merge
 from holdfast.index.search.trigrams import KeptFile
 from holdfast.index.segments import (
     ROWS_MAX,
@@ -547,7 +548,7 @@ class PostgresWriter:
                 parts.append((segment, renamed))
             if moves:
                 new = self._new_number()
-                self._insert_segment(new, segment_format.merge(parts, self._dimension))
+                self._insert_segment(new, merge(parts, self._dimension))
                 self._connection.execute(
                     "UPDATE file SET segment_id = $1, slot = place "
                     "FROM unnest($2::bigint[], $3::bigint[]) AS moved (number, place) "

@@ -11,8 +11,8 @@ from holdfast.index import facts as facts_of
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.facts import MODULE, Chunk, FileFacts, Problem, Span
 from holdfast.index.generation import PreparedChunk, PreparedFile
-from holdfast.index.search import segment as segments
 from holdfast.index.search.fields import fields_of
+from holdfast.index.search.postings import postings
 from holdfast.index.search.terms import WORD
 
 Extract = Callable[[str, bytes], FileFacts]
@@ -23,12 +23,13 @@ def extract_facts(path: str, source: bytes) -> FileFacts:
     return facts_of.extract(path, source)
 
 
-PREPARED_VERSION = 3
+PREPARED_VERSION = 4
 """What `prepare` makes of facts; part of the key under which its results are kept.
 
 1: chunks with header and body words.
 2: chunks, and postings by field.
 3: files without an extension may be for a shell.
+4: postings of a file have their terms in no order, and another digest of a body.
 """
 
 
@@ -104,7 +105,7 @@ def _file(
     facts: FileFacts,
     problem: str | None,
     chunks: tuple[PreparedChunk, ...],
-    postings: bytes,
+    packed: bytes,
 ) -> PreparedFile:
     return PreparedFile(
         job.path,
@@ -113,7 +114,7 @@ def _file(
         problem,
         facts_of.encode(facts),
         chunks,
-        postings,
+        packed,
         b"",
     )
 
@@ -146,10 +147,8 @@ def postings_of(facts: FileFacts, chunks: tuple[PreparedChunk, ...]) -> bytes:
     """What the chunks can be found by, packed."""
     if not chunks:
         return b""
-    return segments.pack(
-        segments.of_chunks(
-            fields_of(facts, {chunk.start: chunk.text for chunk in chunks}),
-            [(chunk.start_line, chunk.end_line) for chunk in chunks],
-            [chunk.kind for chunk in chunks],
-        )
+    return postings(
+        fields_of(facts, {chunk.start: chunk.text for chunk in chunks}),
+        [(chunk.start_line, chunk.end_line) for chunk in chunks],
+        [chunk.kind for chunk in chunks],
     )

@@ -63,6 +63,7 @@ def refusal(gate: Gate, requested: str, runtime: Fingerprint, retry: str) -> Ref
                 "indexing",
                 answers.indexing_message(building, retry),
                 hints(
+                    create=manage_call("create", record.root) if building.abandoned else None,
                     status=manage_call("status", record.root),
                     debugIndexing={"completionProof": "marker_doc"},
                 ),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import segment as segments
 from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.merging import Merger, merge
 from holdfast.index.search.segment import Segment
 
 if TYPE_CHECKING:
@@ -29,9 +30,13 @@ LIVING_SHARE_MIN = 0.6
 
 def prepared_segment(file: PreparedFile, dimension: int) -> Segment:
     """The postings of a prepared file, with its vectors if it has any."""
+    return merge([(_unsorted(file, dimension), [0])], dimension)
+
+
+def _unsorted(file: PreparedFile, dimension: int) -> Segment:
     if not file.chunks:
         return segments.empty(dimension)
-    segment = segments.unpack(file.postings)
+    segment = segments.unpack_file(file.postings)
     if not file.vectors or not segment.rows:
         return segment
     return segments.with_vectors(segment, file.vectors, dimension)
@@ -42,22 +47,24 @@ class Gathering:
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
-        self._given: list[Segment] = []
-        self.rows = 0
+        self._merger = Merger(dimension)
+        self._slots = 0
+
+    @property
+    def rows(self) -> int:
+        return self._merger.rows
 
     def add(self, file: PreparedFile) -> int:
         """The slot that the file has in the segment."""
-        segment = prepared_segment(file, self._dimension)
-        self._given.append(segment)
-        self.rows += segment.rows
-        return len(self._given) - 1
+        slot = self._slots
+        self._slots += 1
+        self._merger.add(_unsorted(file, self._dimension), [slot])
+        return slot
 
     def take(self) -> Segment:
         """The segment of all files added since the last time."""
-        given, self._given, self.rows = self._given, [], 0
-        return segments.merge(
-            [(segment, [slot]) for slot, segment in enumerate(given)], self._dimension
-        )
+        merger, self._merger, self._slots = self._merger, Merger(self._dimension), 0
+        return merger.take()
 
 
 @dataclass(frozen=True, slots=True)

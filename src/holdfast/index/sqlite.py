@@ -26,6 +26,7 @@ from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChu
 from holdfast.index.leases import root_key
 from holdfast.index.search import segment as segment_format
 from holdfast.index.search import trigrams
+from holdfast.index.search.merging import merge
 from holdfast.index.search.trigrams import KeptFile
 from holdfast.index.segments import (
     CHANGE_FILES_MAX,
@@ -100,6 +101,8 @@ ORDINAL_BITS = 20
 """A chunk's row is its file's number and, in this many bits, which chunk of the file it is."""
 
 BUSY_MS = 5_000
+PAGE_BYTES = 16_384
+CACHE_KIB = 2_048
 OPEN_MAX = 4
 """How many roots' postings stay open."""
 
@@ -288,10 +291,13 @@ def _prepared(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path))
     try:
         connection.set_busy_timeout(BUSY_MS)
+        # Only a new file takes it. A generation is a few large values, and each page costs a call.
+        connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
         _rows(connection, "PRAGMA journal_mode=WAL")
         # Not FULL: an index lost to a power cut is the previous one, or is built again.
         connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute("PRAGMA cache_size=-65536")
+        # Small, so that pages are written while files are still being prepared, not at the end.
+        connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
         connection.execute("PRAGMA temp_store=MEMORY")
         if connection.pragma("user_version") != SCHEMA_VERSION:
             connection.execute("BEGIN IMMEDIATE")
@@ -572,7 +578,7 @@ class SqliteWriter:
                 parts.append((segment, renamed))
             if moves:
                 self._followable = False
-                new = self._insert_segment(segment_format.merge(parts, self._dimension))
+                new = self._insert_segment(merge(parts, self._dimension))
                 many(
                     "UPDATE file SET segment = ?, slot = ? WHERE id = ?",
                     [(new, slot, number) for slot, number in moves],

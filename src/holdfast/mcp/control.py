@@ -24,13 +24,13 @@ def running(place: Rendezvous) -> dict[str, Any] | None:
             except OSError:
                 facts = json.load(held)
                 return facts if isinstance(facts, dict) else None
-    except (FileNotFoundError, ValueError):
-        pass
+    except (OSError, ValueError):
+        pass  # no lock that we could see, and so no host that we could reach
     return None
 
 
 def status(environment: Mapping[str, str], *, as_json: bool) -> int:
-    place = rendezvous_of(environment)
+    place = rendezvous_of(environment, make=False)
     found = running(place)
     if as_json:
         print(json.dumps({"running": found is not None, **(found or {}), "log": place.log}))
@@ -44,7 +44,7 @@ def status(environment: Mapping[str, str], *, as_json: bool) -> int:
 
 def stop(environment: Mapping[str, str], *, as_json: bool) -> int:
     """End the host and wait until it has ended; agents start a new one with their next call."""
-    place = rendezvous_of(environment)
+    place = rendezvous_of(environment, make=False)
     found = running(place)
     ended = found is None
     if found is not None:

@@ -1,7 +1,7 @@
 """What all connections of a host share: the index, the open spaces, the readers.
 
-Everything is opened when it is first asked for, and kept: a host lives long. Tools run in threads,
-so each thing here is either safe to share or made under the desk's lock.
+Everything is opened when it is first asked for, and kept, spaces within bounds: a host lives long.
+Tools run in threads, so each thing here is either safe to share or made under the desk's lock.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from holdfast.mcp.spaces import Spaces
 
 if TYPE_CHECKING:
     from holdfast.app import App
@@ -32,7 +35,7 @@ class Desk:
         self.app = app
         self._turn = threading.RLock()
         self._index: CodeIndex | None = None
-        self._spaces: dict[str, Store] = {}
+        self._spaces = Spaces(lambda name, make: app.open_space(name, create=make))
         self._readers: OrderedDict[str, Reader] = OrderedDict()
         self._sessions: Sessions | None = None
         self._runs: dict[int, threading.Thread] = {}
@@ -89,13 +92,23 @@ class Desk:
 
     # memory
 
-    def space(self, name: str) -> Store:
-        """An open space; it stays open."""
-        with self._turn:
-            store = self._spaces.get(name)
-            if store is None:
-                store = self._spaces[name] = self.app.open_space(name)
-            return store
+    @contextmanager
+    def space(self, name: str, *, make: bool = False) -> Iterator[Store]:
+        """A space for the time of one call; raises UnknownSpace rather than make one unasked.
+
+        The default space is always there: until somebody writes to it, it is an empty one.
+        """
+        from holdfast.app import DEFAULT_SPACE
+        from holdfast.store.errors import UnknownSpace
+
+        with ExitStack() as borrowed:
+            try:
+                store = borrowed.enter_context(self._spaces.lend(name, make=make))
+            except UnknownSpace:
+                if name != DEFAULT_SPACE:
+                    raise
+                store = borrowed.enter_context(self.app.look_into(name))
+            yield store
 
     # reading
 
@@ -130,7 +143,7 @@ class Desk:
 
                 self._sessions = Sessions(
                     self.home,
-                    self.space,
+                    self._spaces.keep,
                     now_ms=self.now_ms,
                     new_id=lambda: secrets.token_hex(4),
                 )
@@ -138,9 +151,7 @@ class Desk:
 
     def close(self) -> None:
         with self._turn:
-            for store in self._spaces.values():
-                store.close()
-            self._spaces.clear()
+            self._spaces.close()
             if self._index is not None and not self.busy:
                 self._index.close()
 

@@ -64,11 +64,13 @@ class Rendezvous:
         self.log = os.path.join(run, f"host-{key}.log")
 
 
-def rendezvous_of(environment: Mapping[str, str]) -> Rendezvous:
-    """Where the host for these settings is met; makes the directory."""
+def rendezvous_of(environment: Mapping[str, str], *, make: bool = True) -> Rendezvous:
+    """Where the host for these settings is met; makes the directory, unless one only looks."""
     home = environment.get("HOLDFAST_HOME") or "~/.holdfast"
     home = os.path.abspath(os.path.expanduser(home))
     run = os.path.join(home, "run")
+    if not make:
+        return Rendezvous(run, settings_key(environment))
     for folder in (home, run):
         os.makedirs(folder, mode=0o700, exist_ok=True)
     found = os.stat(run)

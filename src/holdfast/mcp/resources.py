@@ -70,9 +70,9 @@ def spaces(desk: Desk) -> list[str]:
     """The spaces on this disk, by name; of a database only the default one is known."""
     if desk.app.database_url is not None:
         return [DEFAULT_SPACE]
-    folder = desk.home / "spaces" / "engine-v3"
-    names = {path.stem for path in folder.glob("*.sqlite")} if folder.is_dir() else set()
-    return sorted(names | {DEFAULT_SPACE})
+    from holdfast.store import roots
+
+    return sorted({*roots.spaces(desk.app.store_url), DEFAULT_SPACE})
 
 
 def read(desk: Desk, uri: str) -> str:
@@ -87,13 +87,13 @@ def read(desk: Desk, uri: str) -> str:
         name, id = unquote(name), unquote(id)
         if name not in spaces(desk):
             raise UsageError(f"there is no space {name}", "resources/list names those there are")
-        store = desk.space(name)
-        if not id:
-            return _json([state.to_wire() for state in store.documents()])
-        state = store.state(id)
-        if state is None or state.document is None:
-            raise UsageError(f"there is no {id} in {name}", "memory_query finds documents")
-        return _json(state.to_wire())
+        with desk.space(name) as store:
+            if not id:
+                return _json([state.to_wire() for state in store.documents()])
+            state = store.state(id)
+            if state is None or state.document is None:
+                raise UsageError(f"there is no {id} in {name}", "memory_query finds documents")
+            return _json(state.to_wire())
     raise UsageError(f"there is nothing at {uri}", "resources/list names what there is")
 
 

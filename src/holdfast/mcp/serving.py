@@ -26,7 +26,7 @@ from holdfast.errors import HoldfastError
 from holdfast.mcp import prompts, resources
 from holdfast.mcp.caller import Caller, caller_of, named
 from holdfast.mcp.desk import Desk
-from holdfast.mcp.tool import Call, CallCancelled, Result, Tool
+from holdfast.mcp.tool import Call, CallCancelled, Result, Tool, failure
 from holdfast.mcp.tools import TOOLS
 
 THREADS_MAX = 128
@@ -262,32 +262,20 @@ def carry_out(tool: Tool, call: Call, arguments: dict[str, Any] | None) -> Resul
         call.arguments = tool.checked(arguments)
         return tool.run(call)
     except CallCancelled as error:
-        return failure(error)
+        return failure(str(error), error.hint)
     except HoldfastError as error:
         log.info("%s refused: %s", tool.name, type(error).__name__)
-        return failure(error)
+        return failure(str(error), error.hint)
     except OSError as error:
         log.warning("%s: %s", tool.name, error.strerror or type(error).__name__)
         where = f": {error.filename}" if error.filename else ""
-        return _failed(f"{error.strerror or error}{where}", "")
+        return failure(f"{error.strerror or error}{where}")
     except Exception:
         log.exception("%s failed", tool.name)
-        return _failed(
+        return failure(
             f"{tool.name} failed for a reason of its own; nothing is claimed",
             f"the log in {call.desk.home / 'run'} has the trace",
         )
-
-
-def failure(error: HoldfastError) -> Result:
-    """An error as a result."""
-    return _failed(str(error), error.hint)
-
-
-def _failed(message: str, hint: str) -> Result:
-    facts = {"status": "error", "message": message}
-    if hint:
-        facts["hint"] = hint
-    return Result(f"{message}\n[{hint}]" if hint else message, facts, failed=True)
 
 
 def _sentence(error: HoldfastError) -> str:

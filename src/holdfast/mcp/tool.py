@@ -7,8 +7,9 @@ like any other; `failed` marks an answer without what was asked for.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
@@ -38,6 +39,14 @@ class CallCancelled(HoldfastError):
         return "the caller cancelled it"
 
 
+def call_text(tool: str, args: Mapping[str, Any]) -> str:
+    """A call as an agent reads it: read(path="a.py", offset=3)."""
+    shown = ", ".join(
+        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in args.items()
+    )
+    return f"{tool}({shown})"
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """What a tool answers: text to act on, and the same facts as data."""
@@ -47,6 +56,19 @@ class Result:
     failed: bool = False
     images: tuple[tuple[str, str], ...] = ()
     """Pictures as (base64, MIME type)."""
+
+    def ended(self, why: str, tool: str, **args: Any) -> Result:
+        """The answer, ended with the call that helps; arguments that are None are left out."""
+        given = {name: value for name, value in args.items() if value is not None}
+        facts = {**self.facts, "continue": {"tool": tool, "args": given}}
+        text = f"{self.text}\n[{why}: {call_text(tool, given)}]".lstrip("\n")
+        return replace(self, text=text, facts=facts)
+
+
+def failure(message: str, hint: str = "") -> Result:
+    """A failure, and what to do about it in words."""
+    facts = {"status": "error", "message": message, **({"hint": hint} if hint else {})}
+    return Result(f"{message}\n[{hint}]" if hint else message, facts, failed=True)
 
 
 @dataclass(slots=True)

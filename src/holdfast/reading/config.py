@@ -26,7 +26,7 @@ def load(path: Path) -> Settings:
     """The settings in this file; the defaults when there is none."""
     try:
         text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Settings()
     except (OSError, UnicodeDecodeError) as error:
         raise BadSettings(str(path), str(error)) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -38,14 +38,26 @@ class Report:
         return line + 1, offset - (self.source.rfind(b"\n", 0, offset) + 1) + 1
 
 
-def locate(corpus: Corpus, source: bytes, lexed: Lexed, *, copies: int = COPIES) -> Report:
-    """Look a snippet up. EmptyQuery when it has no tokens."""
+def locate(
+    corpus: Corpus,
+    source: bytes,
+    lexed: Lexed,
+    *,
+    copies: int = COPIES,
+    check: Callable[[], None] = lambda: None,
+) -> Report:
+    """Look a snippet up. EmptyQuery when it has no tokens.
+
+    `check` is called between parts, of which a long snippet has many; what it raises ends the look.
+    """
     if not lexed.texts:
         raise EmptyQuery
+    check()
     answer = corpus.find(lexed.texts)
     parts: list[tuple[int, Located]] = []
     at = 0
     for part in corpus.parts(lexed.texts) if not answer.query_exhausted else [answer]:
+        check()
         parts.append((at, part))
         at += max(1, part.position)
     places = sorted(islice(answer.occurrences(), copies), key=lambda o: (o.path, o.token))

@@ -161,6 +161,8 @@ class Shelf:
         with (self.directory / "lock").open("wb") as lock:
             if fcntl is not None:
                 fcntl.flock(lock, fcntl.LOCK_EX)
+                for left in self.directory.glob(".*.[0-9]*"):
+                    left.unlink(missing_ok=True)  # of a writer that was killed: only we write now
             if self._stamp() != self._loaded:
                 self._load()
             yield

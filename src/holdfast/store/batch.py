@@ -8,8 +8,8 @@ half-written commit to undo.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
@@ -25,7 +25,6 @@ from holdfast.store.model import (
     CommitKey,
     ConfirmedRead,
     PendingRead,
-    Revision,
 )
 from holdfast.store.pointer import Path
 from holdfast.store.settings import Settings
@@ -41,19 +40,24 @@ _DEFAULT_BRANCH = Branch(MAIN, None, None, Seq(0), Seq(0))
 class Request(NamedTuple):
     """A commit that wants to land: parsed, and encoded as it will be stored."""
 
-    session: SessionId
+    key: CommitKey
     commit: Commit
     original: str
-    encoded: tuple[str | None, ...]
-    key: CommitKey
+    encoded: Sequence[str | None]
 
 
-@dataclass(slots=True)
-class _Touched:
-    """A document that the batch has written: its newest revision, and its writes, oldest first."""
+RevisionTuple = tuple[BranchName, EntityId, Seq, int, str, str | None]
+"""A revision as it is written: branch, id, seq, opIndex, op, data."""
 
-    at: tuple[Seq, int]
-    writes: list[Write] = field(default_factory=list)
+
+class _Patched(NamedTuple):
+    """The patches of a commit by their place in it, and the documents it leaves.
+
+    None stands for a document that the commit set or deleted last.
+    """
+
+    said: dict[int, Any]
+    left: dict[EntityId, HeadDocument | None]
 
 
 class Batch:
@@ -81,11 +85,10 @@ class Batch:
         self._known_newest: Seq | None = None
         self._foreseen = tables.foresee(request.key for request in requests)
         self._branches: dict[BranchName, Branch] = {}
-        self._touched: dict[DocumentKey, _Touched] = {}
-        self._documents: dict[DocumentKey, HeadDocument] = {}
-        self._replaced: dict[DocumentKey, tuple[tuple[Seq, int], str | None]] = {}
         self._commits: dict[CommitKey, CommitRow] = {}
-        self._revisions: list[tuple[Any, ...]] = []
+        self._revisions: dict[DocumentKey, list[RevisionTuple]] = {}
+        self._patches: dict[tuple[Seq, int], Any] = {}
+        self._documents: dict[DocumentKey, HeadDocument] = {}
         self._snapshots: dict[tuple[BranchName, EntityId, Seq], str] = {}
 
     def __len__(self) -> int:
@@ -102,11 +105,11 @@ class Batch:
         stored = self._commits.get(request.key) or self._stored(request.key)
         if stored is not None:
             return self._replayed(request, stored)
-        resolved = self._check_reads(request.session, commit)
+        resolved = self._check_reads(request.key.session, commit)
         seq = Seq(self._newest + 1)
-        documents, patches = self._apply(branch, seq, request)
-        self._accept(branch, seq, request, resolved, documents, patches)
-        return _applied(seq, commit)
+        patches = self._apply(branch, seq, request)
+        self._accept(branch, seq, request, resolved, patches)
+        return Applied(seq, commit)
 
     def _stored(self, key: CommitKey) -> CommitRow | None:
         if self._foreseen is not None:
@@ -118,8 +121,8 @@ class Batch:
         if stored.original != request.original and not self._same_commit(
             stored.original, request.original
         ):
-            raise ReplayMismatch(request.session, request.commit.local_seq)
-        return _applied(stored.seq, request.commit, replayed=True)
+            raise ReplayMismatch(request.key.session, request.commit.local_seq)
+        return Applied(stored.seq, request.commit, replayed=True)
 
     def _check_reads(self, session: SessionId, commit: Commit) -> dict[LocalSeq, Seq]:
         """The seq of every layer the commit read through; raises if a read no longer holds."""
@@ -232,18 +235,22 @@ class Batch:
 
     def _newest_write(self, branch: BranchName, id: EntityId) -> Write | None:
         """The newest write of a document on this branch, its patches left out."""
-        touched = self._touched.get((branch, id))
-        if touched is not None:
-            return touched.writes[-1]
+        here = self._revisions.get((branch, id))
+        if here is not None:
+            return self._write_of(here[-1])
         head = self._tables.head_kind(branch, id)
         return None if head is None else Write(head[0], head[1], None)
 
     def _writes_since(self, branch: BranchName, id: EntityId, after: Seq) -> Iterator[Write]:
-        touched = self._touched.get((branch, id))
-        if touched is not None:
-            yield from (write for write in reversed(touched.writes) if write.seq > after)
+        for row in reversed(self._revisions.get((branch, id), ())):
+            if row[2] > after:
+                yield self._write_of(row)
         for seq, op, data in self._tables.writes_since(branch, id, after):
             yield Write(Seq(seq), op, self._decode(data) if op == "patch" else None)
+
+    def _write_of(self, row: RevisionTuple) -> Write:
+        _, _, seq, index, op, _ = row
+        return Write(seq, op, self._patches.get((seq, index)))
 
     def _key_at(self, seq: Seq) -> CommitKey:
         """Whose commit landed at a seq."""
@@ -263,8 +270,8 @@ class Batch:
         layers: Collection[Seq] = (),
     ) -> bool:
         """Whether the document surely had this path for a reader who looked through `layers`."""
-        touched = self._touched.get((branch, id))
-        if touched is not None and touched.writes[0].seq <= seq:
+        here = self._revisions.get((branch, id))
+        if here is not None and here[0][2] <= seq:
             return False  # the tables do not have that state yet
         if layers and any(
             write.seq in layers and admit.replaces(write, path)
@@ -281,9 +288,10 @@ class Batch:
         here = self._documents.get(key)
         if here is not None:
             return here
-        replaced = self._replaced.get(key)
-        if replaced is not None:
-            return self._written(*replaced)
+        written = self._revisions.get(key)
+        if written is not None:
+            _, _, seq, index, _, text = written[-1]
+            return self._written((seq, index), text)
         row = self._tables.head_revision(branch.name, id)
         if row is None:
             below = replay.inherited(self._tables, self._decode, branch, id, branch.head_seq)
@@ -307,40 +315,37 @@ class Batch:
 
     # applying
 
-    def _apply(
-        self, branch: Branch, seq: Seq, request: Request
-    ) -> tuple[dict[EntityId, HeadDocument | None], dict[int, Any]]:
-        """Each document the commit writes, after it; None where nobody needs to know yet.
+    def _apply(self, branch: Branch, seq: Seq, request: Request) -> _Patched | None:
+        """What the commit's patches say and leave; None if it has none.
 
-        A `set` needs no look at what was there, so its document is not kept. Patches are applied,
-        and so proven applicable, whether or not a snapshot will be taken. They come along by their
-        place in the commit, read from the text that will be stored: what the caller handed us is
-        the caller's to change.
+        Patches are applied, and so proven applicable, whether or not a snapshot will be taken. They
+        are read from the text that will be stored: what the caller handed us is the caller's to
+        change. A `set` or `delete` needs no look at what was there, so its document is not kept.
         """
-        patches: dict[int, Any] = {}
-        after: dict[EntityId, HeadDocument | None] = {}
-        replaced: dict[EntityId, tuple[tuple[Seq, int], str | None]] = {}
-        for index, operation in enumerate(request.commit.operations):
-            text = request.encoded[index]
-            if operation.op != "patch":
-                after[operation.id] = None
-                replaced[operation.id] = ((seq, index), text)
+        operations = request.commit.operations
+        if "patch" not in [operation.op for operation in operations]:
+            return None
+        said: dict[int, Any] = {}
+        left: dict[EntityId, HeadDocument | None] = {}
+        replaced: dict[EntityId, int] = {}
+        for index, (op, id, _) in enumerate(operations):
+            if op != "patch":
+                left[id], replaced[id] = None, index
                 continue
-            assert text is not None, "a patch has text"
-            before = after.get(operation.id)
+            before = left.get(id)
             if before is None:
-                earlier = replaced.get(operation.id)
+                earlier = replaced.get(id)
                 before = (
-                    self._head_document(branch, operation.id)
+                    self._head_document(branch, id)
                     if earlier is None
-                    else self._written(*earlier)
+                    else self._written((seq, earlier), request.encoded[earlier])
                 )
-            patches[index] = self._decode(text)
-            document = patch.apply_to_document(before.document, patches[index])
-            after[operation.id] = HeadDocument(
-                (seq, index), document, before.chain.grown(len(text))
-            )
-        return after, patches
+            text = request.encoded[index]
+            assert text is not None, "a patch has text"
+            said[index] = self._decode(text)
+            document = patch.apply_to_document(before.document, said[index])
+            left[id] = HeadDocument((seq, index), document, before.chain.grown(len(text)))
+        return _Patched(said, left)
 
     def _accept(
         self,
@@ -348,40 +353,30 @@ class Batch:
         seq: Seq,
         request: Request,
         resolved: dict[LocalSeq, Seq],
-        documents: dict[EntityId, HeadDocument | None],
-        patches: dict[int, Any],
+        patched: _Patched | None,
     ) -> None:
-        commit = request.commit
+        (session, local_seq), name = request.key, branch.name
         self._known_newest = seq
         self._now = self._now or self._clock()
+        resolution = _resolution(seq, resolved)
         self._commits[request.key] = CommitRow(
-            seq,
-            branch.name,
-            request.session,
-            commit.local_seq,
-            request.original,
-            _resolution(seq, resolved),
-            self._now,
+            seq, name, session, local_seq, request.original, resolution, self._now
         )
-        for index, operation in enumerate(commit.operations):
-            self._revisions.append(
-                (branch.name, operation.id, seq, index, operation.op, request.encoded[index])
-            )
-            key = (branch.name, operation.id)
-            touched = self._touched.get(key)
-            if touched is None:
-                touched = self._touched[key] = _Touched((seq, index))
-            touched.at = (seq, index)
-            touched.writes.append(Write(seq, operation.op, patches.get(index)))
-        for id, document in documents.items():
-            key = (branch.name, id)
-            if document is None:
-                self._documents.pop(key, None)
-                last = self._touched[key].at
-                self._replaced[key] = (last, request.encoded[last[1]])
+        for index, (op, id, _) in enumerate(request.commit.operations):
+            row = (name, id, seq, index, op, request.encoded[index])
+            earlier = self._revisions.get((name, id))
+            if earlier is None:
+                self._revisions[name, id] = [row]
             else:
-                self._replaced.pop(key, None)
-                self._documents[key] = self._snapshotted(branch.name, id, seq, document)
+                earlier.append(row)
+                self._documents.pop((name, id), None)
+        if patched is None:
+            return
+        for index, said in patched.said.items():
+            self._patches[seq, index] = said
+        for id, document in patched.left.items():
+            if document is not None:
+                self._documents[name, id] = self._snapshotted(name, id, seq, document)
 
     def _snapshotted(
         self, branch: BranchName, id: EntityId, seq: Seq, document: HeadDocument
@@ -399,8 +394,8 @@ class Batch:
         """Write everything accepted, inside the caller's transaction."""
         tables = self._tables
         tables.add_commits(self._commits.values())
-        tables.add_revisions(self._revisions)
-        tables.put_heads((branch, id, *t.at) for (branch, id), t in self._touched.items())
+        tables.add_revisions(chain.from_iterable(self._revisions.values()))
+        tables.put_heads(rows[-1][:4] for rows in self._revisions.values())
         newest: dict[BranchName, Seq] = {}
         for row in self._commits.values():
             newest[row.branch] = row.seq
@@ -434,10 +429,12 @@ class Batch:
 
     def remember(self) -> None:
         """After the transaction is durable: keep patched documents at hand for the next patch."""
-        for key in self._replaced:
-            self._cache.forget(key)
-        for key, document in self._documents.items():
-            self._cache.put(key, document)
+        for key in self._revisions:
+            document = self._documents.get(key)
+            if document is None:
+                self._cache.forget(key)
+            else:
+                self._cache.put(key, document)
 
 
 def _resolution(seq: Seq, resolved: dict[LocalSeq, Seq]) -> str:
@@ -445,13 +442,3 @@ def _resolution(seq: Seq, resolved: dict[LocalSeq, Seq]) -> str:
         return f'{{"seq":{seq}}}'
     layers = ",".join(f'{{"localSeq":{n},"seq":{s}}}' for n, s in sorted(resolved.items()))
     return f'{{"seq":{seq},"resolvedPendingReads":[{layers}]}}'
-
-
-def _applied(seq: Seq, commit: Commit, replayed: bool = False) -> Applied:
-    revisions = tuple(
-        [
-            Revision(commit.branch, op.id, seq, index, op.op, op.data)
-            for index, op in enumerate(commit.operations)
-        ]
-    )
-    return Applied(seq, commit.branch, revisions, replayed)

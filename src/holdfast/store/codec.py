@@ -80,14 +80,17 @@ def encode(value: object, unified: bool) -> str:
     return _encode(value, unified, _ENCODER)
 
 
-def encode_with_parts(value: object, parts: Sequence[object], unified: bool) -> list[str]:
-    """The text of a value, then of some parts of it, looked through only once."""
-    if not is_plain(value, unified):
-        return [encode(item, unified) for item in (value, *parts)]
-    try:
-        return [_ENCODER.encode(item).decode() for item in (value, *parts)]
-    except (UnicodeEncodeError, RecursionError):
-        return [encode(item, unified) for item in (value, *parts)]
+def encode_with_parts(
+    value: object, parts: Sequence[object], unified: bool
+) -> tuple[str, list[str]]:
+    """The text of a value, and of some parts of it, looked through only once."""
+    if is_plain(value, unified):
+        write = _ENCODER.encode
+        try:
+            return write(value).decode(), [write(part).decode() for part in parts]
+        except (UnicodeEncodeError, RecursionError):
+            pass  # the careful way says where, or that only our caller's stack was short
+    return encode(value, unified), [encode(part, unified) for part in parts]
 
 
 def canonical(value: object) -> str:

@@ -117,17 +117,17 @@ class Engine:
 
     def prepare(self, session: SessionId, message: Mapping[str, Any], commit: Commit) -> Request:
         """A parsed commit, encoded as it will be stored; needs no lock."""
-        original, *texts = codec.encode_with_parts(
-            message, [op.data for op in commit.operations], self.settings.rich_values
+        operations = commit.operations
+        original, texts = codec.encode_with_parts(
+            message, [operation.data for operation in operations], self.settings.rich_values
         )
         if len(original) > self.settings.commit_bytes_max:
             raise CommitTooLarge(len(original), self.settings.commit_bytes_max)
-        encoded = [
-            None if op.op == "delete" else text
-            for op, text in zip(commit.operations, texts, strict=True)
-        ]
-        key = CommitKey(session, commit.local_seq)
-        return Request(session, commit, original, tuple(encoded), key)
+        encoded: Sequence[str | None] = texts
+        if "delete" in [operation.op for operation in operations]:
+            pairs = zip(operations, texts, strict=True)
+            encoded = [None if operation.op == "delete" else text for operation, text in pairs]
+        return Request(CommitKey(session, commit.local_seq), commit, original, encoded)
 
     def transact(self, requests: Sequence[Request]) -> list[Applied | StoreError]:
         """Decide and write a batch. Each answer stands only because the whole batch is durable."""

@@ -9,6 +9,7 @@
     │   └── CommitTooLarge
     ├── ConflictError             a read the commit stands on no longer holds; has the `Conflict`s
     ├── OutOfRange                a read at a seq the branch does not have
+    ├── UnknownSpace              a space that nobody made, opened to be read
     ├── QueryError                a graph query that cannot be answered as asked
     ├── BranchError               a branch that cannot be made, removed or merged as asked
     │   └── MergeClash            a merge that needs resolutions; has the `Clash`es
@@ -29,6 +30,7 @@ An error that is sent to a peer has a `name`: the word the peer sees.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from holdfast.errors import StoreError
@@ -104,6 +106,32 @@ class StoreBusy(_Told):
     def __init__(self, waited_ms: int) -> None:
         super().__init__(f"the space stayed locked for {waited_ms} ms")
         self.waited_ms = waited_ms
+
+
+class UnknownSpace(_Told):
+    """Raised when a space was to be opened as it is, and there is none of that name."""
+
+    name = "TransactionError"
+
+    def __init__(self, space: str, known: Sequence[str]) -> None:
+        super().__init__(f"there is no space {space}", hint=_known_spaces(space, known))
+        self.space, self.known = space, tuple(known)
+
+
+SPACES_NAMED = 6
+"""How many spaces a hint names."""
+
+
+def _known_spaces(space: str, known: Sequence[str]) -> str:
+    """The spaces there are, those that look like a slip of the pen first."""
+    if not known:
+        return "there are no spaces yet; the first write makes one"
+    from difflib import get_close_matches
+
+    alike = get_close_matches(space, known, n=SPACES_NAMED)
+    named = [*alike, *(name for name in known if name not in alike)][:SPACES_NAMED]
+    more = f" and {len(known) - len(named)} more" if len(known) > len(named) else ""
+    return f"there are: {', '.join(named)}{more}"
 
 
 class UnknownBranch(TransactionError):

@@ -3,7 +3,8 @@
 Making a commit durable means waiting for the disk, and the disk does not care how many commits
 it is told about at once. So while one batch is on its way, others queue, and the next trip takes
 them all. Each caller is answered only after its batch is durable. A caller who finds nobody ahead
-writes at once, in its own thread.
+writes at once, in its own thread; but not if the last trip took several, because then the others
+are about to come back, and would have to wait for a trip that took one.
 """
 
 from __future__ import annotations
@@ -42,14 +43,17 @@ class GroupCommit(Generic[Item, Answer]):
     def __init__(self, write: Callable[[Sequence[Item]], list[Answer]]) -> None:
         self._write = write
         self._writing = threading.Lock()
+        self._queue = threading.Lock()  # guards what is below
         self._waiting: deque[tuple[Item, Tell[Answer]]] = deque()
-        self._wake = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._closed = False
+        self._asleep = self._closed = False
+        self._bell = threading.Lock()  # held; let go of to wake the thread
+        self._bell.acquire()
+        self._crowded = False  # whether the last trip of the thread took several
 
     def do(self, item: Item) -> Answer:
         """Write one item and wait until it is durable. Raises an answer that is an error."""
-        if not self._waiting and self._writing.acquire(blocking=False):
+        if not self._waiting and not self._crowded and self._writing.acquire(blocking=False):
             try:
                 if self._closed:
                     raise StoreClosed
@@ -73,7 +77,7 @@ class GroupCommit(Generic[Item, Answer]):
 
     def submit(self, item: Item, tell: Tell[Answer]) -> None:
         """Queue one item; `tell` is called from the writing thread once its batch is durable."""
-        with self._wake:
+        with self._queue:
             if self._closed:
                 raise StoreClosed
             if self._thread is None:
@@ -82,7 +86,9 @@ class GroupCommit(Generic[Item, Answer]):
                 thread.start()
                 self._thread = thread
             self._waiting.append((item, tell))
-            self._wake.notify()
+            asleep, self._asleep = self._asleep, False
+        if asleep:
+            self._bell.release()
 
     def exclusively(self, act: Callable[[], Made]) -> Made:
         """Run something that writes on its own, between batches."""
@@ -92,14 +98,10 @@ class GroupCommit(Generic[Item, Answer]):
             return act()
 
     def _run(self) -> None:
-        while True:
-            with self._wake:
-                while not self._waiting:
-                    if self._closed:
-                        return
-                    self._wake.wait()
+        while self._something_waits():
             with self._writing:
                 batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), BATCH_MAX))]
+                self._crowded = len(batch) > 1
                 try:
                     answers = self._write([item for item, _ in batch])
                 except BaseException as failure:
@@ -109,11 +111,24 @@ class GroupCommit(Generic[Item, Answer]):
             for (_, tell), answer in zip(batch, answers, strict=True):
                 _tell(tell, answer)
 
+    def _something_waits(self) -> bool:
+        """Sleep until there is something to write; false when there never will be again."""
+        while True:
+            with self._queue:
+                if self._waiting:
+                    return True
+                if self._closed:
+                    return False
+                self._asleep = True
+            self._bell.acquire()
+
     def close(self) -> None:
         """Finish what was queued, then refuse everything else."""
-        with self._wake:
+        with self._queue:
             self._closed = True
-            self._wake.notify()
+            asleep, self._asleep = self._asleep, False
+        if asleep:
+            self._bell.release()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
         with self._writing:

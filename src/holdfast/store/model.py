@@ -23,6 +23,9 @@ OpKind = Literal["set", "patch", "delete"]
 NAME_BYTES_MAX = 1024
 """The longest id, branch or session. Both engines can index that."""
 
+_LISTS = (list, tuple)
+"""What a list may come as. Named once: every commit is asked several times."""
+
 DELETED = "deleted"
 ACTIVE = "active"
 
@@ -79,7 +82,7 @@ class Commit(NamedTuple):
         if not isinstance(message, dict):
             raise TransactionError("a commit is a JSON object")
         operations = message.get("operations")
-        if not isinstance(operations, list | tuple) or not operations:
+        if not isinstance(operations, _LISTS) or not operations:
             raise TransactionError("memory v2 commit requires at least one operation")
         reads = message.get("reads")
         if reads is not None and not isinstance(reads, dict):
@@ -120,12 +123,26 @@ class Revision(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """An accepted commit: its seq, and the revisions it left."""
+    """An accepted commit, and the seq it landed at."""
 
     seq: Seq
-    branch: BranchName
-    revisions: tuple[Revision, ...]
+    commit: Commit
     replayed: bool = False
+
+    @property
+    def branch(self) -> BranchName:
+        return self.commit.branch
+
+    @property
+    def revisions(self) -> tuple[Revision, ...]:
+        """What the commit left; made when asked for, as few who commit ask."""
+        branch, seq = self.commit.branch, self.seq
+        return tuple(
+            [
+                Revision(branch, id, seq, index, op, data)
+                for index, (op, id, data) in enumerate(self.commit.operations)
+            ]
+        )
 
     def to_wire(self) -> dict[str, Any]:
         return {
@@ -202,7 +219,7 @@ def lifecycle_of(message: Any) -> Mapping[str, Any] | None:
 
 def _entries(reads: Mapping[str, Any], kind: str) -> Sequence[Any]:
     entries = reads.get(kind, ())
-    if not isinstance(entries, list | tuple):
+    if not isinstance(entries, _LISTS):
         raise TransactionError(f"commit.reads.{kind} is not a list")
     return entries
 
@@ -236,6 +253,8 @@ def _id(entry: Any, what: str) -> EntityId:
 
 def name_problem(name: Any) -> str:
     """Why this cannot be an id, a branch or a session; empty if it can."""
+    if type(name) is str and name.isascii() and 0 < len(name) <= NAME_BYTES_MAX:
+        return "has a NUL character" if "\0" in name else ""
     if name == "":
         return "is empty"
     problem = text_problem(name)
@@ -262,7 +281,7 @@ def text_problem(text: Any) -> str:
 
 def _path(entry: Mapping[str, Any], what: str) -> Path:
     path = entry.get("path", ())
-    if not isinstance(path, list | tuple):
+    if not isinstance(path, _LISTS):
         raise TransactionError(f"{what}.path is not a list of strings")
     for token in path:
         if not isinstance(token, str):

@@ -20,6 +20,7 @@ from holdfast.store.errors import (
     StoreClosed,
     StoreFailed,
     StoreUnreachable,
+    UnknownSpace,
 )
 from holdfast.store.tables import SCHEMA_VERSION, TABLES, Row
 
@@ -128,8 +129,11 @@ class PostgresDatabase:
         self._lock = threading.Lock()
         self._in_transaction = self._closed = False
         self._connection = self._connect()
-        if create:
-            self._prepare_schema()
+        try:
+            self._prepare_schema(create)
+        except BaseException:
+            self.close()
+            raise
         self.run(f"SET search_path TO {self._schema}")
 
     def _connect(self) -> psycopg.Connection[Row]:
@@ -156,9 +160,12 @@ class PostgresDatabase:
         connection.execute(_ON_OUR_TERMS)
         return connection
 
-    def _prepare_schema(self) -> None:
-        if self._version() == SCHEMA_VERSION:
+    def _prepare_schema(self, create: bool) -> None:
+        version = self._version()
+        if version == SCHEMA_VERSION:
             return
+        if version is None and not create:
+            raise UnknownSpace(self._space, self.spaces())
         self.run("BEGIN")
         self._in_transaction = True
         try:
@@ -194,6 +201,15 @@ class PostgresDatabase:
             return None
         words = (found[0][0] or "").split(" ")
         return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+
+    def spaces(self) -> list[str]:
+        """Every space of this database, by name."""
+        found = self.rows(
+            "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace "
+            "WHERE nspname LIKE 'holdfast\\_%'"
+        )
+        texts = [text for (text,) in found if text and text.startswith("holdfast ")]
+        return sorted(text.split(" ", 2)[2] for text in texts)
 
     def tables(self) -> list[str]:
         found = self.rows(
@@ -322,15 +338,3 @@ def _line(error: Exception) -> str:
     """What the server said, without where in the statement."""
     said = str(error).strip()
     return said.splitlines()[0] if said else type(error).__name__
-
-
-def spaces(url: str) -> list[str]:
-    """Every space stored in a database."""
-    import psycopg
-
-    with psycopg.Connection.connect(url, autocommit=True) as connection:
-        found = connection.execute(
-            "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace "
-            "WHERE nspname LIKE 'holdfast\\_%' ORDER BY 1"
-        ).fetchall()
-    return [text.split(" ", 2)[2] for (text,) in found if text and text.startswith("holdfast ")]

@@ -55,6 +55,15 @@ def resolve(store: str | Path, subject: str, single_file: bool | None = None) ->
     return None if root is None else root / f"{subject}.sqlite"
 
 
+def spaces(store: str | Path) -> list[str]:
+    """Every space of a store on disk, by name. An empty file is one that was never made."""
+    root = resolve_root(store)
+    if root is None or not root.is_dir():
+        return []
+    files = root.glob("*.sqlite")
+    return sorted(file.name.removesuffix(".sqlite") for file in files if file.stat().st_size)
+
+
 def _path_of(store: str | Path) -> Path | None:
     if isinstance(store, Path):
         return store

@@ -20,7 +20,7 @@ from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import replay, roots
 from holdfast.store.batch import Request
 from holdfast.store.engine import Engine, Garbage
-from holdfast.store.errors import InvalidBlob, MergeClash, QueryError
+from holdfast.store.errors import InvalidBlob, MergeClash, QueryError, UnknownSpace
 from holdfast.store.group import GroupCommit
 from holdfast.store.model import (
     Applied,
@@ -396,31 +396,38 @@ def open_store(
     space: str,
     settings: Settings | None = None,
     clock: Callable[[], str] | None = None,
+    create: bool = True,
 ) -> Store:
-    """Open a space: a directory or file (SQLite), `memory:`, or `postgresql://…`."""
+    """Open a space: a directory or file (SQLite), `memory:`, or `postgresql://…`.
+
+    A space that does not exist is made, unless `create` is false: then this raises `UnknownSpace`
+    and leaves no trace. Whoever only wants to read opens it so.
+    """
     text = str(url)
     roots.guard(space)
     if text.startswith(("postgresql://", "postgres://")):
         from holdfast.store.postgres import PostgresDatabase
 
         return Store(
-            PostgresDatabase(text, space),
+            PostgresDatabase(text, space, create),
             PostgresDatabase(text, space, create=False),
             settings,
             clock,
             space,
             lambda: PostgresDatabase(text, space, create=False),
         )
+    path = roots.resolve(url, space)
+    if path is None and not text.lower().startswith("memory:"):
+        # In memory it would be lost, and whoever asked for a database does not expect that.
+        raise UsageError(
+            f"this is no store that is known: {text.partition(':')[0]}:…",
+            "use a directory, a file, memory: or postgresql://…, as in HOLDFAST_DATABASE_URL",
+        )
+    if not create and space not in (known := roots.spaces(url)):
+        raise UnknownSpace(space, known)
     from holdfast.store.sqlite import SqliteDatabase
 
-    path = roots.resolve(url, space)
     if path is None:
-        if not text.lower().startswith("memory:"):
-            # In memory it would be lost, and whoever asked for a database does not expect that.
-            raise UsageError(
-                f"this is no store that is known: {text.partition(':')[0]}:…",
-                "use a directory, a file, memory: or postgresql://…, as in HOLDFAST_DATABASE_URL",
-            )
         return Store(SqliteDatabase(None), None, settings, clock, space)
     return Store(
         SqliteDatabase(path),

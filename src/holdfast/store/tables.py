@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 from holdfast.ids import BranchName, EntityId, LocalSeq, Seq, SessionId
@@ -119,11 +121,8 @@ class Tables:
         asked = list(keys)
         if len(asked) < (2 if self._db.distant else 8):
             return None
-        number = "::bigint" if self._db.distant else ""
-        places = ", ".join(f"(${2 * n + 1}, ${2 * n + 2}{number})" for n in range(len(asked)))
         found = self._db.rows(
-            f'SELECT {_COMMIT} FROM "commit" WHERE (session_id, local_seq) IN (VALUES {places})',
-            [part for key in asked for part in (key.session, key.local_seq)],
+            _commits_by_key(len(asked), self._db.distant), list(chain.from_iterable(asked))
         )
         return {row.key: row for row in (CommitRow(*columns) for columns in found)}
 
@@ -470,3 +469,11 @@ class Tables:
             'SELECT (SELECT count(*) FROM invocation) + (SELECT count(*) FROM "authorization")'
         )
         return int(found[0][0])
+
+
+@lru_cache(maxsize=64)
+def _commits_by_key(count: int, distant: bool) -> str:
+    """The question for so many keys at once."""
+    number = "::bigint" if distant else ""
+    places = ", ".join(f"(${2 * n + 1}, ${2 * n + 2}{number})" for n in range(count))
+    return f'SELECT {_COMMIT} FROM "commit" WHERE (session_id, local_seq) IN (VALUES {places})'

@@ -244,7 +244,7 @@ def is_plain(value: object, unified: bool, room: int = NESTING_MAX) -> bool:
                 continue
             return False
         if kind is dict or kind is list:
-            if is_plain(item, unified, room - 1):
+            if (not item and room > 1) or is_plain(item, unified, room - 1):
                 continue
             return False
         if kind is float and is_ordinary(item):

@@ -108,16 +108,8 @@ class Access:
             return True
         return right_of(self.rights, principal, self.space.name) >= Right.READ
 
-    def require_read(self, principal: str | None) -> None:
-        self._require(principal, Right.READ)
-
-    def require_write(self, principal: str | None) -> None:
-        self._require(principal, Right.WRITE)
-
     def require_commit(self, principal: str | None, commit: Mapping[str, Any]) -> None:
         """Refuse a commit that its author may not make."""
-        if self.mode is AccessMode.OFF:
-            return
         operations = commit.get("operations")
         listed = operations if isinstance(operations, list) else []
         id = acl_id(self.space.name)
@@ -127,14 +119,15 @@ class Access:
             if isinstance(operation, Mapping) and operation.get("id") == id
         ]
         if touches:
-            self._require(principal, Right.OWNER)
+            self.require(principal, Right.OWNER)
             self._hold(_mutation_problem(listed, commit.get("branch", MAIN)))
         else:
-            self._require(principal, Right.WRITE)
+            self.require(principal, Right.WRITE)
             if self.rights is None and self.space.seq == 0:
                 self._hold("the first commit of a space must set its access list")
 
-    def _require(self, principal: str | None, right: Right) -> None:
+    def require(self, principal: str | None, right: Right) -> None:
+        """Refuse what needs a right that a principal does not have."""
         if self.mode is AccessMode.OFF:
             return
         held = right_of(self.rights, principal, self.space.name)

@@ -12,7 +12,8 @@ from holdfast.store.errors import QueryError, StoreUnreachable
 from holdfast.store.graph import TrackedGraph, roots_of
 from holdfast.store.model import DELETED, CommitKey
 from holdfast.store.store import Store
-from holdfast.sync import messages
+from holdfast.sync import messages, telling
+from holdfast.sync.access import Right
 from holdfast.sync.errors import ProtocolError, TooManyWatches
 from holdfast.sync.messages import (
     Ack,
@@ -43,11 +44,8 @@ class Commands:
         self._server = connection.server
 
     def run(self, request: Command) -> Any:
-        """Do what was asked; the `ok` of the response."""
-        session = self._connection.session(request.space, request.session_id)
-        space = self._server.spaces[session.space]
-        access = self._server.access[session.space]
-        access.require_read(session.principal)
+        """Do what was asked, as of the newest seq there is; the `ok` of the response."""
+        session, space = self._admitted(request, Right.READ)
         match request:
             case Ack():
                 return self._ack(request, space, session)
@@ -72,6 +70,16 @@ class Commands:
             case _:
                 raise AssertionError(f"no such command: {type(request).__name__}")
 
+    def _admitted(self, request: Command, right: Right) -> tuple[ServerSession, Space]:
+        """The session that asks and its space, if it has that right now."""
+        session = self._connection.session(request.space, request.session_id)
+        space = self._server.spaces[session.space]
+        # The log first: what was written elsewhere may have taken the right away, or the session.
+        space.advance()
+        self._connection.session(request.space, request.session_id)
+        self._server.access[session.space].require(session.principal, right)
+        return session, space
+
     def _need(self, capability: str, request: Command) -> None:
         if capability not in self._connection.capabilities:
             tag = request.__struct_config__.tag
@@ -84,7 +92,7 @@ class Commands:
 
     def _ack(self, request: Ack, space: Space, session: ServerSession) -> Any:
         session.acknowledged(Seq(request.seen_seq))
-        return {"serverSeq": space.advance()}
+        return {"serverSeq": space.seq}
 
     def _query(self, request: GraphQuery, space: Space) -> Any:
         query = request.query
@@ -92,7 +100,6 @@ class Commands:
             raise ProtocolError(
                 "live graph.query subscriptions were removed; use session.watch.set"
             )
-        space.advance()
         branch, at = query.get("branch"), query.get("atSeq")
         if branch is not None and not isinstance(branch, str):
             raise QueryError("the branch of a query must be a string")
@@ -112,7 +119,6 @@ class Commands:
 
     def _watch_set(self, request: WatchSet, space: Space, session: ServerSession) -> Any:
         self._count(len(request.watches))
-        space.advance()
         views = space.views()
         before = session.watched.tracked()
         sync = _asked(
@@ -124,16 +130,15 @@ class Commands:
             space.untrack(session, branch, ids)
         session.stale.clear()
         space.stale.pop(session, None)
-        self._connection.watch(space, session)
+        telling.listen(space, session)
         return self._synced(space, session, sync)
 
     def _watch_add(self, request: WatchAdd, space: Space, session: ServerSession) -> Any:
         fresh = _asked(lambda: session.watched.new_watches(request.watches))
         self._count(len(session.watched.watches) + len(fresh))
-        space.advance()
         if "coverage" in self._connection.capabilities:
             # What changed before must be sent before we promise that nothing is missing.
-            self._connection.send_changes(space, session, space.views())
+            telling.send_changes(self._connection, space, session, space.views())
         sync, tracked = _asked(
             lambda: session.watched.add(fresh, space.views(), session.synced_seq)
         )
@@ -155,8 +160,7 @@ class Commands:
 
     def lifecycle(self, request: BranchCreate | BranchDelete) -> Callable[[Store], dict[str, Any]]:
         """What to do to the store, if it may be done."""
-        session = self._connection.session(request.space, request.session_id)
-        self._server.access[session.space].require_write(session.principal)
+        session, _ = self._admitted(request, Right.WRITE)
         self._need("branches", request)
         by = CommitKey(session.id, LocalSeq(request.local_seq))
 
@@ -179,10 +183,9 @@ class Commands:
             for branch in space.store.branches()
             if request.include_deleted or branch.status != DELETED
         ]
-        return {"serverSeq": space.advance(), "branches": branches}
+        return {"serverSeq": space.seq, "branches": branches}
 
     def _diff(self, request: BranchDiff, space: Space) -> Any:
-        space.advance()
         with space.store.reading() as engine:
             tables = engine.tables
             after = merging.now(tables, BranchName(request.branch))
@@ -200,7 +203,6 @@ class Commands:
 
     def _merge(self, request: BranchMerge, space: Space) -> Any:
         """A proposal: the client sends its commit with its own next localSeq, or settles first."""
-        space.advance()
         with space.store.reading() as engine:
             proposal = merging.propose(
                 engine.tables,
@@ -220,7 +222,7 @@ class Commands:
     # history
 
     def _history(self, request: HistoryRead, space: Space) -> Any:
-        newest = space.advance()
+        newest = space.seq
         last = newest if request.to_seq is None else min(Seq(request.to_seq), newest)
         limit = min(max(request.limit, 1), self._server.limits.history_page_max)
         wanted = None if request.ids is None else set(request.ids)

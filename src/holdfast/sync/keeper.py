@@ -24,7 +24,8 @@ from holdfast.store.errors import StoreUnreachable
 from holdfast.store.graph import Limits as GraphLimits
 from holdfast.sync.messages import WatchSpec
 from holdfast.sync.sessions import ServerSession, public_name
-from holdfast.sync.watch import Known, Watched
+from holdfast.sync.views import Known
+from holdfast.sync.watch import Watched
 
 if TYPE_CHECKING:
     import psycopg
@@ -47,14 +48,20 @@ _SECRET = ("", "secret")
 _FOR_EVER: Final = 2**53
 
 Row = tuple[str, str, int, str]
-Taken = tuple[list[Row], list[tuple[str, str]]]
-"""Rows to write, and the keys of rows to drop."""
+Renewal = tuple[str, str, int, str, str]
+"""A row, and what the row must hold that it replaces: the token it was written under."""
+
+Taken = tuple[list[Renewal], list[tuple[str, str]]]
+"""Rows to renew, and the keys of rows to drop."""
 
 
 class Rows(Protocol):
     """Where the rows are: a file, or a table that several servers share."""
 
     def put(self, rows: Iterable[Row]) -> None: ...
+    def renew(self, rows: Iterable[Renewal]) -> None:
+        """Write rows, but not over a row of another token: that one is newer, and not ours."""
+
     def get(self, space: str, id: str) -> Row | None: ...
     def drop(self, keys: Iterable[tuple[str, str]]) -> None: ...
     def sweep(self, now_ms: int) -> None: ...
@@ -74,6 +81,8 @@ class SessionKeeper:
         self._rows, self._graph_limits, self._clock_ms = rows, graph_limits, clock_ms
         self._changed: dict[tuple[SpaceId, SessionId], tuple[ServerSession, int | None]] = {}
         self._ended: set[tuple[SpaceId, SessionId]] = set()
+        self._kept_since: set[tuple[str, str]] = set()
+        """Those kept at once since the last `take`: what was taken of them is out of date."""
         self._writing = threading.Lock()
         rows.sweep(clock_ms())
 
@@ -81,13 +90,20 @@ class SessionKeeper:
         self._ended.discard(session.key)
         if urgent:
             self._changed.pop(session.key, None)
-            self.write(self._as_rows([(session, until_ms)]))
+            self._kept_since.add(session.key)
+            rows, dropped = self._as_rows([(session, until_ms)])
+            with self._writing:
+                self._rows.put(row[:4] for row in rows)
+                self._rows.drop(dropped)
         else:
             self._changed[session.key] = (session, until_ms)
 
     def forget(self, space: SpaceId, id: SessionId) -> None:
         self._changed.pop((space, id), None)
         self._ended.add((space, id))
+
+    def let_go(self, space: SpaceId, id: SessionId) -> None:
+        self._changed.pop((space, id), None)
 
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None:
         if (space, id) in self._ended:
@@ -111,10 +127,11 @@ class SessionKeeper:
         dropped += [(str(space), str(id)) for space, id in self._ended]
         self._changed.clear()
         self._ended.clear()
+        self._kept_since.clear()
         return rows, dropped
 
     def _as_rows(self, sessions: Iterable[tuple[ServerSession, int | None]]) -> Taken:
-        rows: list[Row] = []
+        rows: list[Renewal] = []
         dropped: list[tuple[str, str]] = []
         now = self._clock_ms()
         for session, until_ms in sessions:
@@ -123,15 +140,18 @@ class SessionKeeper:
                 dropped.append(session.key)
             else:
                 until = now + KEPT_MS if until_ms is None else until_ms
-                rows.append((session.space, session.id, until, state))
+                token = f'"tokenDigest":"{session.token_digest}"'
+                rows.append((session.space, session.id, until, state, token))
         return rows, dropped
 
     def write(self, taken: Taken) -> None:
         """Write what was taken; may be called from another thread."""
         with self._writing:
             rows, ended = taken
+            rows = [row for row in rows if row[:2] not in self._kept_since]
+            ended = [key for key in ended if key not in self._kept_since]
             if rows:
-                self._rows.put(rows)
+                self._rows.renew(rows)
             if ended:
                 self._rows.drop(ended)
 
@@ -219,6 +239,14 @@ class SessionFile:
             f"INSERT OR REPLACE INTO session ({_COLUMNS}) VALUES ($1, $2, $3, $4)", list(rows)
         )
 
+    def renew(self, rows: Iterable[Renewal]) -> None:
+        self._file.many(
+            f"INSERT INTO session ({_COLUMNS}) VALUES ($1, $2, $3, $4) ON CONFLICT (space, id) "
+            "DO UPDATE SET until_ms = excluded.until_ms, state = excluded.state "
+            "WHERE instr(session.state, $5) > 0",
+            list(rows),
+        )
+
     def get(self, space: str, id: str) -> Row | None:
         sql = f"SELECT {_COLUMNS} FROM session WHERE space = $1 AND id = $2"
         found: Any = self._file.rows(sql, (space, id))
@@ -303,6 +331,14 @@ class SessionTable:
             f"INSERT INTO public.holdfast_session ({_COLUMNS}) VALUES ($1, $2, $3, $4) "
             "ON CONFLICT (space, id) DO UPDATE SET until_ms = excluded.until_ms, "
             "state = excluded.state",
+            list(rows),
+        )
+
+    def renew(self, rows: Iterable[Renewal]) -> None:
+        self._many(
+            f"INSERT INTO public.holdfast_session AS kept ({_COLUMNS}) VALUES ($1, $2, $3, $4) "
+            "ON CONFLICT (space, id) DO UPDATE SET until_ms = excluded.until_ms, "
+            "state = excluded.state WHERE position($5::text IN kept.state) > 0",
             list(rows),
         )
 

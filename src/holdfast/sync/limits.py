@@ -42,8 +42,9 @@ class Bucket:
 
     def take(self, now_ms: int) -> int:
         """0 if one more may pass now, else in how many milliseconds it may."""
-        self._left = min(self._burst, self._left + max(0, now_ms - self._at) * self._rate)
-        self._at = max(self._at, now_ms)
+        if now_ms > self._at:
+            self._left = min(self._burst, self._left + (now_ms - self._at) * self._rate)
+            self._at = now_ms
         if self._left >= 1:
             self._left -= 1
             return 0

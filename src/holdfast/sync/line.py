@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import cast
 
 from holdfast.sync import frames
-from holdfast.sync.connection import BROKEN, Connection
+from holdfast.sync.closing import BROKEN, RESTARTING
+from holdfast.sync.connection import Connection
 from holdfast.sync.frames import Binary, Closed, Event, FrameReader, Ping, Violation
 
 PING_AFTER_S = 20.0
@@ -22,10 +23,29 @@ PING_AFTER_S = 20.0
 CLOSE_WAIT_S = 10.0
 """How long a peer may take to agree to a close."""
 
-RESTARTING = 1012
-"""Close code: the server is stopping; come back."""
-
 log = logging.getLogger("holdfast.sync")
+
+
+class Round:
+    """The lines that have something to send: all of them send when the loop comes round."""
+
+    def __init__(self) -> None:
+        self._lines: list[Line] = []
+
+    def add(self, line: Line) -> None:
+        if not self._lines:
+            asyncio.get_running_loop().call_soon(self._send)
+        self._lines.append(line)
+
+    def _send(self) -> None:
+        lines, self._lines = self._lines, []
+        for line in lines:
+            try:
+                line.flush()
+            except Exception:
+                # A bug must not take the other peers down.
+                log.exception("an answer could not be sent")
+                line.abort()
 
 
 class Line(asyncio.Protocol):
@@ -36,8 +56,10 @@ class Line(asyncio.Protocol):
         connect: Callable[[Callable[[], None]], Connection],
         bytes_max: int,
         on_end: Callable[[Line], None],
+        round: Round,
     ) -> None:
         self._connection = connect(self._want_flush)
+        self._round = round
         self._reader = FrameReader(bytes_max)
         self._on_end = on_end
         self._loop = asyncio.get_running_loop()
@@ -55,17 +77,21 @@ class Line(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._heard_at, self._asked = self._loop.time(), False
+        texts: list[str] = []
         for event in self._reader.feed(data):
             if type(event) is str:
-                self._receive(event)
+                texts.append(event)
             else:
+                self._receive(texts)
+                texts = []
                 self._control(event)
+        self._receive(texts)
 
-    def _receive(self, text: str) -> None:
-        if self._closing:
+    def _receive(self, texts: list[str]) -> None:
+        if self._closing or not texts:
             return
         try:
-            self._connection.receive(text)
+            self._connection.receive(*texts)
         except Exception:
             # A bug must not take the other peers down, nor answer for a message it ate.
             log.exception("a message could not be handled")
@@ -99,7 +125,7 @@ class Line(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._paused = False
-        self._flush()
+        self.flush()
 
     def decline(self) -> None:
         """The socket did not become ours."""
@@ -111,9 +137,10 @@ class Line(asyncio.Protocol):
     def _want_flush(self) -> None:
         if not self._flush_set and not self._paused:
             self._flush_set = True
-            self._loop.call_soon(self._flush)
+            self._round.add(self)
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Send what there is to send, unless the peer must read first."""
         self._flush_set = False
         if self._closing or self._paused:
             return
@@ -139,7 +166,7 @@ class Line(asyncio.Protocol):
     def _hang_up(self, code: int, reason: str) -> None:
         """Close now: the peer has agreed, or cannot be talked to."""
         if not self._closing:
-            self._flush()
+            self.flush()
             self._write(frames.close(code, reason))
         self._closing = True
         if self._transport is not None:

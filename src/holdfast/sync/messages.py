@@ -19,6 +19,7 @@ do the messages and members marked below appear; a peer that names none sees the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
@@ -106,8 +107,8 @@ class Command(Message, frozen=True, kw_only=True):
     session_id: str
 
 
-class Transact(Command, frozen=True, kw_only=True, tag="transact"):
-    """Land a commit."""
+class Transact(Command, frozen=True, kw_only=True, gc=False, tag="transact"):
+    """Land a commit. Read off the wire, it holds no cycle that a collector would have to find."""
 
     commit: dict[str, Any]
 
@@ -404,18 +405,27 @@ def landed_frame(request_id: str, ok: dict[str, Any], unified: bool) -> str:
     return codec.encode(response, True) if unified else _JSON.encode(response).decode()
 
 
-def effect_frame(space: str, session_id: str, sync: Sync, upserts: list[str]) -> str:
-    """The frame of an `Effect` whose upserts are written out already.
-
-    The same text as `encode` makes; a document that many sessions watch is written out once.
-    """
-    removes = "[]"
-    if sync.removes:
-        removes = _JSON.encode([to_wire(remove) for remove in sync.removes]).decode()
+def effect_head(space: str, session_id: str) -> str:
+    """How the frame of an `Effect` begins: with whose it is."""
     return (
         f'{{"type":"session/effect","space":{_quoted(space)},"sessionId":{_quoted(session_id)},'
-        f'"effect":{{"type":"sync","fromSeq":{sync.from_seq},"toSeq":{sync.to_seq},'
-        f'"upserts":[{",".join(upserts)}],"removes":{removes}}}}}'
+        '"effect":'
+    )
+
+
+def effect_tail(
+    from_seq: int, to_seq: int, upserts: Sequence[str], removes: Sequence[Remove]
+) -> str:
+    """How it goes on: with what changed. The upserts are written out already.
+
+    Together the same text as `encode` makes; what many sessions are told is written out once.
+    """
+    removed = "[]"
+    if removes:
+        removed = _JSON.encode([to_wire(remove) for remove in removes]).decode()
+    return (
+        f'{{"type":"sync","fromSeq":{from_seq},"toSeq":{to_seq},'
+        f'"upserts":[{",".join(upserts)}],"removes":{removed}}}}}'
     )
 
 

@@ -1,10 +1,9 @@
-"""A whole server from its settings: spaces, sessions, the endpoint, and `/healthz` beside it."""
+"""Everything behind `/sync` from its settings: spaces, sessions, the endpoint."""
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,9 +22,6 @@ from holdfast.sync.websocket import (
     LOOPBACK,
     Doors,
     Mailbox,
-    Receive,
-    Scope,
-    Send,
     SyncEndpoint,
     new_token,
     now_ms,
@@ -140,45 +136,3 @@ def _session_rows(options: ServeOptions, node: str) -> Rows | None:
 
     root = roots.resolve_root(options.store)
     return None if root is None else SessionFile(root / "sessions.db")
-
-
-class SyncApp:
-    """The ASGI application: `/sync`, `/healthz`, and starting and stopping with the web server."""
-
-    def __init__(self, service: SyncService, started: Callable[[], None] = lambda: None) -> None:
-        self._service, self._started = service, started
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self._lifespan(receive, send)
-        elif scope["type"] == "websocket" and scope["path"] == "/sync":
-            await self._service.endpoint(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1008, "reason": "not here: /sync"})
-        elif scope["type"] == "http":
-            await self._page(scope, send)
-
-    async def _lifespan(self, receive: Receive, send: Send) -> None:
-        while True:
-            event = await receive()
-            if event["type"] == "lifespan.startup":
-                await self._service.start()
-                await send({"type": "lifespan.startup.complete"})
-                self._started()
-            else:
-                await self._service.stop()
-                await send({"type": "lifespan.shutdown.complete"})
-                return
-
-    async def _page(self, scope: Scope, send: Send) -> None:
-        found = scope["path"] == "/healthz" and scope["method"] in ("GET", "HEAD")
-        body: Any = self._service.health() if found else {"error": "there is no such page"}
-        text = json.dumps(body).encode()
-        headers: Iterable[tuple[bytes, bytes]] = [
-            (b"content-type", b"application/json"),
-            (b"content-length", str(len(text)).encode()),
-        ]
-        status = 200 if found else 404
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": text})

@@ -18,15 +18,16 @@ from holdfast.store import roots
 from holdfast.store.errors import StoreBusy, StoreUnreachable
 from holdfast.store.model import Applied
 from holdfast.store.store import Store
+from holdfast.sync import telling
 from holdfast.sync.access import Access, AccessMode
-from holdfast.sync.connection import BROKEN, NORMAL, Act, Commit, Connection, Told
+from holdfast.sync.closing import NORMAL
+from holdfast.sync.connection import Connection
+from holdfast.sync.landing import Act, Commit, Told
 from holdfast.sync.limits import Limits
 from holdfast.sync.messages import CAPABILITIES, Flags, SessionOpen
 from holdfast.sync.proof import Challenges, OpenProof
 from holdfast.sync.sessions import Forgetful, Keeper, Registry, ServerSession
 from holdfast.sync.space import Space
-
-__all__ = ["BROKEN", "Connection", "Server", "Told", "act_now", "anyone", "commit_now"]
 
 Authorize = Callable[[SpaceId, SessionOpen, OpenProof], str | None]
 """Who is asking; raises if they may not."""
@@ -109,6 +110,8 @@ class Server:
         self.spaces: dict[SpaceId, Space] = {}
         self.access: dict[SpaceId, Access] = {}
         self.connections: dict[Connection, None] = {}
+        self.busy: set[Connection] = set()
+        """Those that have messages still to be answered."""
         self._serial = 0
         self._due_ms: int | None = None
         self._last_refresh_ms = 0
@@ -133,7 +136,8 @@ class Server:
             space = Space(name, self._open_space(name))
             self.spaces[name] = space
             access = self.access[name] = Access(space, self.access_mode)
-            space.on_commit = lambda seq, branch, ids: self._landed(access, branch, ids)
+            if self.access_mode is not AccessMode.OFF:
+                space.on_commit = lambda branch, ids: self._landed(access, branch, ids)
         return space
 
     def _landed(self, access: Access, branch: str, ids: list[Any]) -> None:
@@ -175,7 +179,7 @@ class Server:
                 return self._due_ms - now
             patience = max(self._drain_wait_ms, 2 * self._last_refresh_ms)
             waits_until = self._due_ms + patience
-            if now < waits_until and any(c.busy for c in self.connections):
+            if now < waits_until and self.busy:
                 # More commits are on their way; one sync for all of them is cheaper.
                 return min(waits_until - now, REFRESH_AFTER_MS)
             try:
@@ -202,7 +206,7 @@ class Server:
             try:
                 while owed:
                     if owed[0].owner is not None:
-                        owed[0].owner.send_changes(space, owed[0], views)
+                        telling.send_changes(owed[0].owner, space, owed[0], views)
                     owed.popleft()
             except (StoreUnreachable, StoreBusy):
                 # Nothing is forgotten: they are owed it still.
@@ -230,7 +234,7 @@ class Server:
                 return left
             session.orphaned_at = None
             del self._orphaned[session]
-            session.owner.send_removes(self.space(session.space), session)
+            telling.send_removes(session.owner, self.space(session.space), session)
         return None
 
     def sweep(self) -> None:

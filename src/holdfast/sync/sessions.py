@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Protocol
 from holdfast.ids import GENESIS, BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store.graph import Limits as GraphLimits
 from holdfast.sync.errors import Forbidden, SessionRevoked
+from holdfast.sync.messages import effect_head
 from holdfast.sync.watch import Watched
 
 if TYPE_CHECKING:
@@ -60,10 +61,13 @@ class ServerSession:
     """Whether it comes from an earlier process, so that its token may be out of date."""
     orphaned_at: int | None = None
     """Since when its client has documents that no watch reaches, if it has."""
+    key: tuple[SpaceId, SessionId] = field(init=False)
+    effect_head: str = field(init=False)
+    """How every effect that is sent to it begins."""
 
-    @property
-    def key(self) -> tuple[SpaceId, SessionId]:
-        return (self.space, self.id)
+    def __post_init__(self) -> None:
+        self.key = (self.space, self.id)
+        self.effect_head = effect_head(self.space, self.id)
 
     def acknowledged(self, seq: Seq) -> None:
         """The client has integrated everything up to `seq`."""
@@ -82,6 +86,9 @@ class Keeper(Protocol):
 
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None: ...
     def forget(self, space: SpaceId, id: SessionId) -> None: ...
+    def let_go(self, space: SpaceId, id: SessionId) -> None:
+        """Another process keeps the session now: write nothing more of it."""
+
     def taken_over(self, space: SpaceId, id: SessionId) -> None:
         """A session that another process may still hold is now ours."""
 
@@ -96,6 +103,9 @@ class Forgetful:
         return None
 
     def forget(self, space: SpaceId, id: SessionId) -> None:
+        pass
+
+    def let_go(self, space: SpaceId, id: SessionId) -> None:
         pass
 
     def taken_over(self, space: SpaceId, id: SessionId) -> None:
@@ -228,6 +238,7 @@ class Registry:
         for session in list(self._sessions.values()):
             if public_name(*session.key) == name:
                 self._drop(session)
+                self._keeper.let_go(*session.key)
                 return session
         return None
 

@@ -15,79 +15,14 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from holdfast.ids import MAIN, BranchName, EntityId, Seq, SpaceId
-from holdfast.store import codec, replay
-from holdfast.store.graph import Loaded, Memo
-from holdfast.store.model import Branch
+from holdfast.store import replay
 from holdfast.store.store import Store
-from holdfast.sync.messages import Upsert, to_wire
+from holdfast.sync.views import DocumentKey, View, Views
 
 if TYPE_CHECKING:
     from holdfast.sync.sessions import ServerSession
 
-DocumentKey = tuple[BranchName, EntityId]
-
 _PAGE = 256
-
-HELD_MAX = 2_000
-"""How many documents of one view are held at hand."""
-
-MEMO_MAX = 100_000
-
-
-class View:
-    """Documents of one branch as of one seq, each read once."""
-
-    def __init__(self, store: Store, branch: Branch, seq: Seq) -> None:
-        self._store, self._branch, self._seq = store, branch, seq
-        self._read: dict[EntityId, Loaded | None] = {}
-
-    def __call__(self, id: EntityId) -> Loaded | None:
-        if id in self._read:
-            return self._read[id]
-        with self._store.reading() as engine:
-            state = replay.state_at(engine.tables, engine.decode, self._branch, id, self._seq)
-        loaded = None if state is None else Loaded(state.seq, state.document)
-        if len(self._read) >= HELD_MAX:
-            self._read.clear()
-        self._read[id] = loaded
-        return loaded
-
-
-class Views:
-    """A view per branch, all as of one seq; what is read or written out once serves everyone."""
-
-    def __init__(self, store: Store, seq: Seq) -> None:
-        self._store, self.seq = store, seq
-        self._views: dict[BranchName, View] = {}
-        self._texts: dict[tuple[str, str, int], str] = {}
-        self._memo: Memo = {}
-
-    @property
-    def memo(self) -> Memo:
-        """What places lead to; shared by all traversals as of this seq."""
-        if len(self._memo) >= MEMO_MAX:
-            self._memo = {}
-        return self._memo
-
-    def text(self, upsert: Upsert, unified: bool) -> str:
-        """A document as it stands in a frame."""
-        key = (upsert.branch, upsert.id, upsert.seq)
-        text = self._texts.get(key)
-        if text is None:
-            if len(self._texts) >= HELD_MAX:
-                self._texts.clear()
-            text = self._texts[key] = codec.encode(to_wire(upsert), unified)
-        return text
-
-    def __call__(self, name: BranchName) -> View:
-        view = self._views.get(name)
-        if view is None:
-            with self._store.reading() as engine:
-                branch = replay.required_branch(engine.tables, name)
-            # A branch that did not move since is, at our seq, what it was at its own newest.
-            at = Seq(min(self.seq, branch.head_seq))
-            view = self._views[name] = View(self._store, branch, at)
-        return view
 
 
 class Space:
@@ -99,7 +34,8 @@ class Space:
         self.stale: dict[ServerSession, None] = {}
         self._views: Views | None = None
         self._watchers: dict[DocumentKey, dict[ServerSession, None]] = {}
-        self.on_commit: Callable[[Seq, BranchName, list[EntityId]], None] = lambda *_: None
+        self.on_commit: Callable[[BranchName, list[EntityId]], None] | None = None
+        """Told of every commit, if somebody must know."""
 
     # what happened
 
@@ -130,8 +66,11 @@ class Space:
     def _take(self, seq: Seq, branch: BranchName, ids: list[EntityId]) -> None:
         assert seq == self.seq + 1, "commits are taken in order"
         self.seq = seq
-        self.mark((branch, id) for id in ids)
-        self.on_commit(seq, branch, ids)
+        for id in ids:
+            if (branch, id) in self._watchers:
+                self.mark([(branch, id)])
+        if self.on_commit is not None:
+            self.on_commit(branch, ids)
 
     def mark(self, documents: Iterable[DocumentKey]) -> None:
         """These documents must be looked at again for everyone who tracks them."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from holdfast.ids import MAIN, BranchName, EntityId, Seq
@@ -27,17 +26,8 @@ from holdfast.store import codec
 from holdfast.store.errors import InvalidValue, QueryError
 from holdfast.store.graph import DEFAULT_LIMITS, Change, Entity, Limits, TrackedGraph, roots_of
 from holdfast.sync.errors import ProtocolError
-from holdfast.sync.messages import Remove, Sync, Upsert, WatchSpec
-from holdfast.sync.space import DocumentKey, Views
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A document as the client has it, if it says that it integrated everything up to `proven`."""
-
-    seq: Seq
-    deleted: bool
-    proven: Seq
+from holdfast.sync.messages import Remove, Sync, WatchSpec
+from holdfast.sync.views import DocumentKey, Known, Views, Written, upsert
 
 
 def branch_of(watch: WatchSpec) -> BranchName:
@@ -155,6 +145,36 @@ class Watched:
 
     # after writes
 
+    def rewritten(
+        self, stale: Mapping[BranchName, set[EntityId]], views: Views
+    ) -> list[Written] | None:
+        """Take documents that were written and lead where they led before, as most writes do.
+
+        Those that the client has at another revision, sorted; None if it takes a `refresh` to know.
+        """
+        found: list[tuple[TrackedGraph, Written]] = []
+        for branch, ids in stale.items():
+            graph = self.graphs.get(branch)
+            if graph is None:
+                continue
+            for id in ids:
+                if graph.tracks(id):
+                    written = views.written(branch, id)
+                    if written is None or not graph.stands(written.rewrite):
+                        return None
+                    found.append((graph, written))
+        changed = []
+        for graph, written in found:
+            graph.restate(written.rewrite)
+            known = self.known.get(written.key)
+            if known is None or known.seq != written.known.seq or known.deleted:
+                self.known[written.key] = written.known
+                self.removed.pop(written.key, None)
+                changed.append(written)
+        if len(changed) > 1:
+            changed.sort(key=_by_key)
+        return changed
+
     def refresh(
         self, stale: Mapping[BranchName, set[EntityId]], views: Views, since: Seq
     ) -> tuple[Sync, dict[BranchName, frozenset[EntityId]]]:
@@ -167,6 +187,11 @@ class Watched:
                 change = graph.refresh(views(branch), ids, views.memo)
                 entities += change.entities
                 tracked[branch] = change.tracked
+                for id in ids:
+                    written = views.written(branch, id) if graph.tracks(id) else None
+                    if written is not None:
+                        # The next session whose graph has these places need not look again.
+                        written.rewrite.leads.update(graph.frontier[id])
         return self._sync(since, views.seq, since, self._changed(entities), ()), tracked
 
     def has_orphans(self) -> bool:
@@ -278,13 +303,8 @@ def _by_place(entity: Entity) -> DocumentKey:
     return (entity["branch"], entity["id"])
 
 
-def upsert(entity: Entity) -> Upsert:
-    """A document as it is sent."""
-    if entity["document"] is None:
-        return Upsert(branch=entity["branch"], id=entity["id"], seq=entity["seq"], deleted=True)
-    return Upsert(
-        branch=entity["branch"], id=entity["id"], seq=entity["seq"], doc=entity["document"]
-    )
+def _by_key(written: Written) -> DocumentKey:
+    return written.key
 
 
 def is_empty(sync: Sync) -> bool:

@@ -27,9 +27,12 @@ from urllib.parse import urlsplit
 
 from holdfast.errors import StoreError
 from holdfast.store.store import Store
+from holdfast.sync.closing import BROKEN
+from holdfast.sync.connection import Connection
 from holdfast.sync.keeper import SessionKeeper
-from holdfast.sync.line import Line
-from holdfast.sync.server import BROKEN, Connection, Server, Told, act_now
+from holdfast.sync.landing import Told
+from holdfast.sync.line import Line, Round
+from holdfast.sync.server import Server, act_now
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -145,6 +148,7 @@ class SyncEndpoint:
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._lines: dict[Line, None] = {}
+        self._round = Round()
         self._loop: asyncio.AbstractEventLoop | None = None
         server.on_stale = self._arm_soon
 
@@ -256,7 +260,12 @@ class SyncEndpoint:
 
     async def _on_its_own_line(self, handover: Any) -> bool:
         """Talk to the peer over its own socket until it is gone; False if we cannot have it."""
-        line = Line(self.server.connect, self.server.limits.message_bytes_max, handover.taken_back)
+        line = Line(
+            self.server.connect,
+            self.server.limits.message_bytes_max,
+            handover.taken_back,
+            self._round,
+        )
         if not handover.give(line):
             line.decline()
             return False

@@ -113,7 +113,7 @@ def give_places(
 ) -> list[tuple[int, float]]:
     """The best that is left, again and again."""
     left, pairs = dict(enumerate(scores.tolist())), set(alike)
-    places = []
+    places: list[tuple[int, float]] = []
     while left and len(places) < wanted:
         best = min(left, key=lambda i: (-left[i], int(ties[i])))
         places.append((best, left.pop(best)))

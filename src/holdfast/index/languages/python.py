@@ -34,14 +34,31 @@ def docstring(walk: Walk, block: Node | None) -> str:
     if not opening:
         return ""
     text = text[opening.end() :].removesuffix(opening.group(1))
+    if "\t" in text:
+        text = text.expandtabs()
     if "\n" not in text:
-        return text.expandtabs().strip()
-    first_line, *lines = text.expandtabs().split("\n")
+        return text.strip()
+    first_line, rest = text.split("\n", 1)
+    if not (text.isascii() and text.replace("\n", "").isprintable()):
+        lines = _without_margin(rest.split("\n"))
+        return f"{first_line.strip()}\n{lines}".strip()
+    # The same in a few strokes, where a space is the only white space.
+    rest = "\n" + rest
+    margin = min(map(len, _MARGINS.findall(rest)), default=0)
+    rest = rest.replace("\n" + " " * margin, "\n")
+    if " \n" in rest:
+        rest = _TRAILING.sub("\n", rest)
+    return (first_line.strip() + rest).strip()
+
+
+def _without_margin(lines: list[str]) -> str:
     bare = [line.lstrip() for line in lines]
     margin = min((len(x) - len(y) for x, y in zip(lines, bare, strict=True) if y), default=0)
-    return "\n".join([first_line.strip(), *[line[margin:].rstrip() for line in lines]]).strip()
+    return "\n".join([line[margin:].rstrip() for line in lines])
 
 
+_MARGINS = re.compile(r"\n( *)(?=[^ \n])")
+_TRAILING = re.compile(r" +\n")
 _QUOTED = b"\"'rRbBuUfF"
 """What the first byte of a body is when it may open with a string."""
 
@@ -125,13 +142,18 @@ def _assignment(walk: Walk, node: Node) -> None:
 
 
 def _as(walk: Walk, node: Node) -> None:
+    """`with make() as it`; an `except` or a `case` says nothing of the type of what it names."""
     target, value = node.child_by_field_name("alias"), first_child(node)
-    if target and value:
-        walk.bind(node, walk.text(target, 100), value=walk.text(value))
+    if target and value and value.type == "call" and target.type == "as_pattern_target":
+        holder = node.parent
+        if holder and holder.type == "with_item":
+            walk.bind(node, walk.text(target, 100), value=walk.text(value))
 
 
 def _walrus(walk: Walk, node: Node) -> None:
-    walk.bind(node, walk.field(node, "name", 100), value=walk.field(node, "value"))
+    value = node.child_by_field_name("value")
+    if value and value.type == "call":
+        walk.bind(node, walk.field(node, "name", 100), value=walk.text(value))
 
 
 def _decorator(walk: Walk, node: Node) -> None:
@@ -193,11 +215,9 @@ LANGUAGE = Language(
     patterns={
         "assignment": (
             "(assignment right: [(call) (identifier) (attribute) (await)])",
-            "(assignment type: (_))",
+            "(assignment type: (type))",
             "(module (expression_statement (assignment left: (identifier)) @n))",
         ),
-        "as_pattern": ("(with_item (as_pattern (call) (as_pattern_target)) @n)",),
-        "named_expression": ("(named_expression value: (call))",),
     },
     line_comments=("#",),
     block_comments=False,

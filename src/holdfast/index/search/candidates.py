@@ -16,7 +16,9 @@ from holdfast.errors import HoldfastError
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.freshness import Overlay
 from holdfast.index.generation import Reader, StoredChunk
+from holdfast.index.search import whole
 from holdfast.index.search.fuse import CALIBRATED_ON, best_rows, give_places, stretched
+from holdfast.index.search.leaders import is_head, led_by_functions
 from holdfast.index.search.lexical import rank_lexical
 from holdfast.index.search.overlay import corpus_with, fresh_chunk
 from holdfast.index.search.roles import Role, role_of
@@ -179,21 +181,34 @@ class _Ranking:
         own, of_files = np.unique(files, return_inverse=True)
         paths = [corpus.files[file].path for file in own.tolist()]
         signals["changed"] = np.array([float(path in self._changed) for path in paths])[of_files]
+        signals["file_words"] = whole.by_words(lexical, corpus, own)[of_files]
+        signals["file_meaning"] = np.zeros(len(rows))
+        if self._vector is not None:
+            of_own = whole.by_meaning(self._vector, near, corpus, own)
+            signals["file_meaning"] = of_own[of_files]
         score = (
             weights.lexical * signals["lexical"]
             + self._share * signals["dense"]
+            + weights.file_words.of(question.kind) * signals["file_words"]
+            + weights.central.of(question.kind) * signals["central"]
+            + self._share * weights.file_meaning * signals["file_meaning"]
             + weights.definition.of(question.kind) * signals["definition"]
         )
         for name in (
-            "coverage", "name", "documentation", "stem", "directory", "file_coverage",
-            "central", "changed",
+            "coverage", "name", "documentation", "stem", "directory", "file_coverage", "changed",
         ):  # fmt: skip
             score = score + getattr(weights, name) * signals[name]
         held = _Held(weights, question)
         signals["role"] = np.array([held[role_of(path)] for path in paths])[of_files]
-        score = score * signals["role"]
+        kinds = corpus.kinds[rows]
+        signals["head"] = np.ones(len(rows))
+        if question.kind != "symbol":
+            signals["head"][is_head(kinds)] = weights.head
+        score = score * signals["role"] * signals["head"]
         signals["coherence"] = _coherence(score, of_files)
         score = score + weights.coherence * float(score.max()) * signals["coherence"]
+        if weights.leader < 1.0:
+            score = led_by_functions(score, of_files, kinds, corpus.ties[rows], weights.leader)
         alike = self._alike(score)
         return give_places(
             score, files, corpus.ties[rows], wanted, weights.repeat, weights.duplicate, alike

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from holdfast.index.search.callables import Callables
-from holdfast.index.search.fields import FIELDS
+from holdfast.index.search.fields import FIELDS, Field
 from holdfast.index.search.segment import Segment, in_words
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+FILE_SLOPE = 0.6
+"""How much a long file takes from each occurrence of a word, where files are compared whole."""
 EXACT_ROWS_MAX = 50_000
 """Up to here every vector is compared; beyond, only those whose signs agree best."""
 BY_SIGNS = 4_000
@@ -124,6 +126,23 @@ class Corpus:
         import numpy as np
 
         return _joined([part.segment.kinds for part in self.parts], np.uint8)
+
+    @cached_property
+    def filled(self) -> int:
+        """How many files have a chunk. An empty one may be among the files or not."""
+        import numpy as np
+
+        return int(np.count_nonzero(np.bincount(self.file_of[self.alive])))
+
+    @cached_property
+    def file_norms(self) -> Floats:
+        """What divides a word's frequency in each file, so that long files have no advantage."""
+        import numpy as np
+
+        body = self.lengths[self.alive][:, Field.BODY]
+        totals = np.bincount(self.file_of[self.alive], weights=body, minlength=len(self.files))
+        average = float(totals.sum()) / max(1, self.filled) or 1.0
+        return 1.0 - FILE_SLOPE + FILE_SLOPE * (totals / average)
 
     @cached_property
     def average_lengths(self) -> Floats:

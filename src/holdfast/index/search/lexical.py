@@ -36,8 +36,11 @@ class Occurrences:
     fields: NDArray[np.uint8]
     counts: NDArray[np.uint8]
     worths: NDArray[np.float32]
+    values: NDArray[np.float32]
+    """What each entry adds to its chunk's frequency: count, field and form together."""
     weight: float
     """The word's own weight: how much it tells (idf) by how much it was asked for."""
+    asked: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ def rank_lexical(question: Question, corpus: Corpus, weights: Weights) -> Lexica
             scores[at] += weight * (frequency / (frequency + weights.fields.saturation))
         else:
             scores += weight * (frequency / (frequency + weights.fields.saturation))
-        found.append(Occurrences(rows, fields, counts, worths, weight))
+        found.append(Occurrences(rows, fields, counts, worths, value, weight, asked))
     return Lexical(scores, found)
 
 

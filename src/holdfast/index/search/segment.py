@@ -14,40 +14,36 @@ Vectors are kept at one byte per dimension. A row's numbers are whole multiples 
 from __future__ import annotations
 
 import struct
-import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from holdfast.index.errors import DamagedBackend
-from holdfast.index.search.fields import FIELDS, Field, Fields
-from holdfast.index.search.terms import WORD, compact, split
+from holdfast.index.search import counting
+from holdfast.index.search.fields import FIELDS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SEGMENT_VERSION = 1
+SEGMENT_VERSION = 2
 """The layout of a stored segment.
 
 - 1: rows (slot, ordinal, lines, kind, lengths, digest), sorted terms, entries of row and of field
   with count; vectors apart, as int8 with one float32 scale for each row.
+- 2: the same, with another sum as digest: copies are not known across the two.
 """
+_READ = (1, 2)
 
 COUNT_MAX = 31
 LENGTH_MAX = 65_535
 LEVELS = 127
 """A vector's largest number is stored as this."""
 
-EXACT = "="
-"""Names of symbols, files and callees also count as themselves, after this mark: `=parser` is not
-`=parsing`, though both have the same stem."""
-_EXACT_FIELDS = frozenset({Field.NAME, Field.STEM, Field.CALL})
+EXACT = counting.EXACT
 
-_MAGIC = b"HFSG"
+_MAGIC, _MAGIC_OF_FILE = b"HFSG", b"HFSF"
 _HEAD = struct.Struct("<4sHHIIII")
 _END = "\U0010ffff"
 
@@ -132,107 +128,6 @@ def number_of_kind(kind: str) -> int:
     return _KIND_NUMBERS.get(kind, 0)
 
 
-class _Interner(dict[str, tuple[int, ...]]):
-    """Words as met in text -> the numbers of their terms."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-        self._numbers: dict[str, int] = {}
-
-    def __missing__(self, word: str) -> tuple[int, ...]:
-        numbers = []
-        for term in split(word) if word[0] != EXACT else (EXACT + compact(word[1:]),):
-            number = self._numbers.get(term)
-            if number is None:
-                number = self._numbers[term] = len(self.names)
-                self.names.append(term)
-            numbers.append(number)
-        found = self[word] = tuple(numbers)
-        return found
-
-
-_WORDS_MAX = 400_000
-_interner = _Interner()
-
-
-def of_chunks(
-    fields: Sequence[Fields], lines: Sequence[tuple[int, int]], kinds: Sequence[str]
-) -> Segment:
-    """The segment of one file, without vectors."""
-    import numpy as np
-
-    global _interner
-    if len(_interner) > _WORDS_MAX:
-        _interner = _Interner()
-    interner = _interner
-    words_of, number_of = WORD.findall, interner.__getitem__
-    numbers: list[int] = []
-    places: list[int] = []
-    sizes: list[int] = []
-    extras: list[int] = []
-    digests: list[int] = []
-    for row, one in enumerate(fields):
-        for field, text in enumerate(one.texts()):
-            before = len(numbers)
-            extra = 0
-            if text:
-                words = words_of(text)
-                if field == Field.BODY:
-                    digests.append(zlib.crc32(" ".join(words).encode("utf-8", "surrogatepass")))
-                if field != Field.CALL:
-                    numbers.extend(chain.from_iterable(map(number_of, words)))
-                if field in _EXACT_FIELDS:
-                    extra = len(words)
-                    numbers.extend(number_of(EXACT + word)[0] for word in words)
-            places.append(row * FIELDS + field)
-            sizes.append(len(numbers) - before)
-            extras.append(extra)
-        if len(digests) == row:
-            digests.append(0)
-    own = np.array(sizes, dtype=np.int64) - np.array(extras, dtype=np.int64)
-    lengths = np.minimum(own, LENGTH_MAX).astype(np.uint16)
-    keys = np.array(numbers, dtype=np.int64) << 32 | np.repeat(
-        np.array(places, dtype=np.int64), np.array(sizes, dtype=np.int64)
-    )
-    entries, counts = np.unique(keys, return_counts=True)
-    used, first = np.unique(entries >> 32, return_index=True)
-    names = [interner.names[number] for number in used.tolist()]
-    by_name = sorted(range(len(names)), key=names.__getitem__)
-    runs = np.append(first, len(entries)).astype(np.int64)
-    order, starts = _runs_in_order(runs, np.array(by_name, dtype=np.int64))
-    place = (entries & 0xFFFFFFFF)[order]
-    count = np.minimum(counts[order], COUNT_MAX)
-    n = len(fields)
-    return Segment(
-        np.zeros(n, np.uint32),
-        np.arange(n, dtype=np.uint32),
-        np.array(lines, dtype=np.uint32).reshape(n, 2),
-        np.array([number_of_kind(kind) for kind in kinds], dtype=np.uint8),
-        lengths.reshape(n, FIELDS),
-        np.array(digests, dtype=np.uint32),
-        "\n".join([names[i] for i in by_name]).encode("utf-8", "surrogatepass"),
-        starts,
-        (place // FIELDS).astype(np.uint32),
-        ((place % FIELDS) << 5 | count).astype(np.uint8),
-        np.empty((n, 0), dtype=np.int8),
-        np.zeros(n, dtype=np.float32),
-    )
-
-
-def _runs_in_order(
-    runs: NDArray[np.int64], by_name: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """The entries' numbers when runs are taken in another order, and where each run starts then."""
-    import numpy as np
-
-    sizes = np.diff(runs)[by_name]
-    starts = np.zeros(len(by_name) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    shift = np.repeat(runs[:-1][by_name] - starts[:-1], sizes)
-    return shift + np.arange(len(shift)), starts.astype(np.uint32)
-
-
 def quantised(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Vectors at one byte per dimension, and the scale of each."""
     import numpy as np
@@ -253,82 +148,15 @@ def with_vectors(segment: Segment, vectors: bytes, dimension: int) -> Segment:
     if len(rows) != segment.rows:
         raise DamagedBackend(f"{len(rows)} vectors for {segment.rows} chunks")
     small, scales = quantised(rows)
-    return _replaced(segment, small, scales)
+    return replaced(segment, small, scales)
 
 
-def _replaced(segment: Segment, vectors: NDArray[np.int8], scales: NDArray[np.float32]) -> Segment:
+def replaced(segment: Segment, vectors: NDArray[np.int8], scales: NDArray[np.float32]) -> Segment:
     return Segment(
         segment.slots, segment.ordinals, segment.lines, segment.kinds, segment.lengths,
         segment.digests, segment.joined_terms, segment.starts, segment.entry_rows,
         segment.entry_counts, vectors, scales,
     )  # fmt: skip
-
-
-def merge(parts: Iterable[tuple[Segment, Sequence[int | None]]], dimension: int) -> Segment:
-    """One segment of several. Each comes with the new slot of each of its slots; None drops it."""
-    import numpy as np
-
-    given = [(segment, slots) for segment, slots in parts if segment.rows]
-    met: set[str] = set()
-    for one, _ in given:
-        met.update(one.terms)
-    names = sorted(met)
-    number_of = {name: number for number, name in enumerate(names)}
-    columns: list[list[Any]] = [[] for _ in range(8)]
-    term_parts, row_parts, count_parts = [], [], []
-    rows = 0
-    for segment, slots in given:
-        renamed = np.array([-1 if s is None else s for s in slots], dtype=np.int64)[segment.slots]
-        kept = renamed >= 0
-        moved = np.cumsum(kept) - 1 + rows
-        of_rows: tuple[NDArray[Any], ...] = (
-            renamed, segment.ordinals, segment.lines, segment.kinds, segment.lengths,
-            segment.digests, _as_wide(segment.vectors, dimension), segment.scales,
-        )  # fmt: skip
-        for column, values in zip(columns, of_rows, strict=True):
-            column.append(values[kept])
-        numbers = np.fromiter(
-            map(number_of.__getitem__, segment.terms), np.int64, len(segment.terms)
-        )
-        sizes = segment.starts[1:].astype(np.int64) - segment.starts[:-1]
-        of_entries = np.repeat(numbers, sizes)
-        alive = kept[segment.entry_rows]
-        term_parts.append(of_entries[alive])
-        row_parts.append(moved[segment.entry_rows[alive]])
-        count_parts.append(segment.entry_counts[alive])
-        rows += int(kept.sum())
-    if not given:
-        return empty(dimension)
-    entry_terms = np.concatenate(term_parts)
-    order = np.argsort(entry_terms, kind="stable")
-    per_term = np.bincount(entry_terms, minlength=len(names))
-    used = per_term > 0
-    starts = np.zeros(int(used.sum()) + 1, dtype=np.int64)
-    np.cumsum(per_term[used], out=starts[1:])
-    if not used.all():
-        names = [name for name, any_ in zip(names, used.tolist(), strict=True) if any_]
-    return Segment(
-        np.concatenate(columns[0]).astype(np.uint32),
-        np.concatenate(columns[1]),
-        np.concatenate(columns[2]),
-        np.concatenate(columns[3]),
-        np.concatenate(columns[4]),
-        np.concatenate(columns[5]),
-        "\n".join(names).encode("utf-8", "surrogatepass"),
-        starts.astype(np.uint32),
-        np.concatenate(row_parts)[order].astype(np.uint32),
-        np.concatenate(count_parts)[order],
-        np.concatenate(columns[6]),
-        np.concatenate(columns[7]),
-    )
-
-
-def _as_wide(vectors: NDArray[np.int8], dimension: int) -> NDArray[np.int8]:
-    import numpy as np
-
-    if vectors.shape[1] == dimension:
-        return vectors
-    return np.zeros((len(vectors), dimension), dtype=np.int8)
 
 
 def empty(dimension: int) -> Segment:
@@ -345,20 +173,51 @@ def empty(dimension: int) -> Segment:
 
 def pack(segment: Segment) -> bytes:
     """A segment without its vectors, as bytes."""
-    head = _HEAD.pack(
-        _MAGIC, SEGMENT_VERSION, FIELDS, segment.rows, len(segment.starts),
-        len(segment.entry_rows), len(segment.joined_terms),
-    )  # fmt: skip
     wide = segment.rows > LENGTH_MAX
-    rows = segment.entry_rows if wide else segment.entry_rows.astype("<u2")
-    return b"".join(
+    return joined(
+        _MAGIC,
+        segment.rows,
         (
-            head, segment.slots.tobytes(), segment.ordinals.tobytes(), segment.lines.tobytes(),
-            segment.digests.tobytes(), segment.starts.tobytes(), rows.tobytes(),
-            segment.lengths.tobytes(), segment.kinds.tobytes(), segment.entry_counts.tobytes(),
-            segment.joined_terms,
-        )
+            segment.slots, segment.ordinals, segment.lines, segment.digests, segment.starts,
+            segment.entry_rows if wide else segment.entry_rows.astype("<u2"),
+            segment.lengths, segment.kinds, segment.entry_counts,
+        ),
+        segment.joined_terms,
     )  # fmt: skip
+
+
+def pack_file(
+    lines: NDArray[np.uint32],
+    kinds: NDArray[np.uint8],
+    lengths: NDArray[np.uint16],
+    digests: NDArray[np.uint32],
+    joined_terms: bytes,
+    starts: NDArray[np.uint32],
+    entry_rows: NDArray[np.uint32],
+    entry_counts: NDArray[np.uint8],
+) -> bytes:
+    """The same for the postings of one file, whose terms are in no order."""
+    import numpy as np
+
+    rows = len(kinds)
+    return joined(
+        _MAGIC_OF_FILE,
+        rows,
+        (
+            np.zeros(rows, np.uint32), np.arange(rows, dtype=np.uint32), lines, digests, starts,
+            entry_rows if rows > LENGTH_MAX else entry_rows.astype("<u2"),
+            lengths, kinds, entry_counts,
+        ),
+        joined_terms,
+    )  # fmt: skip
+
+
+def joined(magic: bytes, rows: int, arrays: tuple[NDArray[Any], ...], joined_terms: bytes) -> bytes:
+    """A head, the arrays in their fixed order, and the terms."""
+    head = _HEAD.pack(
+        magic, SEGMENT_VERSION, FIELDS, rows, len(arrays[4]), len(arrays[5]), len(joined_terms)
+    )
+    return b"".join((head, *[values.tobytes() for values in arrays], joined_terms))
 
 
 def pack_vectors(segment: Segment) -> bytes:
@@ -368,14 +227,23 @@ def pack_vectors(segment: Segment) -> bytes:
 
 def unpack(data: bytes, vectors: bytes | None = None, dimension: int = 0) -> Segment:
     """The inverse of `pack` and `pack_vectors`; raises DamagedBackend for anything else."""
+    return _unpacked(_MAGIC, data, vectors, dimension)
+
+
+def unpack_file(data: bytes) -> Segment:
+    """The inverse of `pack_file`: a segment to be merged, for its terms are in no order."""
+    return _unpacked(_MAGIC_OF_FILE, data, None, 0)
+
+
+def _unpacked(magic: bytes, data: bytes, vectors: bytes | None, dimension: int) -> Segment:
     import numpy as np
 
     try:
-        magic, version, fields, rows, starts, entries, letters = _HEAD.unpack_from(data)
+        kind, version, fields, rows, starts, entries, letters = _HEAD.unpack_from(data)
     except struct.error as error:
         raise DamagedBackend("a segment of the index is cut short") from error
-    if (magic, version, fields) != (_MAGIC, SEGMENT_VERSION, FIELDS):
-        raise DamagedBackend(f"a segment of the index has format {magic!r} {version}")
+    if (kind, fields) != (magic, FIELDS) or version not in _READ:
+        raise DamagedBackend(f"a segment of the index has format {kind!r} {version}")
     row_type = "<u4" if rows > LENGTH_MAX else "<u2"
     layout = [
         ("<u4", rows), ("<u4", rows), ("<u4", rows * 2), ("<u4", rows), ("<u4", starts),

@@ -27,7 +27,7 @@ def stem(word: str) -> str:
     word = _singular(word)
     if word in _WHOLE:
         return word
-    for ending, rest_min, put in _ENDINGS:
+    for ending, rest_min, put in _BY_LAST.get(word[-1], ()):
         if word.endswith(ending):
             rest = word[: -len(ending)]
             if len(rest) >= rest_min and _VOWEL.search(rest):
@@ -55,6 +55,10 @@ _ENDINGS = (
     ("er", 4, ""),
     ("or", 4, ""),
 )
+_BY_LAST = {
+    last: tuple(rule for rule in _ENDINGS if rule[0][-1] == last)
+    for last in {ending[-1] for ending, _, _ in _ENDINGS}
+}
 _WHOLE = frozenset(
     WORD.findall(
         """
@@ -98,17 +102,32 @@ def split(word: str) -> tuple[str, ...]:
     """The terms one word of a text counts as: its parts' stems, and itself if it has several."""
     if len(word) > WORD_CHARACTERS_MAX:
         return ()
+    if word.islower() and word.isascii() and word.isalpha():
+        return (_stems[word],)  # most words are one part
     found = parts(word)
     if not found:
         return ()
     if len(found) == 1:
         part = found[0]
-        return () if len(part) > DIGITS_MAX and part.isdecimal() else (stem(part),)
-    stems = [stem(part) for part in found if not (len(part) > DIGITS_MAX and part.isdecimal())]
+        return () if len(part) > DIGITS_MAX and part.isdecimal() else (_stems[part],)
+    stems = [_stems[part] for part in found if not (len(part) > DIGITS_MAX and part.isdecimal())]
     return (*stems, compact(word))
 
 
 _MEMO_MAX = 200_000
+
+
+class _Stems(dict[str, str]):
+    """The stems of parts: a part is in many words."""
+
+    def __missing__(self, part: str) -> str:
+        if len(self) > _MEMO_MAX:
+            self.clear()
+        found = self[part] = stem(part)
+        return found
+
+
+_stems = _Stems()
 
 
 class _Memo(dict[str, tuple[str, ...]]):

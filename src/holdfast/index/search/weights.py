@@ -101,10 +101,18 @@ class Weights:
     stem: float = 0.6
     directory: float = 0.15
     file_coverage: float = 0.2
+    file_words: Shares = Shares(symbol=0.0, path=0.0, error=0.3, question=0.3, mixed=0.3)
+    """The file as one text, by its words. A name or a path asks for one place in it."""
+    file_meaning: float = 0.6
+    """The file as one text, by its meaning: beside a dense lane of 1."""
     coherence: float = 0.2
-    central: float = 0.1
+    central: Shares = Shares(symbol=0.2, path=0.0, error=0.2, question=0.2, mixed=0.2)
     changed: float = 0.05
     roles: Held = Held()
+    head: float = 0.9
+    """What is left of a score for the head of a class or the like, whose members are chunks."""
+    leader: float = 0.7
+    """A function comes before the head of its file or class, if it has so much of its score."""
     repeat: float = 0.85
     """What is left of a score for each better chunk of the same file."""
     duplicate: float = 0.4
@@ -115,9 +123,9 @@ class Weights:
         off: object = 0.0
         if signal == "roles":
             off = Held(*(1.0 for _ in fields(Held)))
-        elif signal in ("dense", "definition"):
+        elif signal in ("dense", "definition", "file_words", "central"):
             off = Shares(0.0, 0.0, 0.0, 0.0, 0.0)
-        elif signal in ("repeat", "duplicate"):
+        elif signal in ("head", "leader", "repeat", "duplicate"):
             off = 1.0
         elif signal == "fields":
             off = FieldWeights(*(1.0 for _ in range(7)))

@@ -61,13 +61,16 @@ def list_codebases(index: CodeIndex) -> ListAnswer:
 
 def _row(index: CodeIndex, record: Record, proof: Proof | None) -> tuple[str, str, str]:
     gate = pass_gate(record, index.runtime(), lambda: proof or failed_probe("not probed"))
-    match gate:
+    match index.truly(gate):
         case Open(_, _, failure):
             said = ["completion-proof probe failed"] if failure else []
             left = record.unseen
             said += [f"{left.unreadable} parts unreadable"] if left.unreadable else []
             said += [f"{left.unnameable} names left out"] if left.unnameable else []
             return record.root, "Ready", ", ".join(said)
+        case Building(_, progress, abandoned=True):
+            at = f"{progress.progress_pct:.1f}%"
+            return record.root, "Failed", f"abandoned at {at}: its writer is gone"
         case Building(_, progress):
             return record.root, "Indexing", f"{progress.progress_pct:.1f}%"
         case Incompatible(_, _, reason):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import os
 from typing import Any
 
-from holdfast.mcp.tool import Call, Result, Schema, anything, outputs, string
+from holdfast.mcp.tool import Result, Schema, anything, outputs, string
 
 STATUS = string("ok, or why not: a refusal is an answer too")
 MESSAGE = string("the refusal or failure in one sentence")
@@ -18,6 +17,14 @@ CONTINUE: Schema = {
     "properties": {"tool": string(), "args": anything()},
     "required": ["tool", "args"],
 }
+
+HELPS = {
+    "create": "to index it",
+    "reindex": "to rebuild it",
+    "sync": "to bring it up to date",
+    "status": "how far it is",
+}
+"""Hints of the index that are calls, the most helpful first, and what each is for."""
 
 SPAN: Schema = {
     "type": "object",
@@ -32,14 +39,6 @@ def answer_schema(**properties: Schema) -> Schema:
     )
 
 
-def call_text(tool: str, args: Mapping[str, Any]) -> str:
-    """A call as an agent reads it: read(path="a.py", offset=3)."""
-    shown = ", ".join(
-        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in args.items()
-    )
-    return f"{tool}({shown})"
-
-
 def continued(tool: str, **args: Any) -> dict[str, Any]:
     """The call that continues an answer."""
     return {
@@ -48,30 +47,21 @@ def continued(tool: str, **args: Any) -> dict[str, Any]:
     }
 
 
-def refused(call: Call, facts: dict[str, Any]) -> Result:
-    """A refusal of the index, ended by the call that helps.
-
-    Whoever is told to wait must not wait for a writer that is gone.
-    """
-    from holdfast.index.tools.manage import manage_index
-
-    message = str(facts.get("message", facts["status"]))
+def refused(facts: dict[str, Any]) -> Result:
+    """A refusal of the index, ended by the call that helps, if it names one."""
+    result = Result(str(facts.get("message") or facts.get("humanText") or facts["status"]), facts)
     hints = facts.get("hints") or {}
-    helps = hints.get("create") or hints.get("reindex") or hints.get("status")
-    if facts.get("reason") == "indexing" and "status" in hints:
-        root = hints["status"]["args"]["path"]
-        now: Any = manage_index(call.desk.index, "status", root)
-        stale = now.get("hints", {}).get("staleIndexing")
-        if stale is not None:
-            helps = stale["recommendedAction"]
-            message = (
-                f"'{root}' was being indexed, and its writer is gone: the run looks abandoned."
-            )
-            facts["message"] = message
-    if not isinstance(helps, dict) or not {"tool", "args"} <= helps.keys():
-        return Result(message, facts)
-    facts["continue"] = continued(helps["tool"], **helps["args"])
-    return Result(f"{message}\n[{call_text(helps['tool'], helps['args'])}]", facts)
+    for name, why in HELPS.items():
+        helps = hints.get(name)
+        if isinstance(helps, dict) and {"tool", "args"} <= helps.keys():
+            return result.ended(why, helps["tool"], **helps["args"])
+    path = str(facts.get("path", ""))
+    return no_such_tree(result) if path and not os.path.exists(path) else result
+
+
+def no_such_tree(result: Result) -> Result:
+    """A refusal about a path that is not there."""
+    return result.ended("the trees there are", "list_codebases")
 
 
 def counted(number: int, noun: str) -> str:

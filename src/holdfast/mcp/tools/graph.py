@@ -5,8 +5,21 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from holdfast.mcp.tool import Call, Result, Tool, array, boolean, choice, inputs, integer, string
-from holdfast.mcp.tools.common import SPAN, answer_schema, call_text, continued, refused
+from holdfast.mcp.tool import (
+    Call,
+    Result,
+    Tool,
+    array,
+    boolean,
+    call_text,
+    choice,
+    failure,
+    inputs,
+    integer,
+    string,
+)
+from holdfast.mcp.tools.common import SPAN, answer_schema, continued, refused
+from holdfast.mcp.tools.outline import like_it
 
 
 def run(call: Call) -> Result:
@@ -18,6 +31,9 @@ def run(call: Call) -> Result:
     if "path" not in a and file:
         file = reference["file"] = call.caller.path(file)
     path = call.caller.path(a["path"]) if "path" in a else os.path.dirname(file) or "/"
+    if not (reference.get("symbolId") or reference.get("symbolLabel")):
+        named = failure("the symbol is not named", "pass symbolId or symbolLabel beside file")
+        return named.ended("its symbols", "file_outline", file=file, path=a.get("path"))
     found: Any = call_graph(
         call.desk.index,
         path,
@@ -29,14 +45,16 @@ def run(call: Call) -> Result:
     facts: dict[str, Any] = dict(found)
     if facts["status"] != "ok":
         if not facts["nodes"]:
-            return refused(call, facts)
+            return _refused(facts, os.path.join(path, file))
         lines = [str(facts.get("message", facts["status"]))]
         lines += [
             f"  {node['symbolId']}  {node['symbolLabel']}  "
             f"{node['file']}:{node['span']['startLine']}"
             for node in facts["nodes"]
         ]
-        return Result("\n".join(lines), facts)
+        one = {"file": file, "symbolId": facts["nodes"][0]["symbolId"]}
+        result = Result("\n".join(lines), facts)
+        return result.ended("by id", "call_graph", symbolRef=one, path=a.get("path"))
     names = {node["symbolId"]: node["symbolLabel"] for node in facts["nodes"]}
     lines = [_line(edge, names) for edge in facts["edges"]] or ["No calls found."]
     if facts.get("totalNoteCount"):
@@ -48,6 +66,15 @@ def run(call: Call) -> Result:
             f"[{len(facts['edges'])} calls shown; for more: {call_text('call_graph', more)}]"
         )
     return Result("\n".join(lines), facts)
+
+
+def _refused(facts: dict[str, Any], file: str) -> Result:
+    result = refused(facts)
+    if "continue" in result.facts:
+        return result
+    if os.path.isfile(file):
+        return result.ended("its symbols", "file_outline", file=file)
+    return like_it(result, file, "file_outline", "file")
 
 
 def _line(edge: dict[str, Any], names: dict[str, str]) -> str:

@@ -17,12 +17,13 @@ from holdfast.mcp.tool import (
     Tool,
     array,
     boolean,
+    call_text,
     choice,
     inputs,
     number,
     string,
 )
-from holdfast.mcp.tools.common import answer_schema, call_text, continued
+from holdfast.mcp.tools.common import answer_schema, continued, refused
 
 ACTIONS = ("create", "reindex", "sync", "status", "clear")
 WAIT_S = 20.0
@@ -68,7 +69,9 @@ def run(call: Call) -> Result:
 
 
 def _answered(answer: dict[str, Any]) -> Result:
-    return Result(answer["humanText"], dict(answer))
+    if answer["status"] == "ok":
+        return Result(answer["humanText"], dict(answer))
+    return refused(dict(answer))
 
 
 def _still_running(answer: dict[str, Any]) -> Result:

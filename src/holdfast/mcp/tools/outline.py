@@ -11,13 +11,14 @@ from holdfast.mcp.tool import (
     Tool,
     array,
     boolean,
+    call_text,
     choice,
     inputs,
     integer,
     maybe,
     string,
 )
-from holdfast.mcp.tools.common import SPAN, answer_schema, call_text, continued, refused
+from holdfast.mcp.tools.common import SPAN, answer_schema, continued, refused
 
 
 def run(call: Call) -> Result:
@@ -41,11 +42,9 @@ def run(call: Call) -> Result:
     )
     facts: dict[str, Any] = dict(found)
     if facts["outline"] is None:
-        return refused(call, facts)
+        return _refused(facts, file, path, exact)
     symbols = facts["outline"]["symbols"]
     lines = [_line(symbol) for symbol in symbols]
-    if facts["status"] == "ambiguous":
-        lines.append("[several symbols are called that; pass symbolIdExact]")
     if not symbols:
         lines.append("No symbols.")
     lines += [f"[{warning}]" for warning in facts.get("warnings", [])]
@@ -53,7 +52,34 @@ def run(call: Call) -> Result:
         more = {**a, "path": path, "start_line": symbols[-1]["span"]["startLine"] + 1}
         facts["continue"] = continued("file_outline", **more)
         lines.append(f"[{len(symbols)} symbols shown; continue: {call_text('file_outline', more)}]")
-    return Result("\n".join(lines), facts)
+    result = Result("\n".join(lines), facts)
+    if facts["status"] != "ambiguous":
+        return result
+    one = {"file": file, "path": a.get("path"), "symbolIdExact": symbols[0]["symbolId"]}
+    return result.ended("several are called that; by id", "file_outline", **one)
+
+
+def _refused(facts: dict[str, Any], file: str, path: str, exact: bool) -> Result:
+    result = refused(facts)
+    if "continue" in result.facts or facts["status"] != "not_found":
+        return result
+    whole = os.path.join(path, file)
+    if os.path.isfile(whole) and exact:
+        return result.ended("its symbols", "file_outline", file=whole)
+    return like_it(result, whole, "file_outline", "file")
+
+
+def like_it(result: Result, file: str, tool: str, name: str, **args: Any) -> Result:
+    """A file that is not there: the same call on one that is like it, or a search for it."""
+    from holdfast.reading.errors import Unreadable
+    from holdfast.reading.suggest import listed, suggestion
+
+    kind = "EISDIR" if os.path.isdir(file) else "ENOENT"
+    found = suggestion(Unreadable(kind, "", "", file), file, listed)
+    if found is not None:
+        return result.ended(found.why, tool, **{name: found.path}, **args)
+    stem = os.path.splitext(os.path.basename(file))[0] or "*"
+    return result.ended("find it by name", "search_code", query=stem, path=result.facts["path"])
 
 
 def _line(symbol: dict[str, Any]) -> str:

@@ -2,22 +2,62 @@
 
 from __future__ import annotations
 
+import os
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.mcp.tool import Call, Result, Tool, anything, boolean, inputs, maybe, number, string
 from holdfast.mcp.tools.common import answer_schema, continued
+
+if TYPE_CHECKING:
+    from holdfast.errors import ReadingError
+    from holdfast.reading.paths import Request
 
 _GOES_ON = re.compile(r"Use offset=([0-9]+) to continue\.\]\Z")
 """How a text that was cut ends, whatever it was cut by."""
 
 
 def run(call: Call) -> Result:
-    from holdfast.mcp.binding import Bound
-    from holdfast.reading import paths
+    from holdfast.errors import ReadingError
     from holdfast.reading.paths import Request
 
     request = Request.from_arguments(call.arguments)
+    try:
+        return _read(call, request)
+    except ReadingError as error:
+        return _refused(call, request.path, error)
+
+
+def _refused(call: Call, typed: str, error: ReadingError) -> Result:
+    """A refusal in the words that agents have learned, ended by a call that helps."""
+    from holdfast.mcp.binding import LEAF
+    from holdfast.reading.errors import Aborted
+    from holdfast.reading.paths import Place, accessible
+    from holdfast.reading.suggest import listed, suggestion
+
+    caller = call.caller
+    place = Place(caller.cwd or "/", caller.home)
+    whole, _ = place.resolve(typed, accessible)
+    bare, is_there = place.resolve(typed.rpartition(":")[0] or typed, accessible)
+    found = suggestion(error, bare if is_there else whole, listed)
+    facts: dict[str, Any] = {"status": "error", "message": str(error)}
+    if error.hint:
+        facts["hint"] = error.hint
+    refused = Result(f"{error}\n[{error.hint}]" if error.hint else str(error), facts, failed=True)
+    if isinstance(error, Aborted) or LEAF in call.meta:
+        return refused  # pi shows what its own read would say
+    if found is not None:
+        return refused.ended(found.why, "read", path=found.path, offset=found.offset)
+    name = os.path.splitext(os.path.basename(bare if is_there else whole))[0]
+    if not name or caller.cwd is None:
+        return refused.ended("the trees there are", "list_codebases")
+    return refused.ended("find it by name", "search_code", query=name, path=caller.cwd)
+
+
+def _read(call: Call, request: Request) -> Result:
+    from holdfast.mcp.binding import Bound
+    from holdfast.reading import paths
+
     caller = call.caller
     if caller.cwd is None and not request.path.removeprefix("@").startswith(("/", "~")):
         caller.path(request.path)  # says that it must be absolute

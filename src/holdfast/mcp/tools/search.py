@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+from holdfast.errors import UsageError
 from holdfast.mcp.tool import (
     Call,
     Result,
     Tool,
     array,
     boolean,
+    call_text,
     choice,
+    failure,
     inputs,
     integer,
     maybe,
     string,
 )
-from holdfast.mcp.tools.common import SPAN, answer_schema, call_text, refused
+from holdfast.mcp.tools.common import SPAN, answer_schema, no_such_tree, refused
 
 
 def run(call: Call) -> Result:
@@ -34,25 +38,56 @@ def run(call: Call) -> Result:
             reader = call.desk.reader(caller.cwd or "/", caller.home)
             return reader.holds(path, Lines(first, last), session.host)
 
-        found: Any = search_code(
-            call.desk.index,
-            [caller.path(path) for path in given],
-            a["query"],
-            scope=a["scope"],
-            result_mode=a["resultMode"],
-            group_by=a["groupBy"],
-            limit=a["limit"],
-            budget=a["budget"],
-            cursor=a.get("cursor"),
-            debug=a["debug"],
-            holds=holds,
-        )
+        try:
+            found: Any = search_code(
+                call.desk.index,
+                [caller.path(path) for path in given],
+                a["query"],
+                scope=a["scope"],
+                result_mode=a["resultMode"],
+                group_by=a["groupBy"],
+                limit=a["limit"],
+                budget=a["budget"],
+                cursor=a.get("cursor"),
+                debug=a["debug"],
+                holds=holds,
+            )
+        except UsageError as error:
+            if "cursor" not in a:
+                raise
+            return _from_the_start(failure(str(error), error.hint), a)
     facts: dict[str, Any] = dict(found)
+    if facts["status"] == "blocked":
+        return _from_the_start(refused(facts), a)
     if facts["status"] != "ok":
-        return refused(call, facts)
+        return _not_answered(facts)
     if "continuation" in facts:
         facts["continue"] = facts["continuation"]["call"]
-    return Result(_text(facts), facts)
+    result = Result(_text(facts), facts)
+    return result if facts["results"] else _elsewhere(result, a)
+
+
+def _from_the_start(result: Result, a: dict[str, Any]) -> Result:
+    """A cursor that leads nowhere: the same search without it."""
+    usual = {name: one.get("default") for name, one in SEARCH_CODE.input["properties"].items()}
+    asked = {name: value for name, value in a.items() if value != usual[name]}
+    return result.ended("from the start", "search_code", **{**asked, "cursor": None})
+
+
+def _not_answered(facts: dict[str, Any]) -> Result:
+    if not os.path.exists(facts["path"]):
+        message = f"'{facts['path']}' does not exist"
+        return no_such_tree(Result(message, {**facts, "message": message, "hints": {}}))
+    return refused(facts)
+
+
+def _elsewhere(result: Result, a: dict[str, Any]) -> Result:
+    """Nothing was found: a wider search, or one that knows no meaning but misses no token."""
+    steps = (result.facts.get("hints") or {}).get("nextSteps") or []
+    if steps:
+        return result.ended("wider", steps[0]["tool"], **steps[0]["args"])
+    path = a["path"][0] if isinstance(a["path"], list) else a["path"]
+    return result.ended("the very words, in any file", "locate", snippet=a["query"], path=path)
 
 
 def _text(facts: dict[str, Any]) -> str:
@@ -69,6 +104,7 @@ def _text(facts: dict[str, Any]) -> str:
             "since the index was made were taken as they are now]"
         )
     lines += [f"[{warning}]" for warning in facts.get("warnings", [])]
+    lines += [f"[{root['message']}]" for root in facts.get("roots", []) if root["status"] != "ok"]
     if "continue" in facts:
         counts = facts["counts"]
         more = call_text("search_code", facts["continue"]["args"])

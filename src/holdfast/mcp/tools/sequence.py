@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from holdfast.mcp.tool import Call, Result, Tool, array, boolean, inputs, integer, maybe, string
-from holdfast.mcp.tools.common import answer_schema, call_text, continued
+from holdfast.errors import UsageError
+from holdfast.mcp.tool import (
+    Call,
+    Result,
+    Tool,
+    array,
+    boolean,
+    call_text,
+    failure,
+    inputs,
+    integer,
+    maybe,
+    string,
+)
+from holdfast.mcp.tools.common import answer_schema, continued, no_such_tree
+
+QUERY_MAX = 200
+"""How much of a snippet a search for it quotes."""
 
 
 def locate(call: Call) -> Result:
@@ -15,12 +32,18 @@ def locate(call: Call) -> Result:
 
     a = call.arguments
     path = call.caller.path(a["path"])
+    if not os.path.exists(path):
+        return no_such_tree(failure(f"{path} does not exist"))
     reading = Reading(comments=a["comments"])
     tree = call.desk.app.open_tree(path, reading, _progress(call))
     source = a["snippet"].encode("utf-8", "surrogatepass")
     family = snippet_family(a.get("language"), None, list(tree.files))
     report = locating.locate(
-        tree.shelf.corpus, source, lex(source, family, reading), copies=a["copies"]
+        tree.shelf.corpus,
+        source,
+        lex(source, family, reading),
+        copies=a["copies"],
+        check=call.check_cancelled,
     )
     whole, matched = report.answer.query_exhausted, report.answer.position
     facts: dict[str, Any] = {
@@ -35,6 +58,10 @@ def locate(call: Call) -> Result:
         near = {"path": str(tree.root / place["path"]), "offset": place["line"]}
         facts["continue"] = continued("read", **near)
         text += f"\n[to see it: {call_text('read', near)}]"
+    elif not whole:
+        seek = {"query": a["snippet"][:QUERY_MAX], "path": path}
+        facts["continue"] = continued("search_code", **seek)
+        text += f"\n[by meaning: {call_text('search_code', seek)}]"
     note = tree.not_searched()
     if note:
         facts["notSearched"] = note
@@ -43,24 +70,30 @@ def locate(call: Call) -> Result:
 
 
 def clones(call: Call) -> Result:
-    from holdfast.sequence import clones as cloning
+    from holdfast.repeats import repeats
     from holdfast.sequence import report
     from holdfast.sequence.tokens.lexer import Reading
 
     a = call.arguments
     path = call.caller.path(a["path"])
-    progress = _progress(call)
-    tree = call.desk.app.open_tree(path, Reading(comments=a["comments"]), progress)
-    segment = tree.shelf.compact(progress)
-    groups: list[cloning.Group] = []
-    tokens = documents = 0
-    if segment is not None:
-        tokens, documents = len(segment), len(segment.documents)
-        searched = cloning.renamed(segment) if a["renamed"] else segment
-        groups = cloning.find_groups(searched, minimum=a["min_tokens"])
-        groups = cloning.relocated(groups, segment)
-        if not a["all"]:
-            groups = cloning.telling(groups, len(segment.tokens))
+    if not os.path.exists(path):
+        return no_such_tree(failure(f"{path} does not exist"))
+    progress, reading = _progress(call), Reading(comments=a["comments"])
+    tree = call.desk.app.open_tree(path, reading, progress)
+    try:
+        found = repeats(
+            tree,
+            reading,
+            progress,
+            minimum=a["min_tokens"],
+            renamed=a["renamed"],
+            since=a.get("since"),
+            overlapping=a["all"],
+        )
+    except UsageError as error:
+        without = {**a, "path": path, "since": None}
+        return failure(str(error), error.hint).ended("of all times", "clones", **without)
+    groups, tokens, documents = found.groups, found.tokens, found.documents
     total, shown = len(groups), groups[: a["limit"]]
     facts: dict[str, Any] = {"status": "ok", **report.as_data(shown, tokens, documents, total)}
     text = report.as_text(shown, tokens, documents, total)
@@ -121,13 +154,15 @@ CLONES = Tool(
     title="Repeated blocks",
     description=(
         "The largest blocks of code that stand in a tree more than once, each with all its "
-        "places. Look here before writing what exists already, or to find what to join."
+        "places. Look here before writing what exists already, or to find what to join. With since "
+        "only what was copied after that git revision."
     ),
     input=inputs(
         path=string("the tree", default="."),
         min_tokens=integer("the shortest block", minimum=2, default=50),
         limit=integer("at most so many blocks", minimum=1, maximum=1000, default=20),
         renamed=boolean("names and literals count as equal to each other", default=False),
+        since=string("only blocks that have more copies than at this git revision", minLength=1),
         all=boolean("also blocks that lie in blocks listed before them", default=False),
         comments=boolean("comments count as tokens", default=False),
     ),

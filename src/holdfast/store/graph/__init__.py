@@ -12,7 +12,14 @@ from holdfast.store.graph.selectors import (
     point_of,
     roots_of,
 )
-from holdfast.store.graph.tracked import Change, Entity, Pruned, TrackedGraph, query_graph
+from holdfast.store.graph.tracked import (
+    Change,
+    Entity,
+    Pruned,
+    Rewrite,
+    TrackedGraph,
+    query_graph,
+)
 from holdfast.store.graph.walk import Load, Loaded, Memo
 
 __all__ = [
@@ -25,6 +32,7 @@ __all__ = [
     "Memo",
     "Place",
     "Pruned",
+    "Rewrite",
     "Selector",
     "TrackedGraph",
     "point_of",

@@ -2,6 +2,7 @@
 
     grow(load, roots)      more roots; stops at what is tracked already, keeps its memo
     refresh(load, dirty)   documents were written; visits their places anew, with a memo of its own
+    stands, restate        the same for a document that leads where it led before, worked out once
     prune()                lets go of what the roots no longer reach
 
 | kept | what it is | for how long |
@@ -58,6 +59,16 @@ class Pruned:
     untracked: frozenset[EntityId]
     """Ids whose writes no longer matter. A removed id is one of them, unless a link still names it
     and it is gone because it was deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A document that was written, for every graph of its branch that tracks it."""
+
+    entity: Entity
+    loaded: Loaded
+    leads: dict[Selector, tuple[Place, ...]]
+    """Where it leads now, by selector, as far as some graph has found out."""
 
 
 Frontier = dict[EntityId, dict[Selector, tuple[Place, ...]]]
@@ -146,6 +157,23 @@ class TrackedGraph:
             stale |= written
         memo.update(traversal.new_memo)
         return self._take(traversal, documents, ())
+
+    def stands(self, rewrite: Rewrite) -> bool:
+        """Whether a written document exists as before and leads where it led before.
+
+        May say no of one that does, while nobody has found out yet.
+        """
+        id = rewrite.entity["id"]
+        before = self._entities.get(id)
+        if before is None or before["document"] is None:
+            return False
+        return self.frontier[id].items() <= rewrite.leads.items()
+
+    def restate(self, rewrite: Rewrite) -> None:
+        """Take a written document that `stands`, as `refresh` would."""
+        id = rewrite.entity["id"]
+        self.documents[id] = rewrite.loaded
+        self._entities[id] = rewrite.entity
 
     def _unmoved(
         self, documents: Documents, stale: Collection[EntityId], memo: Memo

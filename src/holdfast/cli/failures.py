@@ -1,0 +1,89 @@
+"""What a command says when it cannot do what was asked: a sentence and a hint, or the same as JSON.
+
+Every way a command can fail becomes a `Failure` here, so that the sentence, the word for programs
+and the exit code are decided once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from dataclasses import dataclass
+from typing import NoReturn
+
+from holdfast.errors import HoldfastError, UsageError
+
+OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3
+
+HOME_HINT = "set HOLDFAST_HOME to a directory that you may write"
+
+
+class Refused(HoldfastError):
+    """Raised by a command whose answer is no; `error` is the word for programs."""
+
+    def __init__(self, error: str, message: str, hint: str = "", code: int = REFUSED) -> None:
+        super().__init__(message)
+        self.error, self.hint, self.code = error, hint, code
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a command failed: a word for programs, a sentence for people, and what to do next."""
+
+    error: str
+    message: str
+    hint: str
+    code: int
+
+    def show(self, *, as_json: bool) -> int:
+        """Say it, in JSON on standard output where that was asked for; the exit code."""
+        if as_json:
+            facts = {"status": "error", "error": self.error, "message": self.message}
+            print(json.dumps(facts | ({"hint": self.hint} if self.hint else {})))
+            return self.code
+        print(f"holdfast: {self.message}", file=sys.stderr)
+        if self.hint:
+            print(f"hint: {self.hint}", file=sys.stderr)
+        return self.code
+
+
+def failure_of(error: HoldfastError | OSError | UnicodeEncodeError) -> Failure:
+    """An error as what is said of it."""
+    if isinstance(error, HoldfastError):
+        word = getattr(error, "error", "") or type(error).__name__
+        return Failure(word, str(error), error.hint, _code(error))
+    if isinstance(error, UnicodeEncodeError):
+        # Names of files may be any bytes; what we keep is text.
+        hint = "only names in UTF-8 can be kept; rename it"
+        return Failure("NotText", f"{error.object!r} is not UTF-8", hint, REFUSED)
+    where = f": {error.filename}" if error.filename else ""
+    hint = HOME_HINT if _in_home(error.filename) else ""
+    return Failure(type(error).__name__, f"{error.strerror or error}{where}", hint, REFUSED)
+
+
+def _code(error: HoldfastError) -> int:
+    if isinstance(error, Refused):
+        return error.code
+    if getattr(error, "name", "") == "ConnectionError":
+        return TRANSPORT
+    return USAGE if isinstance(error, UsageError) else REFUSED
+
+
+def _in_home(name: object) -> bool:
+    """Whether a file that made trouble is one of those we keep."""
+    home = os.environ.get("HOLDFAST_HOME") or os.path.expanduser("~/.holdfast")
+    if not isinstance(name, str):
+        return False
+    name, home = os.path.abspath(name), os.path.abspath(os.path.expanduser(home))
+    # Making the home can fail at the home, inside it, or at a directory above it.
+    return f"{name}/".startswith(f"{home}/") or f"{home}/".startswith(f"{name}/")
+
+
+class JsonParser(argparse.ArgumentParser):
+    """A parser for programs: what it cannot understand is an error like any other."""
+
+    def error(self, message: str) -> NoReturn:
+        usage = " ".join(self.format_usage().split())
+        raise UsageError(message, usage)

@@ -1,0 +1,171 @@
+"""`holdfast memory`: documents on branches, from the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from holdfast.app import DEFAULT_SPACE, App
+from holdfast.cli import watching
+from holdfast.cli.failures import Refused
+from holdfast.cli.memory import branches, documents, keeping
+
+if TYPE_CHECKING:
+    from holdfast.store.store import Store
+
+Verb = Callable[["Store", argparse.Namespace, App], int]
+
+MAKING: tuple[Verb, ...] = (documents.put, documents.edit, keeping.import_)
+"""The verbs that make a space that is not there."""
+MAKING_ACTS: tuple[tuple[Verb, str], ...] = ((branches.branch, "create"), (watching.acl, "set"))
+"""The same for verbs that do several things."""
+
+SPACES_NAMED = 6
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(verb=None)
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+
+    def verb(name: str, run: Verb, text: str) -> argparse.ArgumentParser:
+        sub = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        sub.set_defaults(verb=run)
+        sub.add_argument("--space", default=DEFAULT_SPACE, help="the space (default: local)")
+        sub.add_argument("--json", action="store_true", help="answer as JSON")
+        return sub
+
+    def on_branch(sub: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        sub.add_argument("--branch", default="", help="the branch (default: the default branch)")
+        return sub
+
+    sub = on_branch(verb("get", documents.get, "print a document"))
+    sub.add_argument("id", help="the document, e.g. note:plan")
+    sub.add_argument("pointer", nargs="?", default="", help="a part of it, e.g. /value/title")
+    sub.add_argument("--at", type=int, metavar="SEQ", help="as it was at this seq")
+
+    sub = on_branch(verb("list", documents.list_all, "list the documents of a branch"))
+    sub.add_argument("prefix", nargs="?", default="", help="only ids that start so")
+
+    sub = on_branch(verb("set", documents.put, "write a document"))
+    sub.add_argument("id", help="the document, e.g. note:plan")
+    sub.add_argument("value", help="JSON; - reads standard input, @FILE a file")
+    sub.add_argument("--document", action="store_true", help="the JSON is the whole document")
+    _condition(sub)
+
+    sub = on_branch(verb("patch", documents.edit, "edit a document in place"))
+    sub.add_argument("id", help="the document, e.g. note:plan")
+    sub.add_argument("patches", help="a JSON list of operations; - or @FILE as for set")
+    _condition(sub)
+
+    sub = on_branch(verb("delete", documents.drop, "delete a document; its history stays"))
+    sub.add_argument("id", help="the document, e.g. note:plan")
+    _condition(sub)
+
+    sub = verb("log", documents.log, "show what happened, newest first")
+    sub.add_argument("id", nargs="?", help="only commits that wrote this document")
+    sub.add_argument("--branch", default=None, help="only this branch")
+    sub.add_argument("--before", type=int, metavar="SEQ", help="only older than this seq")
+    sub.add_argument("--limit", type=int, default=20, help="at most so many (default: 20)")
+
+    sub = on_branch(verb("at", documents.at, "show a branch, or one document, as it was at a seq"))
+    sub.add_argument("seq", type=int, help="the moment: a number from memory log")
+    sub.add_argument("id", nargs="?", help="only this document")
+
+    sub = verb("branch", branches.branch, "create, list or delete branches")
+    sub.add_argument("act", choices=["create", "list", "delete"], help="what to do")
+    sub.add_argument("name", nargs="?", help="the branch to create or delete")
+    sub.add_argument("--from", dest="parent", default="", help="the branch to fork")
+    sub.add_argument("--at", type=int, metavar="SEQ", help="fork it as it was at this seq")
+
+    sub = verb("diff", branches.diff, "show how a branch differs from where it was forked")
+    sub.add_argument("branch", help="the branch to compare")
+    sub.add_argument("--against", metavar="BRANCH", help="from another branch instead")
+
+    sub = verb("merge", branches.merge, "merge a branch into another")
+    sub.add_argument("source", help="the branch to merge")
+    sub.add_argument("--into", default="", metavar="BRANCH", help="the target branch")
+    sub.add_argument("--take", choices=["source", "target"], help="settle every conflict so")
+    sub.add_argument(
+        "--resolutions",
+        metavar="JSON",
+        help='how to settle conflicts: {"doc:id": {"/value/x": "source" | {"value": …}}}',
+    )
+    sub.add_argument("--dry-run", action="store_true", help="only show what would happen")
+
+    sub = verb("export", keeping.export, "write the space as lines of JSON")
+    sub.add_argument("file", nargs="?", help="where to (default: standard output)")
+
+    sub = verb("import", keeping.import_, "fill a new space from an export")
+    sub.add_argument("file", help="the export; - reads standard input")
+
+    sub = verb("watch", _watch, "print documents of a server, live, as they change")
+    watching.configure_watch(sub)
+    sub = verb("acl", watching.acl, "show or change who may do what in a space")
+    watching.configure_acl(sub)
+
+    verb("verify", keeping.verify, "check every invariant of the space")
+
+    sub = verb("gc", keeping.gc, "rebuild what is derived and give room back")
+    sub.add_argument("--blobs", action="store_true", help="also drop blobs that nothing names")
+
+
+def run(args: argparse.Namespace) -> int:
+    app = App.from_environment()
+    if args.verb is _watch:
+        return watching.watch(args, app)
+    from holdfast.store.errors import OutOfRange
+
+    with _opened(app, args) as store:
+        act: Verb = args.verb
+        try:
+            return act(store, args, app)
+        except OutOfRange as error:
+            branch = error.branch or "the default branch"
+            said = f"seq {error.seq} is out of range for {branch}"
+            raise Refused("OutOfRange", said, error.hint) from None
+
+
+def _opened(app: App, args: argparse.Namespace) -> Store:
+    """The space: a write makes it, whatever only looks does not."""
+    from holdfast.store.errors import UnknownSpace
+
+    if args.verb in MAKING or (args.verb, getattr(args, "act", "")) in MAKING_ACTS:
+        return app.open_space(args.space)
+    try:
+        return app.look_into(args.space)
+    except UnknownSpace as error:
+        raise Refused("UnknownSpace", str(error), _other_spaces(args.space, error.known)) from None
+
+
+def _other_spaces(space: str, known: Sequence[str]) -> str:
+    """What may have been meant, and how to make a space where it was not a slip."""
+    from difflib import get_close_matches
+
+    from holdfast import live, sessions
+
+    making = shlex.join(["holdfast", "memory", "set", "ID", "VALUE", "--space", space])
+    make = f"`{making}` makes it"
+    names = [name for name in known if name != sessions.SPACE and not live.is_live(name)]
+    near = get_close_matches(space, names, 1)
+    if not names:
+        return make
+    look = f"`{shlex.join(['holdfast', 'memory', 'list', '--space', (near or names)[0]])}`"
+    if near:
+        return f"did you mean {look}? {make}"
+    shown = ", ".join(names[:SPACES_NAMED]) + (", …" if len(names) > SPACES_NAMED else "")
+    return f"there are: {shown}; {look} looks into one, {make}"
+
+
+def _watch(store: Store, args: argparse.Namespace, app: App) -> int:
+    raise AssertionError("watching needs a server, not a store")
+
+
+def _condition(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "--if-seq",
+        type=int,
+        metavar="SEQ",
+        help="only if nobody wrote the document after this seq; 0 means it must not exist",
+    )

@@ -1,0 +1,33 @@
+"""Values as they are typed: JSON, standard input or a file."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from holdfast.errors import UsageError
+
+
+def json_argument(text: str) -> Any:
+    """A JSON argument, from the command line, standard input (-) or a file (@FILE)."""
+    where = "the argument"
+    if text == "-":
+        text, where = sys.stdin.read(), "standard input"
+    elif text.startswith("@"):
+        where = text[1:]
+        try:
+            text = Path(where).read_text(encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot read {where}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise UsageError(f"{where} is not text", "a value is JSON in UTF-8") from None
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise UsageError(f"{where} is nested too deeply") from None
+    except ValueError as error:
+        raise UsageError(
+            f"{where} is not JSON: {error}", hint="""quote strings twice, e.g. '"text"'"""
+        ) from None

@@ -1,0 +1,11 @@
+"""memory_get, memory_query, memory_history, memory_commit, memory_branch: the store's verbs.
+
+Documents that speak of code may link to it; a link gets the digest of the code when it is
+committed, and whoever reads the document later is told which links have drifted since.
+"""
+
+from holdfast.mcp.tools.memory.branching import MEMORY_BRANCH
+from holdfast.mcp.tools.memory.looking import MEMORY_GET, MEMORY_HISTORY, MEMORY_QUERY
+from holdfast.mcp.tools.memory.writing import MEMORY_COMMIT
+
+__all__ = ["MEMORY_BRANCH", "MEMORY_COMMIT", "MEMORY_GET", "MEMORY_HISTORY", "MEMORY_QUERY"]

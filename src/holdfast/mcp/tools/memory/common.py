@@ -1,0 +1,76 @@
+"""What the tools of memory share: how a space is opened, and how a refusal ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from holdfast.mcp.tool import Call, Result, call_text, string
+from holdfast.mcp.tools.common import continued
+
+if TYPE_CHECKING:
+    from holdfast.store.store import Store
+
+SPACE = string("the space", default="local", minLength=1)
+BRANCH = string("the branch; empty for the default branch", default="")
+VALUE_SHOWN = 160
+SPACES_NAMED = 6
+
+
+def on_space(
+    tool: str,
+    run: Callable[[Call, Store], Result],
+    makes: Callable[[dict[str, Any]], bool] = lambda arguments: False,
+) -> Callable[[Call], Result]:
+    """A tool on the space that is asked for; its refusals end with the call that helps.
+
+    Only a call that `makes` spaces makes one that is not there.
+    """
+
+    def refusing(call: Call) -> Result:
+        from holdfast.store.errors import OutOfRange, UnknownBranch, UnknownSpace
+
+        a = call.arguments
+        try:
+            with call.desk.space(a["space"], make=makes(a)) as store:
+                return run(call, store)
+        except UnknownBranch as error:
+            listing = {"action": "list", "space": a["space"]}
+            return failed(str(error), "the branches there are", "memory_branch", listing)
+        except OutOfRange as error:
+            branch = error.branch or "the default branch"
+            sentence = f"seq {error.seq} is out of range for {branch}: {error.hint}"
+            past = {"space": a["space"], "branch": error.branch}
+            return failed(sentence, "what happened when", "memory_history", past)
+        except UnknownSpace as error:
+            return _unknown(tool, a, str(error), error.known)
+
+    return refusing
+
+
+def _unknown(tool: str, a: dict[str, Any], sentence: str, known: Sequence[str]) -> Result:
+    """A space that is not there: the same call on the one that was meant, or a look elsewhere."""
+    from difflib import get_close_matches
+
+    from holdfast import live, sessions
+
+    names = [name for name in known if name != sessions.SPACE and not live.is_live(name)]
+    near = get_close_matches(a["space"], names, 1)
+    if near:
+        return failed(sentence, "did you mean", tool, {**a, "space": near[0]})
+    there = ", ".join(names[:SPACES_NAMED]) + (", …" if len(names) > SPACES_NAMED else "")
+    sentence += f"; there are: {there}" if names else "; memory_commit makes one"
+    return failed(sentence, "what is in it", "memory_query", {"space": (names or ["local"])[0]})
+
+
+def failed(sentence: str, what: str, tool: str, args: dict[str, Any]) -> Result:
+    """A failure, and the call that helps."""
+    facts = {"status": "error", "message": sentence, "continue": continued(tool, **args)}
+    return Result(f"{sentence}\n[{what}: {call_text(tool, args)}]", facts, failed=True)
+
+
+def short(document: Any) -> str:
+    value = document.get("value", document) if isinstance(document, dict) else document
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= VALUE_SHOWN else text[: VALUE_SHOWN - 1] + "…"

@@ -1,0 +1,118 @@
+"""memory_commit: documents are written all at once or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import UsageError
+from holdfast.mcp.tool import Call, Result, Tool, array, call_text, choice, inputs, integer, string
+from holdfast.mcp.tools.common import answer_schema, continued
+from holdfast.mcp.tools.memory.common import BRANCH, SPACE, failed, on_space
+from holdfast.mcp.tools.memory.links import LINK, digested
+
+if TYPE_CHECKING:
+    from holdfast.store.store import Store
+
+
+def commit(call: Call, store: Store) -> Result:
+    from holdfast.store.errors import ConflictError, PatchError
+
+    a = call.arguments
+    operations = [_operation(call, one, at) for at, one in enumerate(a["operations"])]
+    reads = [{"id": one["id"], "path": [], "seq": one["seq"]} for one in a["reads"]]
+    try:
+        applied = store.transact(
+            call.caller.name,
+            {
+                "localSeq": call.caller.next_local_seq(),
+                "branch": a["branch"],
+                "reads": {"confirmed": reads, "pending": []},
+                "operations": operations,
+            },
+        )
+    except PatchError as error:
+        patched = {one["id"] for one in operations if one["op"] == "patch"}
+        if error.hint or len(patched) != 1:
+            raise
+        seen = {"id": patched.pop(), "space": a["space"], "branch": a["branch"]}
+        return failed(f"not committed: {error}", "as it is now", "memory_get", seen)
+    except ConflictError as error:
+        again = {"id": error.conflicts[0].id, "space": a["space"], "branch": a["branch"]}
+        hint = error.hint or "read it again, then commit again"
+        facts: dict[str, Any] = {
+            "status": "conflict",
+            "message": str(error),
+            "hint": hint,
+            "continue": continued("memory_get", **again),
+        }
+        text = f"not committed: {error}\n[{hint}: {call_text('memory_get', again)}]"
+        return Result(text, facts)
+    facts = {"status": "ok", "seq": applied.seq, "branch": applied.branch,
+             "ids": [revision.id for revision in applied.revisions]}  # fmt: skip
+    return Result(f"committed at seq {applied.seq}", facts)
+
+
+def _operation(call: Call, one: dict[str, Any], at: int) -> dict[str, Any]:
+    op, id = one["op"], one["id"]
+    if op == "delete":
+        return {"op": "delete", "id": id}
+    if op == "patch":
+        if "patches" not in one:
+            raise UsageError(f"operations[{at}] is a patch without patches")
+        return {"op": "patch", "id": id, "patches": digested(call, one["patches"])}
+    if "value" in one:
+        return {"op": "set", "id": id, "value": {"value": digested(call, one["value"])}}
+    if "document" in one:
+        return {"op": "set", "id": id, "value": digested(call, one["document"])}
+    raise UsageError(f"operations[{at}] sets nothing", "give value, or document for all of it")
+
+
+MEMORY_COMMIT = Tool(
+    name="memory_commit",
+    title="Write documents",
+    description=(
+        "Write documents of the shared memory, all at once or not at all. Pass in reads what you "
+        "read and at which seq (0: it must not exist); if one was written since, nothing is "
+        f"committed and the answer says so. {LINK}"
+    ),
+    input=inputs(
+        "operations",
+        operations=array(
+            {
+                "type": "object",
+                "properties": {
+                    "op": choice(("set", "patch", "delete"), "what to do"),
+                    "id": string("the document, e.g. note:plan", minLength=1),
+                    "value": {"description": "set: the value, any JSON"},
+                    "document": {"type": "object", "description": "set: the whole document"},
+                    "patches": {
+                        "type": "array",
+                        "description": 'patch: e.g. {"op": "replace", "path": "/value/x", '
+                        '"value": 1}',
+                    },
+                },
+                "required": ["op", "id"],
+                "additionalProperties": False,
+            },
+            "what to write",
+            minItems=1,
+        ),
+        reads=array(
+            {
+                "type": "object",
+                "properties": {"id": string(), "seq": integer(minimum=0)},
+                "required": ["id", "seq"],
+                "additionalProperties": False,
+            },
+            "what this stands on",
+            default=[],
+        ),
+        space=SPACE,
+        branch=BRANCH,
+    ),
+    output=answer_schema(seq={"type": "integer"}, branch=string(), ids=array({"type": "string"})),
+    run=on_space("memory_commit", commit, makes=lambda arguments: True),
+    read_only=False,
+    destructive=True,
+    idempotent=False,
+)

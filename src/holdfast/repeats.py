@@ -1,0 +1,105 @@
+"""What stands in a tree more than once, and what of it is new since a revision.
+
+Where trees, git and sequence meet: the command and the tool ask the same question here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.errors import UsageError
+from holdfast.files.git import git
+from holdfast.sequence import clones
+from holdfast.sequence.corpus import Corpus
+from holdfast.sequence.shelf import Progress, facts_of
+from holdfast.sequence.suffix.backends import choose
+from holdfast.sequence.suffix.query import Live
+from holdfast.sequence.suffix.segment import build
+from holdfast.sequence.suffix.stream import Document, stream_of
+from holdfast.sequence.tokens.lexer import Reading, normalised
+from holdfast.sequence.tokens.text import text_of
+from holdfast.trees import Tree
+
+AT_ONCE = 50
+"""How many files of a revision are read between two signs of life."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """The groups of equal blocks, largest first, and how much was looked at."""
+
+    groups: list[clones.Group]
+    tokens: int
+    documents: int
+
+
+def repeats(
+    tree: Tree,
+    reading: Reading,
+    progress: Progress,
+    *,
+    minimum: int,
+    renamed: bool = False,
+    since: str | None = None,
+    overlapping: bool = False,
+) -> Repeats:
+    """The blocks of `minimum` tokens and more; `since` a revision only those with more copies."""
+    earlier = None if since is None else _at(tree.root, since)
+    segment = tree.shelf.compact(progress)
+    if segment is None:
+        return Repeats([], 0, 0)
+    searched = clones.renamed(segment) if renamed else segment
+    groups = clones.find_groups(searched, minimum=minimum)
+    if earlier is not None:
+        groups = clones.new_since(groups, *_before(tree.root, earlier, reading, renamed, progress))
+    groups = clones.relocated(groups, segment)
+    if not overlapping:
+        groups = clones.telling(groups, len(segment.tokens))
+    return Repeats(groups, len(segment), len(segment.documents))
+
+
+def _at(root: Path, revision: str) -> str:
+    """The commit that a revision names."""
+    found = None
+    if not revision.startswith("-"):
+        found = git(root, "rev-parse", "--verify", "--quiet", revision + "^{commit}")
+    if found is None:
+        raise UsageError(
+            f"{revision!r} is no revision of a git repository at {root}",
+            "name a commit, a branch or a tag",
+        )
+    return found.decode().strip()
+
+
+def _before(
+    root: Path, commit: str, reading: Reading, renamed: bool, progress: Progress
+) -> tuple[Callable[[str], bool], Callable[[Sequence[bytes]], int]]:
+    """Which files changed since a commit, and how often a block stood in them then."""
+    base = os.fsdecode((git(root, "rev-parse", "--show-prefix") or b"").rstrip(b"\n"))
+    options = ("--name-only", "--no-renames", "--relative", "-z")
+    listed = git(root, "diff", *options, commit, "--", ".")
+    changed = {os.fsdecode(path) for path in (listed or b"").split(b"\0") if path}
+    others = git(root, "ls-files", "-z", "--others", "--exclude-standard")
+    changed |= {os.fsdecode(path) for path in (others or b"").split(b"\0") if path}
+    documents = []
+    for number, path in enumerate(sorted(changed)):
+        if number % AT_ONCE == 0:
+            progress("reading the revision", number, len(changed))
+        data = git(root, "cat-file", "blob", f"{commit}:{base}{path}")
+        text = None if data is None else text_of(data)
+        if text is not None:
+            documents.append(Document(facts_of(path, len(text), 0, text), text))
+    progress("reading the revision", len(changed), len(changed))
+    backend = choose(sum(len(document.data) for document in documents) // 4)
+    segment = build(stream_of(documents, reading, backend), backend)
+    if renamed:
+        segment = clones.renamed(segment, backend)
+    before = Corpus([Live(segment)])
+
+    def count(block: Sequence[bytes]) -> int:
+        return before.count([normalised(text) if renamed else text for text in block])
+
+    return changed.__contains__, count

@@ -1,0 +1,219 @@
+"""Tools that only look make nothing, and what they refuse ends with a call that works."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.app import App
+from holdfast.mcp.caller import Caller
+from holdfast.mcp.desk import Desk
+from holdfast.mcp.serving import carry_out
+from holdfast.mcp.tool import Call, Result
+from holdfast.mcp.tools import TOOLS
+
+
+class Agent:
+    """Calls tools without a socket."""
+
+    def __init__(self, home: Path, cwd: Path) -> None:
+        self.home, self.desk = home, Desk(App(home))
+        self.caller = Caller(cwd=str(cwd), environment={"HOME": str(home.parent)})
+
+    def __call__(self, tool: str, **arguments: Any) -> Result:
+        return carry_out(TOOLS[tool], Call(self.desk, self.caller, {}), arguments)
+
+    def next(self, result: Result) -> Result:
+        """What the answer says to call next; it must stand in the text too."""
+        call = result.facts["continue"]
+        assert f"{call['tool']}(" in result.text.splitlines()[-1], result.text
+        return self(call["tool"], **call["args"])
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Agent]:
+    (tmp_path / "tree").mkdir()
+    made = Agent(tmp_path / "home", tmp_path / "tree")
+    yield made
+    made.desk.close()
+
+
+LOOKS: list[tuple[str, dict[str, Any]]] = [
+    ("memory_get", {"id": "note:a"}),
+    ("memory_query", {"prefix": "note:"}),
+    ("memory_history", {}),
+    ("memory_branch", {"action": "list"}),
+    ("memory_branch", {"action": "diff", "name": "draft"}),
+    ("memory_branch", {"action": "merge", "name": "draft"}),
+    ("memory_branch", {"action": "delete", "name": "draft"}),
+]
+
+
+@pytest.mark.shows("MCP-READS-MAKE-NOTHING")
+@pytest.mark.parametrize(("tool", "arguments"), LOOKS)
+def test_a_mistyped_space_is_refused_with_the_call_that_was_meant(
+    agent: Agent, tool: str, arguments: dict[str, Any]
+) -> None:
+    write = [{"op": "set", "id": "note:a", "value": 1}]
+    assert agent("memory_commit", operations=write, space="team").facts["status"] == "ok"
+    agent("memory_branch", action="create", name="draft", space="team")
+    before = sorted(path.name for path in agent.home.rglob("*.sqlite"))
+    refused = agent(tool, **arguments, space="taem")
+    assert refused.failed
+    assert refused.text.startswith("there is no space taem\n[did you mean: ")
+    assert sorted(path.name for path in agent.home.rglob("*.sqlite")) == before
+    assert agent.next(refused).facts["status"] == "ok"
+    other = agent(tool, **arguments, space="quite-another")
+    assert other.text.startswith("there is no space quite-another; there are: team\n")
+    assert [one["id"] for one in agent.next(other).facts["documents"]] == ["note:a"]
+
+
+@pytest.mark.shows("MCP-READS-MAKE-NOTHING")
+@pytest.mark.parametrize(("tool", "arguments"), LOOKS)
+def test_the_default_space_is_empty_until_it_is_written(
+    agent: Agent, tool: str, arguments: dict[str, Any]
+) -> None:
+    looked = agent(tool, **arguments)
+    assert looked.facts["status"] in ("ok", "not_found", "error")
+    assert not agent.home.exists()
+    agent("memory_commit", operations=[{"op": "set", "id": "note:a", "value": 1}])
+    assert agent("memory_get", id="note:a").facts["document"] == {"value": 1}
+
+
+@pytest.mark.shows("MCP-READS-MAKE-NOTHING")
+def test_where_there_are_no_spaces_yet_the_refusal_says_what_makes_one(agent: Agent) -> None:
+    refused = agent("memory_get", id="note:a", space="team")
+    assert refused.text.startswith("there is no space team; memory_commit makes one\n")
+    assert agent.next(refused).facts["status"] == "ok"
+    assert not agent.home.exists()
+
+
+REFUSALS: list[tuple[str, dict[str, Any], str]] = [
+    ("read", {"path": "crat.py"}, "read"),
+    ("read", {"path": "crat.py:1-2"}, "read"),
+    ("read", {"path": "nothing-like-it.py"}, "search_code"),
+    ("read", {"path": "lib"}, "read"),
+    ("read", {"path": "cart.py:9-3"}, "read"),
+    ("read", {"path": "cart.py:0"}, "read"),
+    ("read", {"path": "cart.py", "offset": 99}, "read"),
+    ("search_code", {"query": "alpha path:nowhere/"}, "search_code"),
+    ("search_code", {"query": "must:zzz alpha"}, "search_code"),
+    ("search_code", {"query": "sym:Nowhere"}, "search_code"),
+    ("search_code", {"query": "sym:Nowhere", "scope": "mixed"}, "locate"),
+    ("search_code", {"query": "alpha", "cursor": "bad"}, "search_code"),
+    ("search_code", {"query": "alpha", "path": "/none"}, "list_codebases"),
+    ("file_outline", {"file": "crat.py"}, "file_outline"),
+    ("file_outline", {"file": "lib"}, "file_outline"),
+    ("file_outline", {"file": "zzz.py"}, "search_code"),
+    ("file_outline", {"file": "cart.py", "symbolLabelExact": "gamma"}, "file_outline"),
+    ("file_outline", {"file": "lib/two.py", "symbolLabelExact": "run"}, "file_outline"),
+    ("call_graph", {"symbolRef": {"file": "cart.py", "symbolLabel": "gamma"}}, "file_outline"),
+    ("call_graph", {"symbolRef": {"file": "crat.py", "symbolLabel": "x"}}, "file_outline"),
+    ("call_graph", {"symbolRef": {"file": "lib/two.py", "symbolLabel": "run"}}, "call_graph"),
+    ("call_graph", {"symbolRef": {"file": "cart.py"}}, "file_outline"),
+    ("locate", {"snippet": "zzz qqq"}, "search_code"),
+    ("locate", {"snippet": "def nowhere"}, "read"),
+    ("locate", {"snippet": "def alpha", "path": "/none"}, "list_codebases"),
+    ("clones", {"path": "/none"}, "list_codebases"),
+    ("manage_index", {"action": "status", "path": "/none"}, "list_codebases"),
+    ("manage_index", {"action": "create", "path": "/none"}, "list_codebases"),
+    ("memory_get", {"id": "note:none"}, "memory_query"),
+    ("memory_get", {"id": "zz"}, "memory_query"),
+    ("memory_get", {"id": "note:a", "pointer": "/value/x"}, "memory_get"),
+    ("memory_get", {"id": "note:a", "at": 99}, "memory_history"),
+    ("memory_query", {"prefix": "zz"}, "memory_query"),
+    ("memory_history", {"id": "zz"}, "memory_history"),
+    ("memory_branch", {"action": "create"}, "memory_branch"),
+    ("memory_branch", {"action": "diff", "name": "none"}, "memory_branch"),
+]
+
+
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
+    folder = tmp_path_factory.mktemp("settled")
+    (folder / "tree" / "lib").mkdir(parents=True)
+    (folder / "tree" / "cart.py").write_text("def alpha():\n    return beta()\n\ndef beta(): ...\n")
+    two = "class A:\n    def run(self): ...\nclass B:\n    def run(self): ...\n"
+    (folder / "tree" / "lib" / "two.py").write_text(two)
+    made = Agent(folder / "home", folder / "tree")
+    assert made("manage_index", action="create", path=".", wait=60).facts["status"] == "ok"
+    made("memory_commit", operations=[{"op": "set", "id": "note:a", "value": {"n": 1}}])
+    yield made
+    made.desk.close()
+
+
+@pytest.mark.shows("MCP-REFUSALS-HELP")
+@pytest.mark.parametrize(("tool", "arguments", "helps"), REFUSALS)
+def test_a_refusal_ends_with_a_call_that_works(
+    settled: Agent, tool: str, arguments: dict[str, Any], helps: str
+) -> None:
+    refused = settled(tool, **arguments)
+    assert refused.facts.get("continue", {}).get("tool") == helps, refused.text
+    followed = settled.next(refused)
+    assert not followed.failed, followed.text
+    assert followed.text != refused.text
+
+
+@pytest.mark.shows("MCP-REFUSALS-HELP")
+def test_several_trees_of_which_one_is_not_indexed_say_so(settled: Agent) -> None:
+    found = settled("search_code", query="alpha", path=[".", str(settled.home)])
+    assert "cart.py" in found.text
+    assert f"['{settled.home}' is not indexed" in found.text
+
+
+def test_pi_gets_the_words_that_its_own_read_has(settled: Agent) -> None:
+    call = Call(settled.desk, settled.caller, {}, {"holdfast/leaf": "0123"})
+    refused = carry_out(TOOLS["read"], call, {"path": "crat.py"})
+    assert refused.text.startswith("ENOENT: no such file or directory, access")
+    assert "\n" not in refused.text
+
+
+@pytest.mark.shows("SEQ-MCP-SINCE")
+def test_clones_since_a_revision_are_those_that_a_change_made(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    block = "".join(f"value_{n} = compute({n}, other={n})\n" for n in range(12))
+
+    def git(*words: str) -> None:
+        identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", "-C", str(tree), *identity, *words], check=True)
+
+    git("init", "-q")
+    for name in "ab":
+        (tree / f"{name}.py").write_text(block)
+    git("add", "-A")
+    git("commit", "-q", "-m", "one")
+    agent = Agent(tmp_path / "home", tree)
+    try:
+        assert len(agent("clones", min_tokens=20).facts["groups"]) == 1
+        assert agent("clones", min_tokens=20, since="HEAD").facts["groups"] == []
+        (tree / "c.py").write_text(block)
+        (group,) = agent("clones", min_tokens=20, since="HEAD").facts["groups"]
+        assert group["count"] == 3
+        refused = agent("clones", since="no-such")
+        assert refused.failed
+        assert "'no-such' is no revision" in refused.text
+        assert agent.next(refused).facts["status"] == "ok"
+    finally:
+        agent.desk.close()
+
+
+@pytest.mark.shows("SEQ-CANCEL")
+def test_a_locate_that_was_cancelled_ends_between_parts(settled: Agent) -> None:
+    snippet = "alpha ( ) zz return " * 200
+    asked = 0
+
+    def cancelled() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 20
+
+    call = Call(settled.desk, settled.caller, {}, cancelled=cancelled)
+    answer = carry_out(TOOLS["locate"], call, {"snippet": snippet})
+    assert answer.failed
+    assert answer.text == "the caller cancelled it"
+    assert asked == 21
