@@ -208,7 +208,7 @@ class SqliteBackend:
             return _segment(connection, number, self._dimension)
 
         change = decode_change(_meta(connection, "change"))
-        if known is not None and change is not None and change.before == known[0]:
+        if known is not None and change is not None and change.leads(known[0], identity):
             places = ", ".join("?" * len(change.added))
             added = _rows(connection, f"{files} AND id IN ({places})", change.added)
             made = followed(known[1], change, added, load, digests)
@@ -613,11 +613,11 @@ class SqliteWriter:
             (stat.size_bytes, stat.mtime_ns, stat.ctime_ns, path, entry.digest),
         )
 
-    def _change(self) -> str | None:
+    def _change(self, identity: Identity) -> str | None:
         """What a reader of the last generation has to take note of; None is all there is."""
         if not self._followable or len(self._removed) + len(self._added) > CHANGE_FILES_MAX:
             return None
-        change = Change(self._before, tuple(self._removed), tuple(self._added))
+        change = Change(self._before, identity, tuple(self._removed), tuple(self._added))
         return encode_change(change)
 
     def publish(self, marker: str, taken_ns: int) -> Identity:
@@ -630,7 +630,7 @@ class SqliteWriter:
             "taken_ns": taken_ns,
             "run": identity[1],
             "marker": marker,
-            "change": self._change(),
+            "change": self._change(identity),
         }
         self._connection.executemany(
             "INSERT OR REPLACE INTO meta VALUES (?,?)", list(values.items())
