@@ -26,7 +26,7 @@ class Defining:
 
 @pytest.mark.shows("SEARCH-CORPUS-FOLLOWS")
 def test_no_number_is_given_to_two_names() -> None:
-    segments = [Defining([f"name_{(7 * n + k) % 900}" for k in range(300)]) for n in range(24)]
+    segments = [Defining([f"name_{(7 * n + k) % 9_000}" for k in range(3_000)]) for n in range(24)]
     callables = Callables()
     found: dict[int, Named] = {}
     begin = threading.Barrier(6)
