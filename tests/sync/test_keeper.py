@@ -210,3 +210,18 @@ def test_a_late_save_does_not_undo_what_was_kept_at_once(kept: Kept) -> None:
     answer = world.peer().open("S", token=peer.token, seen=1)["ok"]
     assert answer["resumed"] is True
     assert upserts(answer["sync"]) == [("b", 2)]
+
+
+def test_several_sessions_are_renewed_together(tmp_path: Path) -> None:
+    """Rows were joined into one statement that could bind what is compared only once."""
+    rows = SessionFile(tmp_path / "sessions.db")
+    try:
+        rows.put([(SPACE, f"s{n}", 100, f'{{"by": "us", "n": {n}}}') for n in range(3)])
+        fresh = [(SPACE, f"s{n}", 200, f'{{"by": "us", "n": {n + 10}}}') for n in range(3)]
+        ours = ['"us"', '"us"', '"them"']
+        rows.renew([(*row, by) for row, by in zip(fresh, ours, strict=True)])
+        assert rows.get(SPACE, "s0") == fresh[0]
+        assert rows.get(SPACE, "s1") == fresh[1]
+        assert rows.get(SPACE, "s2") == (SPACE, "s2", 100, '{"by": "us", "n": 2}'), "of another"
+    finally:
+        rows.close()
