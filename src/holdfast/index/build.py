@@ -32,7 +32,7 @@ from holdfast.index.progress import Meter, Report
 from holdfast.index.workers import Recipe, prepare_all
 
 CHUNKS_MAX = 450_000
-KEEP_EVERY_FILES = 200
+KEEP_EVERY_FILES = 64
 EMBED_EVERY_CHUNKS = 1024
 
 

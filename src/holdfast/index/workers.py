@@ -32,7 +32,7 @@ from holdfast.index.prepare import (
 )
 
 POOL_BYTES_MIN = 400_000
-BATCH_BYTES = 150_000
+BATCH_BYTES = 80_000
 BATCH_FILES = 32
 
 
