@@ -36,9 +36,6 @@ BLOCK_ROWS = 256
 too few for a matrix library to share among threads, which on a busy machine wait for each other."""
 
 ASKED_BEFORE_TABLE = 2
-"""After so many questions what every row is worth is worked out for all of them."""
-FLOATS_MAX = 8_000_000
-"""Up to so many numbers a corpus keeps its vectors as floats as well: 32 MB."""
 KEPT_MAX = 4
 """For how many ways of choosing files it is remembered which they choose."""
 PRODUCTS_ALONE = 250_000
@@ -116,7 +113,6 @@ class Corpus:
         self._norms: dict[object, NDArray[np.float32]] = {}
         self._kept: dict[Callable[[str], bool], NDArray[np.int8]] = {}
         self._asked = 0
-        self._floats: dict[Segment, NDArray[np.float32]] = {}
         self._lock = threading.Lock()
 
     @cached_property
@@ -322,27 +318,10 @@ class Corpus:
             segment = part.segment
             if segment.vectors.shape[1] == len(asked):
                 out = near[first : first + segment.rows]
-                _products(self._vectors(segment), asked, out)
+                _products(segment.vectors, asked, out)
                 out *= segment.scales
         near *= scale
         return near
-
-    def _vectors(self, segment: Segment) -> NDArray[Any]:
-        """The vectors of a segment; as floats once several questions were asked of a small corpus.
-
-        Turning them into floats takes longer than the products do.
-        """
-        import numpy as np
-
-        if self._asked <= ASKED_BEFORE_TABLE or self.rows * self.dimension > FLOATS_MAX:
-            return segment.vectors
-        with self._lock:
-            found = self._floats.get(segment)
-        if found is None:
-            found = segment.vectors.astype(np.float32)
-            with self._lock:
-                self._floats[segment] = found
-        return found
 
     def nearness_of(
         self, vector: NDArray[np.float32], rows: NDArray[np.int64]
@@ -412,17 +391,18 @@ class Corpus:
         return near
 
 
-def _products(vectors: NDArray[Any], asked: NDArray[np.float32], out: NDArray[np.float32]) -> None:
+def _products(
+    vectors: NDArray[np.int8], asked: NDArray[np.float32], out: NDArray[np.float32]
+) -> None:
     """The inner product of each row with whole numbers, into `out`."""
     import numpy as np
 
-    whole = vectors.dtype == np.float32
     block = np.empty((min(BLOCK_ROWS, len(vectors)), len(asked)), dtype=np.float32)
     for at in range(0, len(vectors), BLOCK_ROWS):
         rows = vectors[at : at + BLOCK_ROWS]
-        if not whole:
-            np.copyto(block[: len(rows)], rows)
-        np.dot(rows if whole else block[: len(rows)], asked, out=out[at : at + BLOCK_ROWS])
+        floats = block[: len(rows)]
+        np.copyto(floats, rows)
+        np.dot(floats, asked, out=out[at : at + BLOCK_ROWS])
 
 
 def _levels(vector: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:
