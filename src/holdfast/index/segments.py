@@ -128,6 +128,7 @@ class Change:
     """What made a generation of the one before: files that went, and files that came."""
 
     before: Identity
+    after: Identity
     removed: Sequence[int]
     added: Sequence[int]
 
@@ -137,15 +138,16 @@ CHANGE_FILES_MAX = 1_000
 
 
 def encode_change(change: Change) -> str:
-    return json.dumps([list(change.before), sorted(change.removed), sorted(change.added)])
+    ends = [list(change.before), list(change.after)]
+    return json.dumps([*ends, sorted(change.removed), sorted(change.added)])
 
 
 def decode_change(text: object) -> Change | None:
     """The inverse of `encode_change`; None when there is nothing of the kind."""
     if not isinstance(text, str):
         return None
-    (generation, run), removed, added = json.loads(text)
-    return Change((generation, run), removed, added)
+    before, after, removed, added = json.loads(text)
+    return Change((before[0], before[1]), (after[0], after[1]), removed, added)
 
 
 def followed(

@@ -52,7 +52,8 @@ SCHEMA_VERSION = 2
 """The tables' version, in `user_version`.
 
 - 1: meta, file, facts, vector, chunk, posting.
-- 2: meta, file, facts, chunk, segment: our own postings and vectors.
+- 2: meta, file, facts, chunk, segment: our own postings and vectors. `change` in meta may say what
+  the last generation changed of the one before; without it, or for another one, all is read.
 """
 
 _TABLES = """
@@ -209,7 +210,11 @@ class SqliteBackend:
             return _segment(connection, number, self._dimension)
 
         change = decode_change(_meta(connection, "change"))
-        if known is not None and change is not None and change.before == known[0]:
+        if (
+            known is not None
+            and change is not None
+            and (change.before, change.after) == (known[0], identity)
+        ):
             places = ", ".join("?" * len(change.added))
             added = _rows(connection, f"{files} AND id IN ({places})", change.added)
             made = followed(known[1], change, added, load, digests)
@@ -608,11 +613,11 @@ class SqliteWriter:
             (stat.size_bytes, stat.mtime_ns, stat.ctime_ns, path, entry.digest),
         )
 
-    def _change(self) -> str | None:
+    def _change(self, identity: Identity) -> str | None:
         """What a reader of the last generation has to take note of; None is all there is."""
         if not self._followable or len(self._removed) + len(self._added) > CHANGE_FILES_MAX:
             return None
-        change = Change(self._before, tuple(self._removed), tuple(self._added))
+        change = Change(self._before, identity, tuple(self._removed), tuple(self._added))
         return encode_change(change)
 
     def publish(self, marker: str, taken_ns: int) -> Identity:
@@ -625,7 +630,7 @@ class SqliteWriter:
             "taken_ns": taken_ns,
             "run": identity[1],
             "marker": marker,
-            "change": self._change(),
+            "change": self._change(identity),
         }
         self._connection.executemany(
             "INSERT OR REPLACE INTO meta VALUES (?,?)", list(values.items())
