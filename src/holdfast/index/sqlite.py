@@ -51,7 +51,8 @@ SCHEMA_VERSION = 2
 """The tables' version, in `user_version`.
 
 - 1: meta, file, facts, vector, chunk, posting.
-- 2: meta, file, facts, chunk, segment: our own postings and vectors.
+- 2: meta, file, facts, chunk, segment: our own postings and vectors. `change` in meta may say what
+  the last generation changed of the one before; without it, or for another one, all is read.
 """
 
 _TABLES = """

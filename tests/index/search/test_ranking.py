@@ -6,6 +6,7 @@ import itertools
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -149,6 +150,24 @@ def test_a_backend_that_stays_open_answers_as_one_that_was_just_opened(
         assert [hit.signals for hit in one.hits] == [hit.signals for hit in other.hits]
         opened.close()
     stays.close()
+
+
+@pytest.mark.shows("SEARCH-CORPUS-FOLLOWS")
+def test_a_note_of_another_generation_is_not_followed(backend: Backend, tmp_path: Path) -> None:
+    # A writer that leaves no note leaves the last one behind; who was away for both must not go by
+    # it.
+    publish(backend, tree(a=FUNCTION.format("first", "x")))
+    assert paths(ask(backend, "first")) == ["a.py"]
+    other = SqliteBackend(tmp_path / "roots", DIMENSION)
+    publish(other, tree(b=FUNCTION.format("second", "x")), whole=False)
+    (note,) = (tmp_path / "roots").glob("*.sqlite")
+    with apsw.Connection(str(note)) as connection:
+        kept = connection.execute("SELECT value FROM meta WHERE key = 'change'").fetchone()
+    publish(other, tree(c=FUNCTION.format("third", "x")), whole=False)
+    with apsw.Connection(str(note)) as connection:
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'change'", kept)
+    assert paths(ask(backend, "third"))[0] == "c.py"
+    other.close()
 
 
 @pytest.mark.shows("SEARCH-FIND-KEEP")

@@ -36,6 +36,7 @@ BLOCK_ROWS = 256
 too few for a matrix library to share among threads, which on a busy machine wait for each other."""
 
 ASKED_BEFORE_TABLE = 2
+"""After so many questions it is worked out for all rows what a word in each is worth."""
 KEPT_MAX = 4
 """For how many ways of choosing files it is remembered which they choose."""
 PRODUCTS_ALONE = 250_000
