@@ -32,6 +32,7 @@ from holdfast.sequence.shelf import Shelf, facts_of
 from holdfast.sequence.suffix.backends import Backend
 from holdfast.sequence.suffix.query import Live
 from holdfast.sequence.suffix.segment import Segment, build
+from holdfast.sequence.suffix.statistics import lows_of
 from holdfast.sequence.suffix.stream import Document, stream_of
 from holdfast.sequence.tokens import compiled
 from holdfast.sequence.tokens.families import family_of
@@ -136,6 +137,7 @@ def measure(bench: Bench, tokens_goal: int) -> None:
         f"{peak * 2**20 / count:.0f} B/token",
     )
     locating(bench, segment, texts)
+    matching(bench, segment)
     resident(bench, target)
     changing(bench, documents)
     cloning(bench, documents)
@@ -185,6 +187,24 @@ def locating(bench: Bench, segment: Segment, texts: list[bytes]) -> None:
     )
     missing, _ = least(lambda: joined.find(b"\1 nowhere at all \1"))
     bench.judged("bytes.find of what is not there", "", missing / middle, ">=", 50)
+
+
+def matching(bench: Bench, segment: Segment) -> None:
+    """Matching statistics of ever longer runs of the tree, a token changed now and then."""
+    corpus = Corpus([Live(segment)])
+    made, _ = least(lambda: lows_of(segment), 1)
+    bench.row("matching statistics, minima made once", f"{made * 1e3:.0f} ms")
+    per_token: dict[int, float] = {}
+    for size in (1_000, 4_000, 16_000):
+        words = [segment.word(token) for token in segment.tokens[:size] if token]
+        words[500::1_000] = [b"\0nowhere"] * len(words[500::1_000])
+        took, _ = least(lambda words=words: corpus.matching_statistics(words), 2)  # type: ignore[misc]
+        per_token[size] = took / len(words)
+    bench.row(
+        "matching statistics, per token of 1,000 / 4,000 / 16,000",
+        " / ".join(f"{each * 1e6:.1f}" for each in per_token.values()) + " us",
+        f"{per_token[16_000] / per_token[1_000]:.2f}x from 1,000 to 16,000",
+    )
 
 
 def resident(bench: Bench, path: Path) -> None:

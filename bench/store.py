@@ -134,6 +134,24 @@ def group_rate(store: Store, writers: int, commits: int) -> float:
     return writers * each_writes / (time.perf_counter() - start)
 
 
+def thread_rate(store: Store, writers: int, commits: int) -> float:
+    """The same, where each writer is a thread that sleeps until it is answered."""
+    each_writes = max(1, commits // writers)
+
+    def write(name: str) -> None:
+        for n in range(1, each_writes + 1):
+            store.transact(name, set_commit(n, f"doc:{next(documents)}"))
+
+    names = [f"t{random.randrange(2**48):x}-{w}" for w in range(writers)]
+    threads = [threading.Thread(target=write, args=(name,)) for name in names]
+    start = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return writers * each_writes / (time.perf_counter() - start)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a small share, for CI")
@@ -165,15 +183,18 @@ def measure(directory: Path, scale: float) -> list[Row]:
     rows.append(Row("engine, single-operation commits", single, "commits/s"))
     rows.append(Row("engine / bare driver", share, "ratio", "≥ 0.6", share >= 0.6))
 
+    # Each turn is so long that it has its share of checkpoints.
     grouped = []
-    for _ in range(5):
-        alone = rate(lambda: writing.sets(max(50, int(500 * scale))))
+    for _ in range(7):
+        alone = rate(lambda: writing.sets(max(50, int(1_000 * scale))))
         grouped.append((alone, group_rate(store, 64, int(20_000 * scale) + 640)))
     gain = statistics.median(many / alone for alone, many in grouped)
     rows.append(
         Row("group commit, 64 writers", statistics.median(m for _, m in grouped), "commits/s")
     )
     rows.append(Row("group commit / single", gain, "ratio", "≥ 8", gain >= 8))
+    threads = statistics.median(thread_rate(store, 64, int(10_000 * scale) + 640) for _ in range(3))
+    rows.append(Row("group commit, 64 threads that wait for each commit", threads, "commits/s"))
 
     reads = percentiles(each(lambda n: store.read(f"doc:{n % 500 + 1}"), 5_000))
     rows.append(Row("current read, p50", reads["p50"], "µs", "≤ 40", reads["p50"] <= 40))

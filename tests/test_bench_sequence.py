@@ -23,6 +23,7 @@ def test_every_budget_has_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         "against plain regex, tokens as ids",
         "on disk",
         "locate, p50 of all sizes",
+        "matching statistics, per token of 1,000 / 4,000 / 16,000",
         "bytes.find p50 against locate p50",
         "one changed file searchable, p50 / worst",
         "resident after 200 questions",

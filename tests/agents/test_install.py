@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -288,3 +290,23 @@ def test_an_agent_uses_the_home_that_was_set_when_it_was_installed(
         "command": "env",
         "args": [f"HOLDFAST_HOME={tmp_path / 'other'}", "/opt/bin/holdfast", "mcp"],
     }
+
+
+def test_an_installation_that_nobody_reads_is_done_all_the_same(tmp_path: Path) -> None:
+    """`holdfast install | head -1` set up one agent and called the others broken."""
+    for folder in (".codex", ".cursor", ".pi/agent"):
+        (tmp_path / folder).mkdir(parents=True)
+    reading, writing = os.pipe()
+    os.close(reading)
+    environment = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-m", "holdfast", "install"],
+            env=environment, stdout=writing, stderr=subprocess.PIPE, timeout=60, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(writing)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert "holdfast" in (tmp_path / ".codex" / "config.toml").read_text()
+    assert "holdfast" in (tmp_path / ".cursor" / "mcp.json").read_text()
+    assert (tmp_path / ".pi" / "agent" / "extensions" / "holdfast.ts").is_file()

@@ -357,3 +357,75 @@ def test_a_seq_that_is_not_there_names_the_branch_and_those_that_are(run: Termin
     run("memory", "at", "99", code=1)
     assert "seq 99 is out of range for the default branch\n" in run.errors
     assert "hint: this branch can be read at seq 0 to 1" in run.errors
+
+
+def test_a_file_that_is_none_names_the_command_that_was_meant(
+    run: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "cart.py").write_text("def total(): ...\n")
+    (tmp_path / "lib" / "empty.py").write_text("")
+    run("index", "create")
+    run("outline", "lib/crat.py", code=1)
+    assert "holdfast: there is no file lib/crat.py\n" in run.errors
+    assert "hint: did you mean: holdfast outline lib/cart.py\n" in run.errors
+    run("outline", "lib", code=1)
+    assert "holdfast: lib is a directory\nhint: a file in it: holdfast outline lib/cart.py\n" in (
+        run.errors
+    )
+    run("calls", "lib/crat.py", "total", code=1)
+    assert "hint: did you mean: holdfast calls lib/cart.py total\n" in run.errors
+    said = run("outline", "lib/empty.py", "--symbol", "total", code=1)
+    assert "no symbol of 'lib/empty.py' is called that" in said
+
+
+def test_a_negative_number_is_a_number(run: Terminal, tmp_path: Path) -> None:
+    """`--budget -1` was told to expect an argument."""
+    (tmp_path / "a.py").write_text("def alpha(): ...\n")
+    run("index", "create")
+    run("search", "alpha", "--limit", "-1", code=2)
+    assert "limit -1" in run.errors
+
+
+def test_what_a_new_user_types_wrong_in_memory(run: Terminal, tmp_path: Path) -> None:
+    run("memory", "set", "note:a", '{"t": 1}', "--space", "team")
+    assert run("memory", "log", "note:zz", "--space", "team") == "no commit wrote note:zz\n"
+    assert run("memory", "log") == "no commits\n"
+    run("memory", "delete", "note:zz", "--space", "team", code=1)
+    assert "there is no note:zz to delete" in run.errors
+    assert "hint: holdfast memory list --space team shows what there is" in run.errors
+    run("memory", "diff", "nope", "--space", "team", code=1)
+    assert "hint: run: holdfast memory branch list --space team" in run.errors
+    run("memory", "export", "nowhere/x.jsonl", "--space", "team", code=2)
+    assert "cannot write nowhere/x.jsonl: No such file or directory" in run.errors
+    run("memory", "import", os.devnull, "--space", "new", code=1)
+    assert "cut short" in run.errors
+    run("memory", "list", "--space", "new", code=1)
+    assert "there is no space new" in run.errors, "what was refused left nothing behind"
+    run("memory", "branch", "create", "d", "--space", "team")
+    run("memory", "set", "note:a", '{"t": 2}', "--branch", "d", "--space", "team")
+    run("memory", "set", "note:a", '{"t": 3}', "--space", "team")
+    run("memory", "merge", "d", "--space", "team", code=1)
+    assert "hint: holdfast memory merge d --space team --take source|target" in run.errors
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"LC_ALL": "C"}, "grün → 日本"),
+        ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, "grün → 日本"),
+        ({"PYTHONIOENCODING": "latin-1"}, "grün \\u2192 \\u65e5\\u672c"),
+        ({"PYTHONIOENCODING": "ascii"}, "gr\\xfcn \\u2192 \\u65e5\\u672c"),
+    ],
+)
+def test_a_text_is_said_in_any_locale(tmp_path: Path, settings: dict[str, str], said: str) -> None:
+    """Where the terminal spoke no UTF-8, a file in UTF-8 was said not to be, and not shown."""
+    (tmp_path / "a.txt").write_text("grün → 日本\n", encoding="utf-8")
+    plain = {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "LANG", "PYTHON"))}
+    ended = subprocess.run(
+        [sys.executable, "-m", "holdfast", "read", "a.txt"],
+        cwd=tmp_path, env=plain | settings, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    shown = ended.stdout.decode("latin-1" if settings.get("PYTHONIOENCODING") else "utf-8")
+    assert shown.splitlines()[0] == said

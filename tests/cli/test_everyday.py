@@ -73,6 +73,8 @@ def test_a_space_that_cannot_be_read_hides_nothing_else(home: Path, capsys: Capt
     for space in ("good", "torn"):
         assert main(["memory", "set", "note:1", '"x"', "--space", space]) == 0
     (home / "spaces" / "engine-v3" / "torn.sqlite").write_bytes(b"no database " * 1000)
+    (home / "index").mkdir()
+    (home / "index" / "registry.json").write_text("no registry")
     found: Any = facts(capsys, "status")["spaces"]
     good, torn = found
     assert (good["space"], good["seq"], "error" in good) == ("good", 1, False)
@@ -80,7 +82,8 @@ def test_a_space_that_cannot_be_read_hides_nothing_else(home: Path, capsys: Capt
     assert "damaged" in torn["error"]
     assert main(["status"]) == 0
     out = capsys.readouterr().out
-    assert "cannot be read" in out
+    assert "torn   ?    ?         12 KB  the database file is damaged" in out
+    assert "hint: run: holdfast index repair" in out
     assert "agents:" in out
     assert not (home / "run").exists(), "looking makes nothing"
 

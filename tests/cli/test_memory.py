@@ -132,14 +132,14 @@ def test_the_home_is_the_owners_alone(run: Terminal, tmp_path: Path) -> None:
     assert database.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_cut_export_is_refused_and_the_space_stays_empty(run: Terminal, tmp_path: Path) -> None:
+def test_a_cut_export_is_refused_and_makes_no_space(run: Terminal, tmp_path: Path) -> None:
     run("memory", "set", "doc:a", "1")
     run("memory", "export", "x.jsonl")
     lines = (tmp_path / "x.jsonl").read_text().splitlines()
     (tmp_path / "cut.jsonl").write_text("\n".join(lines[:-1]))
     run("memory", "import", "cut.jsonl", "--space", "copy", code=1)
     assert "cut short" in run.errors
-    assert run.json("memory", "list", "--space", "copy") == []
+    assert run.json("memory", "list", "--space", "copy", code=1)["error"] == "UnknownSpace"
 
 
 @pytest.mark.shows("TRY")

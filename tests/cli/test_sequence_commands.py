@@ -277,3 +277,12 @@ def test_a_look_can_be_called_off_between_parts(tmp_path: Path) -> None:
     with pytest.raises(InterruptedError):
         locate(corpus, source, lex(source, 0), check=check)
     assert looks == 10
+
+
+def test_more_places_than_a_machine_can_count_are_all_there_are(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("locate", "result = 0", "--path", str(tree), "--copies", str(10**30), "--json")
+    code, out, _ = run(capsys, *words)
+    assert code == 0
+    assert len(json.loads(out)["copies"]) == 3

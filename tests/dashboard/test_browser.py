@@ -393,6 +393,9 @@ def test_an_empty_home_says_what_to_do_first(browser: Browser, tmp_path: Path) -
             page = visit.page
             page.goto(f"{visit.base}/#/{place}")
             expect(page.locator("main")).to_contain_text(words)
+            if not place:
+                expect(page.locator(".tiles")).to_contain_text("none tracked yet")
+                expect(page.locator(".tiles")).not_to_contain_text("proven")
         visit.picture("empty")
     finally:
         visit.close()

@@ -169,3 +169,37 @@ def test_two_looks_at_once_do_not_spoil_each_other(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.shows("FILES-REMEMBERED")
+def test_where_times_are_not_known_to_tell_every_directory_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "_trusted", lambda root: False)
+    disk.walk(str(tmp_path), None, ahead)
+    before = os.stat(tmp_path)
+    (tmp_path / "x.py").write_text("")
+    os.utime(tmp_path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert list(disk.walk(str(tmp_path), None, ahead).stats) == ["x.py"]
+
+
+TABLE = (
+    "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+    "23 22 0:5 / /home/me/far rw - nfs4 host:/x rw\n"
+    "24 22 0:6 / /home/me/two\\040words rw - btrfs /dev/b rw\n"
+    "25 22 0:7 / /over rw - ext4 /dev/c rw\n"
+    "26 25 0:8 / /over rw - fuse.sshfs x rw\n"
+)
+
+
+@pytest.mark.shows("FILES-REMEMBERED")
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/home/me", "ext4"), ("/home/me/far", "nfs4"), ("/home/me/far/deep/er", "nfs4"),
+        ("/home/me/farther", "ext4"), ("/home/me/two words/a", "btrfs"), ("/over/x", "fuse.sshfs"),
+    ],
+)  # fmt: skip
+def test_the_kind_of_file_system_is_that_of_the_nearest_mount(path: str, kind: str) -> None:
+    assert disk.kind_at(TABLE, path) == kind
+    assert disk.kind_at("", path) == ""

@@ -11,7 +11,6 @@ from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.freshness import Overlay
 from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk
 from holdfast.index.prepare import Extract, Job, extract_facts, prepare
-from holdfast.index.search import trigrams
 from holdfast.index.search.trigrams import KeptFile
 
 
@@ -41,7 +40,7 @@ class MemoryReader:
 
     def kept_files(self) -> Iterable[KeptFile]:
         for path, file in sorted(self.files.items()):
-            rows, names = trigrams.of_file(file) if self._kept else (None, None)
+            rows, names = (file.signatures, file.names) if self._kept else (None, None)
             yield KeptFile(
                 self._numbers[path], path, file.language, file.problem, len(file.chunks), rows,
                 names,

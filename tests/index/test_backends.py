@@ -20,7 +20,6 @@ from holdfast.index.errors import BackendUnavailable
 from holdfast.index.generation import Backend, PreparedFile
 from holdfast.index.postgres import PostgresBackend
 from holdfast.index.prepare import Job, prepare_with_vectors
-from holdfast.index.search import trigrams
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.lexical import rank_lexical
 from holdfast.index.search.understand import understand
@@ -107,7 +106,7 @@ def check(backend: Backend, files: dict[str, PreparedFile], queries: list[str]) 
         kept = {file.path: file for file in reader.kept_files()}
         assert kept.keys() == files.keys()
         for path, file in files.items():
-            assert (kept[path].signatures, kept[path].names) == trigrams.of_file(file)
+            assert (kept[path].signatures, kept[path].names) == (file.signatures, file.names)
             ids = [(kept[path].number, ordinal) for ordinal in range(kept[path].chunks)]
             assert reader.texts(ids) == [
                 (identity, chunk.text) for identity, chunk in zip(ids, file.chunks, strict=True)

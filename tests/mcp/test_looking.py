@@ -217,3 +217,33 @@ def test_a_locate_that_was_cancelled_ends_between_parts(settled: Agent) -> None:
     assert answer.failed
     assert answer.text == "the caller cancelled it"
     assert asked == 21
+
+
+@pytest.mark.shows("MCP-REFUSALS-HELP")
+def test_the_call_that_helps_is_short_however_long_the_question_was(settled: Agent) -> None:
+    found = settled("search_code", query="sym:" + "x" * 50_000)
+    assert len(found.text) < 1_000
+    assert found.facts["continue"]["tool"] == "search_code"
+    refused = settled("read", path="y" * 200 + ".py")
+    assert len(refused.text.splitlines()[-1]) < 400
+
+
+def test_the_tools_speak_of_arguments_and_not_of_options(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for n in range(12):
+        body = "".join(f"value_{k} = compute({k}, other={k})\n" for k in range(20))
+        tail = f'def f{n}():\n    """{"long " * 40}\n    {n}"""\n'
+        (tree / f"m{n}.py").write_text(f"{body}\n{tail}")
+    agent = Agent(tmp_path / "home", tree)
+    try:
+        clones = agent("clones", min_tokens=10, limit=1).text
+        located = agent("locate", snippet="value_0 = compute(", copies=2).text
+        differs = agent("locate", snippet="def f3(): pass").text
+    finally:
+        agent.desk.close()
+    assert "--" not in clones + located
+    assert "(copies=N lists more)" in located
+    shown = next(line for line in differs.splitlines() if "the tree has" in line)
+    assert shown.endswith("…` at m3.py:23")
+    assert len(shown) < 120

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from holdfast.sync.access import AccessMode, Right, parse_acl, right_of
-from tests.sync.wire import SPACE, Json, Peer, World, refused, root, set_, watch
+from tests.sync.wire import SPACE, Json, Peer, World, commit, refused, root, set_, watch
 
 OWNER, WRITER, READER, STRANGER = "did:key:o", "did:key:w", "did:key:r", "did:key:s"
 ACL = {OWNER: "OWNER", WRITER: "WRITE", READER: "READ"}
@@ -206,4 +206,15 @@ def test_a_writer_whose_right_was_taken_away_elsewhere_writes_no_more() -> None:
     frames = writer.send(writer.command("branch.create", localSeq=2, name="draft"))
     assert refused(frames[-1])[0] == "SessionError"
     assert world.store.newest_seq() == before
+    world.close()
+
+
+@pytest.mark.shows("SYNC-ACL-REVOKE", "INV-6")
+def test_whoever_gives_their_right_away_hears_that_it_landed_before_they_are_let_go() -> None:
+    """The revocation came first, and the client took back a commit that had landed."""
+    world = founded()
+    owner = enter(world, OWNER, "O")
+    frames = owner.send(owner.command("transact", commit=commit(1, list_of({WRITER: "OWNER"}))))
+    assert [frame["type"] for frame in frames] == ["response", "session/revoked"]
+    assert frames[0]["ok"]["seq"] == world.store.newest_seq()
     world.close()

@@ -204,3 +204,27 @@ def test_history_is_read_in_pages_from_one_seq_to_another(world: World) -> None:
     last = peer.ask("history.read", fromSeq=7)["ok"]
     assert last["changes"][0]["branchLifecycle"]["op"] == "create"
     assert last["more"] is False
+
+
+@pytest.mark.shows("SYNC-BRANCHES")
+def test_a_branch_that_is_deleted_while_it_is_watched_stays_as_it_was(world: World) -> None:
+    writer = world.peer("writer", capabilities=["branches"])
+    watcher = world.peer("watcher", capabilities=["branches", "coverage", "removes"])
+    writer.transact(set_("a", 1), local_seq=1)
+    writer.ask("branch.create", localSeq=2, name="draft")
+    writer.transact(set_("a", link("b")), set_("b", 1), local_seq=3, branch="draft")
+    watcher.watch_set(watch("w", root("a", True), branch="draft"))
+    assert "ok" in writer.ask("branch.delete", localSeq=4, name="draft")
+    late = writer.transact(set_("a", 2), local_seq=5, branch="draft")
+    assert refused(late) == ("TransactionError", "branch is not active: draft")
+    writer.transact(set_("a", 3), local_seq=5)
+    world.now += 5_000
+    world.server.refresh()
+    assert watcher.effects() == []
+    watcher.connection.disconnected()
+    back = world.peer(capabilities=["branches", "coverage", "removes"])
+    resumed = back.open("watcher", token=watcher.token, seen=3)["ok"]
+    assert resumed["resumed"] is True
+    assert "sync" not in resumed
+    added = back.watch_add(watch("v", root("c"), branch="draft"))["ok"]["sync"]
+    assert added["upserts"] == [{"branch": "draft", "id": "c", "seq": 0, "deleted": True}]

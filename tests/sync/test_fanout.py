@@ -89,3 +89,22 @@ def test_a_document_with_many_watchers_is_read_and_written_out_once() -> None:
     # The first finds out where the document leads, the second writes it out for all the others.
     assert written_out.call_count == 2
     world.close()
+
+
+@pytest.mark.shows("SYNC-FAN-OUT", "INV-29")
+def test_a_connection_that_is_closing_is_told_nothing_and_misses_nothing() -> None:
+    """What changed was counted as sent while the frame was thrown away, and a peer of the first
+    version, which cannot say how far it got, never saw it."""
+    world = World()
+    writer, watcher = world.peer("writer"), world.peer("watcher")
+    watcher.watch_set(watch("w", root("of:a")))
+    watcher.connection.receive_binary()
+    writer.transact(set_("of:a", 1))
+    world.server.flush()
+    assert watcher.drain() == []
+    watcher.connection.disconnected()
+    back = world.peer().open("watcher", token=watcher.token)["ok"]
+    assert back["sync"]["upserts"] == [
+        {"branch": "", "id": "of:a", "seq": 1, "doc": {"value": 1}},
+    ]
+    world.close()

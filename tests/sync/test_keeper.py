@@ -170,7 +170,9 @@ def test_a_session_that_another_server_took_over_is_not_written_by_the_first(
     client could not resume there after a restart."""
     world = kept.world
     here, writer = world.peer("S"), world.peer("writer")
-    here.watch_set(watch("w", root("a")))
+    others = [world.peer(f"other-{number}") for number in range(100)]
+    for peer in (here, *others):
+        peer.watch_set(watch("w", root("a")))
     writer.transact(set_("a", 1))
     world.server.flush()  # something to save, when there is time
     other = World(str(tmp_path / "spaces"), keeper=kept.opened())
@@ -183,8 +185,11 @@ def test_a_session_that_another_server_took_over_is_not_written_by_the_first(
     here.connection.disconnected()
     kept.save()
     other.start(keeper=kept.opened())  # the second server dies, and comes back
-    back = other.peer()
-    assert back.open("S", token=there.token, seen=1)["ok"]["resumed"] is True
+    assert other.peer().open("S", token=there.token, seen=1)["ok"]["resumed"] is True
+    for number, peer in enumerate(others):
+        back = other.peer().open(f"other-{number}", token=peer.token)["ok"]
+        assert back["resumed"] is True
+        assert "sync" not in back, "what was sent was saved"
     other.close()
 
 
@@ -205,3 +210,18 @@ def test_a_late_save_does_not_undo_what_was_kept_at_once(kept: Kept) -> None:
     answer = world.peer().open("S", token=peer.token, seen=1)["ok"]
     assert answer["resumed"] is True
     assert upserts(answer["sync"]) == [("b", 2)]
+
+
+def test_several_sessions_are_renewed_together(tmp_path: Path) -> None:
+    """Rows were joined into one statement that could bind what is compared only once."""
+    rows = SessionFile(tmp_path / "sessions.db")
+    try:
+        rows.put([(SPACE, f"s{n}", 100, f'{{"by": "us", "n": {n}}}') for n in range(3)])
+        fresh = [(SPACE, f"s{n}", 200, f'{{"by": "us", "n": {n + 10}}}') for n in range(3)]
+        ours = ['"us"', '"us"', '"them"']
+        rows.renew([(*row, by) for row, by in zip(fresh, ours, strict=True)])
+        assert rows.get(SPACE, "s0") == fresh[0]
+        assert rows.get(SPACE, "s1") == fresh[1]
+        assert rows.get(SPACE, "s2") == (SPACE, "s2", 100, '{"by": "us", "n": 2}'), "of another"
+    finally:
+        rows.close()

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from holdfast.ids import SpaceId
 from holdfast.store.graph import Limits as GraphLimits
 from holdfast.store.store import Store
 from holdfast.sync.landing import Told
 from holdfast.sync.limits import Bucket, Limits
 from holdfast.sync.server import commit_now
-from tests.sync.wire import Peer, World, commit, link, refused, root, set_, upserts, watch
+from tests.sync.wire import SPACE, Peer, World, commit, link, refused, root, set_, upserts, watch
 
 
 def limited(**limits: object) -> World:
@@ -122,6 +123,25 @@ def test_a_peer_that_does_not_read_is_dropped_with_a_reason_and_may_resume() -> 
     world.close()
 
 
+@pytest.mark.shows("SYNC-LIMIT-SLOW")
+@pytest.mark.parametrize("taken_over", [True, False])
+def test_a_peer_of_the_first_version_is_sent_again_what_it_did_not_read(taken_over: bool) -> None:
+    """It was told that it had resumed and that nothing was missing."""
+    world = limited(outbox_bytes_max=4_000)
+    slow, writer = world.peer("slow"), world.peer("writer")
+    slow.watch_set(watch("w", root("a"), root("b")))
+    for number in range(10):
+        writer.transact(set_("a", "x" * 500 + str(number)))
+        world.server.flush()
+    assert slow.connection.closing is not None
+    if not taken_over:
+        slow.connection.disconnected()
+    answer = world.peer().open("slow", token=slow.token, seen=0)["ok"]
+    assert answer["resumed"] is True
+    assert upserts(answer["sync"]) == [("a", 10), ("b", 0)]
+    world.close()
+
+
 @pytest.mark.shows("SYNC-LIMIT-COUNT")
 def test_sessions_and_watches_are_counted() -> None:
     world = limited(sessions_per_connection=2, watches_per_session=2)
@@ -151,6 +171,27 @@ def test_a_graph_that_is_too_large_is_refused_and_one_that_grew_too_large_is_let
     (frame,) = peer.drain()
     assert frame["type"] == "session/revoked"
     assert frame["reason"].startswith("watch-failed")
+    world.close()
+
+
+@pytest.mark.shows("SYNC-LIMIT-GRAPH", "INV-36")
+def test_a_session_that_is_let_go_while_it_asks_for_more_gets_nothing_more() -> None:
+    """What had changed is sent before a watch is added, and that was when its graph proved too
+    large: it was revoked, answered as if nothing had happened, and went on being told."""
+    world = limited(graph=GraphLimits(entities=3))
+    writer, peer = world.peer("W"), world.peer("A", capabilities=["coverage"])
+    writer.transact(*[set_(f"d{n}", link(f"d{n + 1}")) for n in range(6)], set_("top", 1))
+    peer.watch_set(watch("w", root("top", True)))
+    writer.transact(set_("top", link("d0")))
+    revoked, answer = peer.send(
+        peer.command("session.watch.add", watches=[watch("v", root("other"))])
+    )
+    assert revoked["type"] == "session/revoked"
+    assert refused(answer)[0] == "SessionError"
+    writer.transact(set_("other", 1), set_("top", 2))
+    world.server.flush()
+    assert peer.drain() == []
+    assert world.server.spaces[SpaceId(SPACE)].tracked == 0
     world.close()
 
 

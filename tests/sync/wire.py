@@ -96,8 +96,10 @@ class Peer:
         return [json.loads(frame) for frame in frames]
 
     def ask(self, kind: str, **members: Any) -> Json:
-        """Send a command of the session; the last frame, which must be its response."""
+        """Send a command of the session; its response, which only a revocation may follow."""
         frames = self.send(self.command(kind, **members))
+        while frames and frames[-1]["type"] == "session/revoked":
+            frames.pop()
         assert frames, f"{kind} was not answered"
         assert frames[-1]["type"] == "response", frames
         answer: Json = frames[-1]

@@ -8,7 +8,7 @@ import shlex
 from typing import Any
 
 from holdfast.app import App
-from holdfast.cli.envelopes import exit_code, spoken
+from holdfast.cli.envelopes import exit_code, no_file, spoken
 from holdfast.cli.output import print_json
 from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph
 
@@ -43,8 +43,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    index = App.from_environment().open_index()
     file = args.file if args.path else os.path.abspath(args.file)
+    whole = os.path.join(args.path or "", file)
+    if not os.path.isfile(whole):
+        raise no_file(args.file, whole, "calls", args.symbol)
+    index = App.from_environment().open_index()
     key = "symbolId" if args.symbol.startswith("sym_") else "symbolLabel"
     reference: Any = {"file": file, key: args.symbol}
     try:

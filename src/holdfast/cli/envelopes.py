@@ -7,6 +7,8 @@ import re
 import shlex
 from collections.abc import Mapping
 
+from holdfast.cli.failures import Refused
+
 OK, REFUSED = 0, 1
 
 _CALL = re.compile(
@@ -33,6 +35,22 @@ def spoken(text: str, path: str = "") -> str:
         return f"{said} or `{f'holdfast index create --force {where}'.strip()}`" if force else said
 
     return _CALL.sub(command, text)
+
+
+def no_file(typed: str, whole: str, command: str, *rest: str) -> Refused:
+    """A file that is not one: the same command on what may have been meant."""
+    from holdfast.reading.errors import Unreadable
+    from holdfast.reading.suggest import listed, suggestion
+
+    is_folder = os.path.isdir(whole)
+    kind = "EISDIR" if is_folder else "ENOENT"
+    found = suggestion(Unreadable(kind, "", "", whole), os.path.abspath(whole), listed)
+    said = f"{typed} is a directory" if is_folder else f"there is no file {typed}"
+    hint = ""
+    if found is not None:
+        near = shlex.join(["holdfast", command, os.path.relpath(found.path), *rest])
+        hint = f"{found.why}: {near}"
+    return Refused("IsDirectory" if is_folder else "NoSuchFile", said, hint)
 
 
 def as_typed(file: str, asked: str) -> str:

@@ -14,7 +14,7 @@ from holdfast.agents.clients import CLIENTS, Client, Place
 from holdfast.agents.plan import Edit, Receipts, apply
 from holdfast.app import App
 from holdfast.cli import output
-from holdfast.cli.output import print_json, styled
+from holdfast.cli.output import nobody_need_read, print_json, styled
 from holdfast.errors import HoldfastError, UsageError
 
 
@@ -139,7 +139,8 @@ def _one(
         elif not install:
             receipts.put(key, None)
     if not args.json:
-        _show(client, needed, kept, args.dry_run, install=install)
+        with nobody_need_read():
+            _show(client, needed, kept, args.dry_run, install=install)
     return {
         "client": client.name,
         "status": "unchanged" if not needed else "planned" if args.dry_run else "written",

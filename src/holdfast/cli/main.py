@@ -10,6 +10,8 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
+from typing import TextIO
 
 from holdfast import __version__
 from holdfast.errors import HoldfastError, UsageError
@@ -112,6 +114,20 @@ def _say_what_happens() -> None:
     logging.getLogger("holdfast").setLevel(logging.DEBUG)
 
 
+def _able_to_say_anything(stream: TextIO) -> None:
+    """Have a stream of another encoding than UTF-8 take all text.
+
+    A pipe gets UTF-8, for whoever reads it wants the very text; a terminal, or whoever chose an
+    encoding, gets what cannot be said in it as an escape.
+    """
+    if not isinstance(stream, TextIOWrapper) or stream.encoding.lower().replace("-", "") == "utf8":
+        return
+    if stream.isatty() or os.environ.get("PYTHONIOENCODING"):
+        stream.reconfigure(errors="backslashreplace")
+    else:
+        stream.reconfigure(encoding="utf-8")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 ok, 1 a tool said no, 2 usage, 3 transport."""
     argv = sys.argv[1:] if argv is None else list(argv)
@@ -120,6 +136,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        _able_to_say_anything(stream)
     if os.environ.get("HOME") == "":
         del os.environ["HOME"]  # else home would be /; unset, the password database says it
     while argv[:1] in (["-v"], ["--verbose"]):

@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from holdfast.app import App
-from holdfast.cli.envelopes import exit_code, spoken
+from holdfast.cli.envelopes import exit_code, no_file, spoken
 from holdfast.cli.output import print_json
 from holdfast.index.tools.outline import file_outline
 
@@ -20,8 +20,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    index = App.from_environment().open_index()
     file = args.file if args.path else os.path.abspath(args.file)
+    whole = os.path.join(args.path or "", file)
+    if not os.path.isfile(whole):
+        raise no_file(args.file, whole, "outline")
+    index = App.from_environment().open_index()
     try:
         answer: Any = file_outline(
             index,

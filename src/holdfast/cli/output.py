@@ -97,6 +97,17 @@ class Progress:
 
 
 @contextmanager
+def nobody_need_read() -> Iterator[None]:
+    """What is said in here may go unread (`| head`); what is done goes on all the same."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The descriptor too, else Python would complain of it at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
 def ended_at_once() -> Iterator[None]:
     """Ctrl-C ends the process itself, for work in compiled steps that last many seconds.
 

@@ -39,7 +39,7 @@ operators, anywhere in the query:
 A backslash in front makes plain text of an operator."""
 
 
-_OPERATOR_WORD = re.compile(r"-path:")
+_OPERATOR_WORD = re.compile(r"-path:|-[0-9]")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

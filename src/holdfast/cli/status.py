@@ -22,12 +22,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     app = App.from_environment()
+    codebases, problem = _codebases(app)
     facts: dict[str, Any] = {
         "version": __version__,
         "home": str(app.home),
         "database": app.database_url is not None,
         "host": _host(app),
-        "codebases": _codebases(app),
+        "codebases": codebases,
+        **problem,
         "spaces": _spaces(app),
         "agents": _agents(args),
     }
@@ -45,14 +47,17 @@ def _host(app: App) -> dict[str, Any] | None:
     return running(rendezvous_of(environment, make=False))
 
 
-def _codebases(app: App) -> list[dict[str, Any]]:
+def _codebases(app: App) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """The tracked trees; or none, and why they cannot be told."""
     if not (app.home / "index").is_dir() and app.database_url is None:
-        return []
+        return [], {}
     from holdfast.index.tools.listing import list_codebases
 
     index = app.open_index()
     try:
-        return list_codebases(index)["codebases"]
+        return list_codebases(index)["codebases"], {}
+    except HoldfastError as error:
+        return [], {"codebasesError": str(error), "codebasesHint": error.hint}
     finally:
         index.close()
 
@@ -102,6 +107,9 @@ def _show(facts: dict[str, Any]) -> None:
             (_short(row["path"]), row["section"], row["detail"] or "") for row in facts["codebases"]
         ]
         print_table(("codebase", "state", "detail"), rows)
+    elif "codebasesError" in facts:
+        print(styled(facts["codebasesError"], output.RED))
+        print(f"hint: {facts['codebasesHint']}")
     else:
         print("no codebase is indexed; holdfast index create PATH makes an index")
     print()

@@ -32,7 +32,7 @@ from holdfast.index.progress import Meter, Report
 from holdfast.index.workers import Recipe, prepare_all
 
 CHUNKS_MAX = 450_000
-KEEP_EVERY_FILES = 200
+KEEP_EVERY_FILES = 64
 EMBED_EVERY_CHUNKS = 1024
 
 
@@ -221,6 +221,7 @@ class _Run:
         tools, content = self._tools, self._tools.content
         ready: dict[str, PreparedFile] = {}
         keys: dict[str, bytes] = {}
+        any_kept = content.has_prepared()
 
         def missing() -> Iterator[Job]:
             for path in todo:
@@ -228,7 +229,7 @@ class _Run:
                 if job is None:
                     continue
                 key = keys[path] = prepared_key(path, job.entry.digest, tools.maker)
-                packed = content.prepared(key)
+                packed = content.prepared(key) if any_kept else None
                 kept = unpack(packed, job, tools.provider.dimension) if packed else None
                 if kept is not None:
                     ready[path] = kept

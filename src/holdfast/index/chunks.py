@@ -32,6 +32,7 @@ SMALL = frozenset({"constant", "variable", "key"})
 SMALL_BYTES = 600
 TRIES = 8
 
+_CLOSING = b"})]"
 _BLOCK = re.compile(
     r"(?:^|_)(?:block|body|statements|program|module|file|unit|chunk|statement|list|declarations|"
     r"object|array|dictionary|map|hash|constructor|clause|case|arm|switch|group|content|source_file)$"
@@ -148,12 +149,19 @@ def _boundary(
     """The line at which the next piece should start, within `first` + 1 to `last` + 1."""
     earliest = first + 1 + (last - first) // 3
     candidates = []
+    at = starts[earliest - 1]
+    blank = not source[starts[earliest - 2] : at].strip()
     for line in range(earliest, last + 2):
-        text = source[starts[line - 1] : starts[line]]
+        until = starts[line]
+        text = source[at:until]
+        at = until
         body = text.lstrip(b" \t")
-        if body.strip() and body[:1] not in b"})]":
-            blank = not source[starts[line - 2] : starts[line - 1]].strip()
+        if not body or body.isspace():
+            blank = True
+            continue
+        if body[0] not in _CLOSING:
             candidates.append((len(text) - len(body), not blank, -line))
+        blank = False
     candidates.sort()
     for indent, _, negative in candidates[:TRIES]:
         if root is None or _starts_statement(root, starts[-negative - 1] + indent):

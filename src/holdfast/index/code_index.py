@@ -6,8 +6,8 @@ decides nothing itself and starts nothing by itself.
 
 from __future__ import annotations
 
+import os
 import threading
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -69,7 +69,7 @@ class CodeIndex:
     content: ContentStore
     extract: Extract = extract_facts
     now: Callable[[], datetime] = _now
-    new_id: Callable[[], str] = lambda: uuid.uuid4().hex
+    new_id: Callable[[], str] = lambda: os.urandom(16).hex()
     start: Callable[[Callable[[], None]], None] = run_in_thread
     processes: int | None = None
     schema_version: str = SCHEMA_VERSION

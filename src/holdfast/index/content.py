@@ -28,6 +28,7 @@ CONTENT_VERSION = 1
 """
 
 BYTES_MAX = 2 * 1024**3
+PAGE_BYTES = 16_384
 _TABLES = """
 CREATE TABLE prepared (key BLOB PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE vector (key BLOB PRIMARY KEY, row BLOB NOT NULL) WITHOUT ROWID;
@@ -40,6 +41,8 @@ class _Kept(msgspec.Struct, array_like=True, gc=False):
     facts: bytes
     postings: bytes
     vectors: bytes
+    signatures: bytes
+    names: bytes
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -47,10 +50,13 @@ _decoder = msgspec.msgpack.Decoder(_Kept)
 
 
 def pack(file: PreparedFile) -> bytes:
-    """What cost something to make of a file: its facts, its postings and its vectors."""
+    """What cost something to make of a file: its facts, what it is found by, and its vectors."""
     return _encoder.encode(
-        _Kept(file.language, file.problem, file.facts, file.postings, file.vectors)
-    )
+        _Kept(
+            file.language, file.problem, file.facts, file.postings, file.vectors, file.signatures,
+            file.names,
+        )
+    )  # fmt: skip
 
 
 def unpack(data: bytes, job: Job, dimension: int) -> PreparedFile | None:
@@ -69,7 +75,7 @@ def unpack(data: bytes, job: Job, dimension: int) -> PreparedFile | None:
         return None
     return PreparedFile(
         job.path, job.entry, kept.language, kept.problem, kept.facts, chunks, kept.postings,
-        kept.vectors,
+        kept.vectors, kept.signatures, kept.names,
     )  # fmt: skip
 
 
@@ -100,6 +106,7 @@ class ContentStore:
                     os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
                 connection = apsw.Connection(str(self._path))
                 connection.set_busy_timeout(1000)
+                connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # for a new file
                 connection.execute("PRAGMA journal_mode=WAL").fetchall()
                 connection.execute("PRAGMA synchronous=OFF")
                 if connection.pragma("user_version") != CONTENT_VERSION:
@@ -112,6 +119,16 @@ class ContentStore:
             except (OSError, apsw.Error):
                 return None
         return self._connection
+
+    def has_prepared(self) -> bool:
+        """Whether anything was kept; if not, looking for it is in vain."""
+        connection = self._open(create=False)
+        if connection is None:
+            return False
+        try:
+            return connection.execute("SELECT 1 FROM prepared LIMIT 1").fetchone() is not None
+        except apsw.Error:
+            return False
 
     def prepared(self, key: bytes) -> bytes | None:
         return self._get("SELECT data FROM prepared WHERE key = ?", key)

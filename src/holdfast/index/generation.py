@@ -38,7 +38,7 @@ class PreparedFile:
     """A file with everything known of it.
 
     `postings` is a segment with one row for each chunk, packed; `vectors` holds one float32 row for
-    each.
+    each. `signatures` and `names` are what exact search looks at, see `search.trigrams`.
     """
 
     path: str
@@ -49,6 +49,8 @@ class PreparedFile:
     chunks: tuple[PreparedChunk, ...]
     postings: bytes
     vectors: bytes
+    signatures: bytes = b""
+    names: bytes = b""
 
 
 ChunkId = tuple[int, int]

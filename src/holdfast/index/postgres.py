@@ -22,7 +22,6 @@ from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk, Totals
 from holdfast.index.search import segment as segment_format
-from holdfast.index.search import trigrams
 from holdfast.index.search.merging import merge
 from holdfast.index.search.trigrams import KeptFile
 from holdfast.index.segments import (
@@ -496,7 +495,7 @@ class PostgresWriter:
         ).fetchone()  # fmt: skip
         assert row is not None
         self._connection.execute(
-            "INSERT INTO trigram VALUES ($1,$2,$3)", (row[0], *trigrams.of_file(file))
+            "INSERT INTO trigram VALUES ($1,$2,$3)", (row[0], file.signatures, file.names)
         )
         self._copy(
             "chunk (file_id, ordinal, start_line, end_line, symbol_id, label, kind, text)",

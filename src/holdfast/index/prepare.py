@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from holdfast.files.policy import language_of, unfit
 from holdfast.files.snapshot import Entry
@@ -11,8 +11,9 @@ from holdfast.index import facts as facts_of
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.facts import MODULE, Chunk, FileFacts, Problem, Span
 from holdfast.index.generation import PreparedChunk, PreparedFile
+from holdfast.index.search import trigrams
 from holdfast.index.search.fields import fields_of
-from holdfast.index.search.postings import postings
+from holdfast.index.search.postings import Rows, postings
 from holdfast.index.search.terms import WORD
 
 Extract = Callable[[str, bytes], FileFacts]
@@ -29,7 +30,7 @@ PREPARED_VERSION = 4
 1: chunks with header and body words.
 2: chunks, and postings by field.
 3: files without an extension may be for a shell.
-4: postings of a file have their terms in no order, and another digest of a body.
+4: postings of a file have their terms in no order, and another digest of a body; trigrams.
 """
 
 
@@ -44,13 +45,21 @@ class Job:
 
 def prepare(job: Job, extract: Extract) -> PreparedFile:
     """The file without vectors. Bytes not worth indexing give a file without chunks."""
-    problem = unfit(job.source)
-    if problem is not None:
-        facts = FileFacts(job.path, language_of(job.path), "", 0, len(job.source))
-        return _file(job, facts, problem, (), b"")
-    facts = extract(job.path, job.source)
-    chunks = chunks_of(job.source, facts)
-    return _file(job, facts, None, chunks, postings_of(facts, chunks))
+    return prepare_many([job], extract)[0]
+
+
+def prepare_many(jobs: Sequence[Job], extract: Extract) -> list[PreparedFile]:
+    """The same for many files, which takes less than one by one."""
+    given = []
+    for job in jobs:
+        problem = unfit(job.source)
+        if problem is not None:
+            facts = FileFacts(job.path, language_of(job.path), "", 0, len(job.source))
+            given.append(_Parsed(job, facts, problem, ()))
+        else:
+            facts = extract(job.path, job.source)
+            given.append(_Parsed(job, facts, None, chunks_of(job.source, facts)))
+    return _files(given)
 
 
 def prepare_with_vectors(job: Job, extract: Extract, provider: EmbeddingProvider) -> PreparedFile:
@@ -66,16 +75,7 @@ def with_vectors(file: PreparedFile, provider: EmbeddingProvider) -> PreparedFil
 
 
 def replace_vectors(file: PreparedFile, vectors: bytes) -> PreparedFile:
-    return PreparedFile(
-        file.path,
-        file.entry,
-        file.language,
-        file.problem,
-        file.facts,
-        file.chunks,
-        file.postings,
-        vectors,
-    )
+    return replace(file, vectors=vectors)
 
 
 def without_parser(job: Job, why: str) -> PreparedFile:
@@ -91,8 +91,7 @@ def without_parser(job: Job, why: str) -> PreparedFile:
         chunks=(Chunk(MODULE, whole),) if job.source else (),
         problems=(Problem("too_hard", 1, why),),
     )
-    chunks = chunks_of(job.source, facts)
-    return _file(job, facts, why, chunks, postings_of(facts, chunks))
+    return _files([_Parsed(job, facts, why, chunks_of(job.source, facts))])[0]
 
 
 def embedded_text(path: str, chunk: PreparedChunk) -> str:
@@ -100,23 +99,41 @@ def embedded_text(path: str, chunk: PreparedChunk) -> str:
     return f"{path}\n{chunk.label or ''}\n{chunk.text}"
 
 
-def _file(
-    job: Job,
-    facts: FileFacts,
-    problem: str | None,
-    chunks: tuple[PreparedChunk, ...],
-    packed: bytes,
-) -> PreparedFile:
-    return PreparedFile(
-        job.path,
-        job.entry,
-        facts.language or language_of(job.path),
-        problem,
-        facts_of.encode(facts),
-        chunks,
-        packed,
-        b"",
-    )
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """A file before its words are counted."""
+
+    job: Job
+    facts: FileFacts
+    problem: str | None
+    chunks: tuple[PreparedChunk, ...]
+
+    def rows(self) -> Rows:
+        chunks = self.chunks
+        return Rows(
+            fields_of(self.facts, {chunk.start: chunk.text for chunk in chunks}),
+            [(chunk.start_line, chunk.end_line) for chunk in chunks],
+            [chunk.kind for chunk in chunks],
+        )
+
+
+def _files(given: Sequence[_Parsed]) -> list[PreparedFile]:
+    packed = iter(postings([parsed.rows() for parsed in given if parsed.chunks]))
+    return [
+        PreparedFile(
+            parsed.job.path,
+            parsed.job.entry,
+            parsed.facts.language or language_of(parsed.job.path),
+            parsed.problem,
+            facts_of.encode(parsed.facts),
+            parsed.chunks,
+            next(packed) if parsed.chunks else b"",
+            b"",
+            trigrams.signatures_of(parsed.chunks, parsed.job.entry.stat.size_bytes),
+            trigrams.encode_names(parsed.facts.symbols),
+        )
+        for parsed in given
+    ]
 
 
 def chunks_of(source: bytes, facts: FileFacts) -> tuple[PreparedChunk, ...]:
@@ -141,14 +158,3 @@ def chunks_of(source: bytes, facts: FileFacts) -> tuple[PreparedChunk, ...]:
             )
         )
     return tuple(prepared)
-
-
-def postings_of(facts: FileFacts, chunks: tuple[PreparedChunk, ...]) -> bytes:
-    """What the chunks can be found by, packed."""
-    if not chunks:
-        return b""
-    return postings(
-        fields_of(facts, {chunk.start: chunk.text for chunk in chunks}),
-        [(chunk.start_line, chunk.end_line) for chunk in chunks],
-        [chunk.kind for chunk in chunks],
-    )

@@ -37,7 +37,7 @@ class Registry:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._parsed: tuple[bytes, dict[str, Record]] = (b"", {})
+        self._parsed: tuple[bytes | None, dict[str, Record]] = (None, {})
 
     def records(self) -> dict[str, Record]:
         """Every tracked root, by path. Writes nothing."""

@@ -128,8 +128,13 @@ class Change:
     """What made a generation of the one before: files that went, and files that came."""
 
     before: Identity
+    after: Identity
+    """A writer that takes no notes leaves the last ones there: they are not of its generation."""
     removed: Sequence[int]
     added: Sequence[int]
+
+    def leads(self, before: Identity, after: Identity) -> bool:
+        return (self.before, self.after) == (before, after)
 
 
 CHANGE_FILES_MAX = 1_000
@@ -137,15 +142,16 @@ CHANGE_FILES_MAX = 1_000
 
 
 def encode_change(change: Change) -> str:
-    return json.dumps([list(change.before), sorted(change.removed), sorted(change.added)])
+    moved = sorted(change.removed), sorted(change.added)
+    return json.dumps([change.before, change.after, *moved])
 
 
 def decode_change(text: object) -> Change | None:
     """The inverse of `encode_change`; None when there is nothing of the kind."""
     if not isinstance(text, str):
         return None
-    (generation, run), removed, added = json.loads(text)
-    return Change((generation, run), removed, added)
+    (old, old_run), (new, new_run), removed, added = json.loads(text)
+    return Change((old, old_run), (new, new_run), removed, added)
 
 
 def followed(

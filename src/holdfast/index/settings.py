@@ -12,7 +12,6 @@ OPENAI_API_KEY, VOYAGE_API_KEY
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -43,6 +42,8 @@ def backend_of(environment: Mapping[str, str], provider: EmbeddingProvider) -> B
             f"HOLDFAST_DATABASE_URL is no PostgreSQL address: {url.split('@')[-1]}",
             hint="it starts with postgresql://",
         )
+    import socket
+
     from holdfast.index.postgres import PostgresBackend
 
     namespace = environment.get("HOLDFAST_INDEX_NAMESPACE") or socket.gethostname()

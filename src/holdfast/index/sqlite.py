@@ -25,7 +25,6 @@ from holdfast.index.errors import HOME_HINT, BackendUnavailable, DamagedBackend
 from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk, Totals
 from holdfast.index.leases import root_key
 from holdfast.index.search import segment as segment_format
-from holdfast.index.search import trigrams
 from holdfast.index.search.merging import merge
 from holdfast.index.search.trigrams import KeptFile
 from holdfast.index.segments import (
@@ -209,7 +208,7 @@ class SqliteBackend:
             return _segment(connection, number, self._dimension)
 
         change = decode_change(_meta(connection, "change"))
-        if known is not None and change is not None and change.before == known[0]:
+        if known is not None and change is not None and change.leads(known[0], identity):
             places = ", ".join("?" * len(change.added))
             added = _rows(connection, f"{files} AND id IN ({places})", change.added)
             made = followed(known[1], change, added, load, digests)
@@ -486,6 +485,8 @@ class SqliteWriter:
         self.generation = int(_meta(connection, "generation") or 0) + 1
         self.published = False
         self._before: Identity = (self.generation - 1, str(_meta(connection, "run") or ""))
+        self._put_anew: set[str] | None = None
+        """What was put since everything was dropped: nothing else can be in the way."""
         self._load_counters()
 
     def _load_counters(self) -> None:
@@ -508,11 +509,15 @@ class SqliteWriter:
         tables = _TABLES.split(";\n", 1)[1]  # All but meta, which says what generation we are.
         self._connection.execute(tables)
         self._connection.execute("DELETE FROM trigram")
+        self._put_anew = set()
         self._load_counters()
         self._followable = False
 
     def put(self, file: PreparedFile) -> None:
-        self.remove(file.path)
+        if self._put_anew is None or file.path in self._put_anew:
+            self.remove(file.path)
+        else:
+            self._put_anew.add(file.path)
         run, stat = self._connection.execute, file.entry.stat
         number = self._next_file
         self._next_file += 1
@@ -525,7 +530,7 @@ class SqliteWriter:
              None if slot is None else self._next_segment, slot),
         )  # fmt: skip
         run("INSERT INTO facts VALUES (?,?)", (number, file.facts))
-        run("INSERT INTO trigram VALUES (?,?,?)", (number, *trigrams.of_file(file)))
+        run("INSERT INTO trigram VALUES (?,?,?)", (number, file.signatures, file.names))
         if not file.chunks:
             return
         self._connection.executemany(
@@ -608,11 +613,11 @@ class SqliteWriter:
             (stat.size_bytes, stat.mtime_ns, stat.ctime_ns, path, entry.digest),
         )
 
-    def _change(self) -> str | None:
+    def _change(self, identity: Identity) -> str | None:
         """What a reader of the last generation has to take note of; None is all there is."""
         if not self._followable or len(self._removed) + len(self._added) > CHANGE_FILES_MAX:
             return None
-        change = Change(self._before, tuple(self._removed), tuple(self._added))
+        change = Change(self._before, identity, tuple(self._removed), tuple(self._added))
         return encode_change(change)
 
     def publish(self, marker: str, taken_ns: int) -> Identity:
@@ -625,7 +630,7 @@ class SqliteWriter:
             "taken_ns": taken_ns,
             "run": identity[1],
             "marker": marker,
-            "change": self._change(),
+            "change": self._change(identity),
         }
         self._connection.executemany(
             "INSERT OR REPLACE INTO meta VALUES (?,?)", list(values.items())

@@ -26,14 +26,13 @@ from holdfast.index.generation import PreparedFile
 from holdfast.index.prepare import (
     Extract,
     Job,
-    prepare,
-    prepare_with_vectors,
+    prepare_many,
     with_vectors,
     without_parser,
 )
 
 POOL_BYTES_MIN = 400_000
-BATCH_BYTES = 150_000
+BATCH_BYTES = 80_000
 BATCH_FILES = 32
 
 
@@ -75,13 +74,14 @@ _decoder = msgspec.msgpack.Decoder(list[PreparedFile])
 
 def _prepare_batch(jobs: list[Job]) -> bytes:
     assert _recipe is not None
-    return _encoder.encode([_make(job, _recipe) for job in jobs])
+    return _encoder.encode(_make(jobs, _recipe))
 
 
-def _make(job: Job, recipe: Recipe) -> PreparedFile:
+def _make(jobs: Sequence[Job], recipe: Recipe) -> list[PreparedFile]:
+    files = prepare_many(jobs, recipe.extract)
     if recipe.provider is None:
-        return prepare(job, recipe.extract)
-    return prepare_with_vectors(job, recipe.extract, recipe.provider)
+        return files
+    return [with_vectors(file, recipe.provider) for file in files]
 
 
 def prepare_all(
@@ -95,7 +95,7 @@ def prepare_all(
     processes = processes or os.cpu_count() or 1
     if total_bytes < POOL_BYTES_MIN or processes < 2:
         for job in jobs:
-            yield _make(job, recipe)
+            yield from _make([job], recipe)
         return
     pool = _pool(recipe, processes, inherited)
     under_way: deque[tuple[list[Job], Future[bytes]]] = deque()

@@ -221,4 +221,11 @@ class Corpus:
 
     def matching_statistics(self, query: Sequence[bytes]) -> list[int]:
         """For every token of the query, how many tokens from it on occur somewhere."""
-        return [self.find(query[at:]).position for at in range(len(query))]
+        from holdfast.sequence.suffix.statistics import statistics
+
+        longest = [0] * len(query)
+        for live in self.lives:
+            token = live.segment.token
+            found = statistics(live, [token(text) for text in query])
+            longest = [max(pair) for pair in zip(longest, found, strict=True)]
+        return longest

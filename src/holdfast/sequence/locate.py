@@ -11,6 +11,7 @@ from holdfast.sequence.corpus import Corpus, Located, Occurrence
 from holdfast.sequence.errors import EmptyQuery
 from holdfast.sequence.tokens.lexer import Lexed
 
+TOKEN_SHOWN = 60
 COPIES = 20
 """How many places are listed unless more are asked for."""
 
@@ -60,7 +61,8 @@ def locate(
         check()
         parts.append((at, part))
         at += max(1, part.position)
-    places = sorted(islice(answer.occurrences(), copies), key=lambda o: (o.path, o.token))
+    some = islice(answer.occurrences(), min(copies, answer.count))
+    places = sorted(some, key=lambda place: (place.path, place.token))
     return Report(answer, lexed, source, tuple(places), tuple(parts))
 
 
@@ -120,8 +122,8 @@ def _following(place: Occurrence) -> dict[str, Any]:
     }
 
 
-def as_text(report: Report) -> str:
-    """The report for people and agents."""
+def as_text(report: Report, more: str = " (--copies N lists more)") -> str:
+    """The report for people and agents; `more` says how more places are listed."""
     answer, total = report.answer, len(report.answer.query)
     if answer.position == 0:
         lines = [f"0 of {total} tokens found: {_quoted(answer.expected)} occurs nowhere"]
@@ -135,7 +137,7 @@ def as_text(report: Report) -> str:
         first, last = place.first, place.last
         lines.append(f"  {place.path}:{first.line}:{first.column} to {last.line}:{last.column}")
     if answer.count > len(report.copies):
-        lines.append(f"  … and {answer.count - len(report.copies)} more (--copies N lists more)")
+        lines.append(f"  … and {answer.count - len(report.copies)} more{more}")
     if answer.position and not answer.query_exhausted:
         line, column = report.snippet_place(answer.position)
         lines.append(f"then the snippet has {_quoted(answer.expected)} (line {line}:{column})")
@@ -174,7 +176,12 @@ def _grouped(places: Sequence[Occurrence]) -> list[tuple[bytes | None, list[Occu
 
 
 def _quoted(token: bytes | None) -> str:
-    return "the end of the file" if token is None else f"`{_text(token)}`"
+    """A token on one line: one that is a long string is known by how it begins."""
+    text = _text(token)
+    if text is None:
+        return "the end of the file"
+    short = text.split("\n", 1)[0][:TOKEN_SHOWN]
+    return f"`{text}`" if short == text else f"`{short}…`"
 
 
 def _times(count: int) -> str:

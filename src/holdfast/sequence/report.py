@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.sequence.clones import Group
 from holdfast.sequence.corpus import Occurrence
@@ -54,8 +54,24 @@ def as_data(groups: Sequence[Group], tokens: int, documents: int, total: int) ->
     }
 
 
+class Words(NamedTuple):
+    """How the rest is seen: by a command's options, or in a tool's facts."""
+
+    places: str
+    groups: str
+
+
+COMMAND = Words(" (--json lists them)", " (--limit 0 lists all)")
+TOOL = Words(" (groups has them)", "")
+
+
 def as_text(
-    groups: Sequence[Group], tokens: int, documents: int, total: int, places: int = 8
+    groups: Sequence[Group],
+    tokens: int,
+    documents: int,
+    total: int,
+    places: int = 8,
+    words: Words = COMMAND,
 ) -> str:
     """Groups for people: the most duplication first, at most so many `places` of each."""
     if not groups:
@@ -70,10 +86,10 @@ def as_text(
         lines += [f"  {o.path}:{o.first.line}-{o.last.line}" for o in listed]
         if len(listed) < len(group.occurrences):
             lines.append(
-                f"  … and {len(group.occurrences) - len(listed)} more places (--json lists them)"
+                f"  … and {len(group.occurrences) - len(listed)} more places{words.places}"
             )
     share = 100 * covered(groups) / max(1, tokens)
-    more = " (--limit 0 lists all)" if len(groups) < total else ""
+    more = words.groups if len(groups) < total else ""
     lines.append(
         f"{total} {'group' if total == 1 else 'groups'} in {tokens} tokens of {documents} files; "
         f"the {len(groups)} listed cover {share:.1f} %{more}"

@@ -8,7 +8,7 @@ half-written commit to undo.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -29,12 +29,15 @@ from holdfast.store.model import (
 from holdfast.store.pointer import Path
 from holdfast.store.settings import Settings
 from holdfast.store.snapshots import Chain
-from holdfast.store.tables import CommitRow, Tables
+from holdfast.store.tables import CommitRow, NewCommit, Tables
 
 DocumentKey = tuple[BranchName, EntityId]
 
 
 _DEFAULT_BRANCH = Branch(MAIN, None, None, Seq(0), Seq(0))
+
+_NOTHING: Mapping[LocalSeq, Seq] = {}
+"""What a commit without pending reads stands on."""
 
 
 class Request(NamedTuple):
@@ -85,7 +88,7 @@ class Batch:
         self._known_newest: Seq | None = None
         self._foreseen = tables.foresee(request.key for request in requests)
         self._branches: dict[BranchName, Branch] = {}
-        self._commits: dict[CommitKey, CommitRow] = {}
+        self._commits: dict[CommitKey, NewCommit] = {}
         self._revisions: dict[DocumentKey, list[RevisionTuple]] = {}
         self._patches: dict[tuple[Seq, int], Any] = {}
         self._documents: dict[DocumentKey, HeadDocument] = {}
@@ -102,16 +105,21 @@ class Batch:
         branch = self._branch(commit.branch)
         if branch.status != ACTIVE:
             raise InactiveBranch(branch.name)
-        stored = self._commits.get(request.key) or self._stored(request.key)
+        stored = self._stored(request.key)
         if stored is not None:
             return self._replayed(request, stored)
-        resolved = self._check_reads(request.key.session, commit)
+        resolved = _NOTHING
+        if commit.confirmed or commit.pending:
+            resolved = self._check_reads(request.key.session, commit)
         seq = Seq(self._newest + 1)
         patches = self._apply(branch, seq, request)
         self._accept(branch, seq, request, resolved, patches)
         return Applied(seq, commit)
 
     def _stored(self, key: CommitKey) -> CommitRow | None:
+        here = self._commits.get(key)
+        if here is not None:
+            return CommitRow(*here)
         if self._foreseen is not None:
             return self._foreseen.get(key)
         return self._tables.commit_by_key(key)
@@ -231,7 +239,7 @@ class Batch:
 
     def _seq_of(self, key: CommitKey) -> Seq | None:
         here = self._commits.get(key)
-        return self._tables.seq_of(key) if here is None else here.seq
+        return self._tables.seq_of(key) if here is None else here[0]
 
     def _newest_write(self, branch: BranchName, id: EntityId) -> Write | None:
         """The newest write of a document on this branch, its patches left out."""
@@ -255,7 +263,7 @@ class Batch:
     def _key_at(self, seq: Seq) -> CommitKey:
         """Whose commit landed at a seq."""
         for key, row in reversed(self._commits.items()):
-            if row.seq == seq:
+            if row[0] == seq:
                 return key
         stored = self._tables.key_at(seq)
         assert stored is not None, "every write has a commit"
@@ -352,23 +360,22 @@ class Batch:
         branch: Branch,
         seq: Seq,
         request: Request,
-        resolved: dict[LocalSeq, Seq],
+        resolved: Mapping[LocalSeq, Seq],
         patched: _Patched | None,
     ) -> None:
         (session, local_seq), name = request.key, branch.name
         self._known_newest = seq
         self._now = self._now or self._clock()
         resolution = _resolution(seq, resolved)
-        self._commits[request.key] = CommitRow(
-            seq, name, session, local_seq, request.original, resolution, self._now
-        )
+        row = (seq, name, session, local_seq, request.original, resolution, self._now)
+        self._commits[request.key] = row
         for index, (op, id, _) in enumerate(request.commit.operations):
-            row = (name, id, seq, index, op, request.encoded[index])
+            revision = (name, id, seq, index, op, request.encoded[index])
             earlier = self._revisions.get((name, id))
             if earlier is None:
-                self._revisions[name, id] = [row]
+                self._revisions[name, id] = [revision]
             else:
-                earlier.append(row)
+                earlier.append(revision)
                 self._documents.pop((name, id), None)
         if patched is None:
             return
@@ -396,9 +403,7 @@ class Batch:
         tables.add_commits(self._commits.values())
         tables.add_revisions(chain.from_iterable(self._revisions.values()))
         tables.put_heads(rows[-1][:4] for rows in self._revisions.values())
-        newest: dict[BranchName, Seq] = {}
-        for row in self._commits.values():
-            newest[row.branch] = row.seq
+        newest = {branch: seq for seq, branch, *_ in self._commits.values()}
         tables.advance_branches(newest.items())
         if self._snapshots:
             tables.put_snapshots((*key, text) for key, text in self._snapshots.items())
@@ -437,7 +442,7 @@ class Batch:
                 self._cache.put(key, document)
 
 
-def _resolution(seq: Seq, resolved: dict[LocalSeq, Seq]) -> str:
+def _resolution(seq: Seq, resolved: Mapping[LocalSeq, Seq]) -> str:
     if not resolved:
         return f'{{"seq":{seq}}}'
     layers = ",".join(f'{{"localSeq":{n},"seq":{s}}}' for n, s in sorted(resolved.items()))

@@ -36,7 +36,7 @@ from holdfast.store.model import (
     name_problem,
 )
 from holdfast.store.settings import Settings
-from holdfast.store.tables import CommitRow, Database, RevisionRow, Tables
+from holdfast.store.tables import Database, RevisionRow, Tables
 from holdfast.store.values import SAFE_INTEGER
 
 Made = TypeVar("Made")
@@ -265,7 +265,7 @@ class Engine:
                 original, resolution = self._lifecycle_text(act, by), self.encode({"seq": seq})
                 name = planned.branch.name
                 tables.add_commits(
-                    [CommitRow(seq, name, by.session, by.local_seq, original, resolution, now)]
+                    [(seq, name, by.session, by.local_seq, original, resolution, now)]
                 )
             return branching.carry_out(tables, planned, seq, now)
 

@@ -44,7 +44,7 @@ class _Apsw:
     def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
         rows = list(parameters)
         try:
-            if not sql.startswith("INSERT"):
+            if not _is_of_rows(sql):
                 self._connection.executemany(_numbered(sql), rows)
                 return
             for start in range(0, len(rows), _TOGETHER):
@@ -139,6 +139,13 @@ def _unopened(error: Exception) -> StoreFailed:
 _TOGETHER = 64
 """Rows that one statement inserts at most: fewer statements, and fewer moments in which the other
 threads of this process are let in."""
+
+
+@lru_cache(maxsize=256)
+def _is_of_rows(sql: str) -> bool:
+    """Whether a statement inserts rows and binds nothing beside them: then they can be joined."""
+    beside = re.split(r"VALUES \([^)]*\)", sql, maxsplit=1)[-1]
+    return sql.startswith("INSERT") and "$" not in beside
 
 
 @lru_cache(maxsize=512)

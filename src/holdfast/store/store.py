@@ -105,11 +105,10 @@ class Store:
         # Encoded before this returns: what the caller handed us is the caller's to change.
         request = self.engine.prepare(by, commit, self.engine.parse(by, commit))
 
-        def told(fate: Applied | BaseException) -> None:
-            if isinstance(fate, Applied | StoreError):
-                tell(fate)
-            else:
-                tell(StoreError(f"the database failed: {fate}"))
+        def told(fate: Applied | StoreError | BaseException) -> None:
+            if isinstance(fate, BaseException) and not isinstance(fate, StoreError):
+                fate = StoreError(f"the database failed: {fate}")
+            tell(fate)
 
         self._group.submit(request, told)
 

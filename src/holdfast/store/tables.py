@@ -91,6 +91,9 @@ class CommitRow(NamedTuple):
         return CommitKey(self.session, self.local_seq)
 
 
+NewCommit = tuple[Seq, BranchName, SessionId, LocalSeq, str, str, str]
+"""A commit to be stored: the columns with which a `CommitRow` begins."""
+
 _BRANCH = "name, parent_branch, fork_seq, created_seq, head_seq, status, created_at, deleted_at"
 _COMMIT = (
     "seq, branch, session_id, local_seq, original, resolution, created_at, "
@@ -165,11 +168,11 @@ class Tables:
         sql = f'SELECT {_COMMIT} FROM "commit" WHERE original LIKE \'%"merge":%\' ORDER BY seq'
         return [CommitRow(*row) for row in self._db.rows(sql)]
 
-    def add_commits(self, rows: Iterable[CommitRow]) -> None:
+    def add_commits(self, rows: Iterable[NewCommit]) -> None:
         self._db.run_many(
             'INSERT INTO "commit" (seq, branch, session_id, local_seq, original, resolution, '
             "created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-            [row[:7] for row in rows],  # a `CommitRow` begins with these columns, in this order
+            rows,
         )
 
     # revisions
@@ -476,4 +479,8 @@ def _commits_by_key(count: int, distant: bool) -> str:
     """The question for so many keys at once."""
     number = "::bigint" if distant else ""
     places = ", ".join(f"(${2 * n + 1}, ${2 * n + 2}{number})" for n in range(count))
-    return f'SELECT {_COMMIT} FROM "commit" WHERE (session_id, local_seq) IN (VALUES {places})'
+    # A join, and not IN: that would collect and sort the keys first.
+    return (
+        f'SELECT {_COMMIT} FROM (VALUES {places}) AS asked JOIN "commit" '
+        "ON session_id = asked.column1 AND local_seq = asked.column2"
+    )

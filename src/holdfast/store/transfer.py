@@ -223,7 +223,7 @@ def _write_line(
             resolution=bytes(c.resolution).decode(),
             created_at=c.created_at,
         )
-        tables.add_commits([row])
+        tables.add_commits([row[:7]])
         tables.add_revisions(revisions_of(row, decode, encode))
         return 1
     return 0

@@ -139,6 +139,8 @@ class Commands:
         if "coverage" in self._connection.capabilities:
             # What changed before must be sent before we promise that nothing is missing.
             telling.send_changes(self._connection, space, session, space.views())
+            # That may have been when its graph proved too large, and the session was let go.
+            self._connection.session(request.space, request.session_id)
         sync, tracked = _asked(
             lambda: session.watched.add(fresh, space.views(), session.synced_seq)
         )

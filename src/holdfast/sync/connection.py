@@ -134,7 +134,7 @@ class Connection:
         self.server.connections.pop(self, None)
         now = self.server.clock_ms()
         for session in self.sessions.values():
-            telling.stop_listening(self.server.spaces[session.space], session)
+            self._part_with(session)
             self.server.registry.detach(session, now)
         self.sessions.clear()
         if self.challenge is not None and self.server.challenges is not None:
@@ -242,8 +242,16 @@ class Connection:
     def lose(self, session: ServerSession, reason: str) -> None:
         """The session is no longer this connection's."""
         if self.sessions.pop(session.key, None) is not None:
-            telling.stop_listening(self.server.spaces[session.space], session)
+            self._part_with(session)
+            if session.owner is self:
+                session.owner = None
             self.send(Revoked(space=session.space, session_id=session.id, reason=reason))
+
+    def _part_with(self, session: ServerSession) -> None:
+        telling.stop_listening(self.server.spaces[session.space], session)
+        if self._outbox_bytes and "coverage" not in self.capabilities:
+            # Nobody will read it, and a peer of the first version cannot say that it lacks it.
+            session.watched.doubt()
 
     # sending
 

@@ -47,11 +47,11 @@ _SECRET = ("", "secret")
 
 _FOR_EVER: Final = 2**53
 
-Row = tuple[str, str, int, str]
-Renewal = tuple[str, str, int, str, str]
-"""A row, and what the row must hold that it replaces: the token it was written under."""
+_TOKEN, _TOKEN_LENGTH = '"tokenDigest":', 80
+"""Where a state names the token it was written under, and how long that is with its digest."""
 
-Taken = tuple[list[Renewal], list[tuple[str, str]]]
+Row = tuple[str, str, int, str]
+Taken = tuple[list[Row], list[tuple[str, str]]]
 """Rows to renew, and the keys of rows to drop."""
 
 
@@ -59,7 +59,7 @@ class Rows(Protocol):
     """Where the rows are: a file, or a table that several servers share."""
 
     def put(self, rows: Iterable[Row]) -> None: ...
-    def renew(self, rows: Iterable[Renewal]) -> None:
+    def renew(self, rows: Iterable[Row]) -> None:
         """Write rows, but not over a row of another token: that one is newer, and not ours."""
 
     def get(self, space: str, id: str) -> Row | None: ...
@@ -93,7 +93,7 @@ class SessionKeeper:
             self._kept_since.add(session.key)
             rows, dropped = self._as_rows([(session, until_ms)])
             with self._writing:
-                self._rows.put(row[:4] for row in rows)
+                self._rows.put(rows)
                 self._rows.drop(dropped)
         else:
             self._changed[session.key] = (session, until_ms)
@@ -131,7 +131,7 @@ class SessionKeeper:
         return rows, dropped
 
     def _as_rows(self, sessions: Iterable[tuple[ServerSession, int | None]]) -> Taken:
-        rows: list[Renewal] = []
+        rows: list[Row] = []
         dropped: list[tuple[str, str]] = []
         now = self._clock_ms()
         for session, until_ms in sessions:
@@ -140,8 +140,7 @@ class SessionKeeper:
                 dropped.append(session.key)
             else:
                 until = now + KEPT_MS if until_ms is None else until_ms
-                token = f'"tokenDigest":"{session.token_digest}"'
-                rows.append((session.space, session.id, until, state, token))
+                rows.append((session.space, session.id, until, state))
         return rows, dropped
 
     def write(self, taken: Taken) -> None:
@@ -239,11 +238,12 @@ class SessionFile:
             f"INSERT OR REPLACE INTO session ({_COLUMNS}) VALUES ($1, $2, $3, $4)", list(rows)
         )
 
-    def renew(self, rows: Iterable[Renewal]) -> None:
+    def renew(self, rows: Iterable[Row]) -> None:
         self._file.many(
             f"INSERT INTO session ({_COLUMNS}) VALUES ($1, $2, $3, $4) ON CONFLICT (space, id) "
-            "DO UPDATE SET until_ms = excluded.until_ms, state = excluded.state "
-            "WHERE instr(session.state, $5) > 0",
+            "DO UPDATE SET until_ms = excluded.until_ms, state = excluded.state WHERE "
+            "instr(session.state, substr(excluded.state, "
+            f"instr(excluded.state, '{_TOKEN}'), {_TOKEN_LENGTH})) > 0",
             list(rows),
         )
 
@@ -334,11 +334,12 @@ class SessionTable:
             list(rows),
         )
 
-    def renew(self, rows: Iterable[Renewal]) -> None:
+    def renew(self, rows: Iterable[Row]) -> None:
         self._many(
             f"INSERT INTO public.holdfast_session AS kept ({_COLUMNS}) VALUES ($1, $2, $3, $4) "
             "ON CONFLICT (space, id) DO UPDATE SET until_ms = excluded.until_ms, "
-            "state = excluded.state WHERE position($5::text IN kept.state) > 0",
+            "state = excluded.state WHERE position(substr(excluded.state, "
+            f"position('{_TOKEN}' IN excluded.state), {_TOKEN_LENGTH}) IN kept.state) > 0",
             list(rows),
         )
 

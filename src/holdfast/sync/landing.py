@@ -55,7 +55,8 @@ class Write:
         self.answer: Applied | dict[str, Any] | HoldfastError | None = None
 
     def landed(self, answer: Applied | StoreError) -> None:
-        """The fate of a commit."""
+        """The fate of a commit. Who made it is told first: it may cost them their session."""
+        self.told(answer)
         if type(answer) is Applied:
             space = self.space
             assert space is not None, "what landed has a space"
@@ -64,7 +65,6 @@ class Write:
             )
             if space.stale:
                 self._landing.server.touched()
-        self.told(answer)
 
     def acted(self, answer: dict[str, Any] | StoreError) -> None:
         """The fate of a write that is no commit."""

@@ -68,6 +68,7 @@ class Line(asyncio.Protocol):
         self._heard_at = self._loop.time()
         self._asked = False
         self._flush_set = self._paused = self._closing = False
+        self._unsent = 0
         self._close_timer: asyncio.TimerHandle | None = None
 
     # from the socket
@@ -125,6 +126,8 @@ class Line(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._paused = False
+        self._connection.sent(self._unsent)
+        self._unsent = 0
         self.flush()
 
     def decline(self) -> None:
@@ -147,7 +150,10 @@ class Line(asyncio.Protocol):
         messages = self._connection.take()
         if messages:
             self._write(frames.texts(messages))
-            self._connection.sent(sum(map(len, messages)))
+            self._unsent += sum(map(len, messages))
+            if not self._paused:  # else it counts as unread until the peer reads again
+                self._connection.sent(self._unsent)
+                self._unsent = 0
         if self._connection.closing is not None:
             self._say_close(*self._connection.closing)
 

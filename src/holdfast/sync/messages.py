@@ -108,7 +108,9 @@ class Command(Message, frozen=True, kw_only=True):
 
 
 class Transact(Command, frozen=True, kw_only=True, gc=False, tag="transact"):
-    """Land a commit. Read off the wire, it holds no cycle that a collector would have to find."""
+    """Land a commit."""
+
+    # Not for the collector (gc=False): what is read off the wire holds no cycle to be found.
 
     commit: dict[str, Any]
 

@@ -6,8 +6,8 @@ instead; an adapter turns it into an awaitable.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
 
 Result = TypeVar("Result")
 
@@ -64,3 +64,21 @@ class Outcome(Generic[Result]):
         listeners, self._listeners = self._listeners, []
         for listener in listeners:
             listener(self)
+
+
+def all_known(outcomes: Sequence[Outcome[Any]]) -> Outcome[None]:
+    """Known once all of them are, whatever they came to."""
+    known: Outcome[None] = Outcome()
+    left = len(outcomes)
+    if not left:
+        known.resolve(None)
+
+    def one_less(_: Outcome[Any]) -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            known.resolve(None)
+
+    for outcome in outcomes:
+        outcome.then(one_less)
+    return known

@@ -205,8 +205,10 @@ class Server:
             owed = deque(sorted(stale, key=_place))
             try:
                 while owed:
-                    if owed[0].owner is not None:
-                        telling.send_changes(owed[0].owner, space, owed[0], views)
+                    owner = owed[0].owner
+                    # One that is closing would throw it away, and it would count as sent.
+                    if owner is not None and owner.closing is None:
+                        telling.send_changes(owner, space, owed[0], views)
                     owed.popleft()
             except (StoreUnreachable, StoreBusy):
                 # Nothing is forgotten: they are owed it still.

@@ -4,9 +4,8 @@
         ^                                                                 |
         └──────────────────────── connection lost ────────────────────────┘
 
-Restoring sends every commit without a verdict again, in order, and takes in what was missed. What
-was missed may already contain those commits, so their verdicts are awaited first: then each change
-is shown once. Commits made meanwhile wait, and go last.
+Restoring (`restoring.py`) sends every commit without a verdict again, in order, and takes in what
+was missed. Commits made meanwhile wait, and go last.
 
 A server that forgot the session is told the watches again. So is a server that may or may not have
 understood the last change to them: adding what it already has would be answered with nothing.
@@ -15,7 +14,6 @@ understood the last change to them: adding what it already has would be answered
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,7 +27,7 @@ from holdfast.sync.client_errors import (
     SessionChanged,
     SessionClosed,
 )
-from holdfast.sync.commits import Accepted, Commits, Landed, Outstanding, commit_refused
+from holdfast.sync.commits import Commits, Landed, Outstanding, commit_refused
 from holdfast.sync.errors import ProtocolError, SessionRevoked
 from holdfast.sync.interests import Interest
 from holdfast.sync.messages import (
@@ -42,9 +40,10 @@ from holdfast.sync.messages import (
     WatchSpec,
 )
 from holdfast.sync.outbox import Outbox
-from holdfast.sync.outcome import Outcome
+from holdfast.sync.outcome import Outcome, all_known
 from holdfast.sync.reads import Read
 from holdfast.sync.replica import SOUND, Kind, Manner, Replica
+from holdfast.sync.restoring import Restoring
 from holdfast.sync.view import WatchView
 from holdfast.sync.watching import Watching, request_refused
 
@@ -74,17 +73,6 @@ class _Opened(msgspec.Struct, rename="camel"):
     sync: Sync | None = None
 
 
-@dataclass(slots=True)
-class _Restore:
-    """What a restoring session still waits for."""
-
-    replays: set[LocalSeq] = field(default_factory=set)
-    verdicts: dict[LocalSeq, Response] = field(default_factory=dict)
-    frames: list[Sync] = field(default_factory=list)
-    watches: bool = False
-    caught_up: bool = False
-
-
 class SpaceSession(Asking):
     """A session of one space. It outlives connections; `stage` says how it is doing."""
 
@@ -112,7 +100,7 @@ class SpaceSession(Asking):
         # After a restart the server may go on serving watches that nobody here remembers.
         self._watching = Watching(self, self.view, unsure=remembered is not None)
         self._waiting: list[Callable[[], None]] = []
-        self._restore = _Restore()
+        self._restoring: Restoring | None = None
         self._acked = GENESIS
 
     @property
@@ -170,8 +158,8 @@ class SpaceSession(Asking):
         again_ms = self.commits.again_in_ms(local_seq, response)
         if again_ms is not None:
             self._send_again(local_seq, again_ms)
-        elif self.stage is Stage.RESTORING and not self._restore.caught_up:
-            self._restore.verdicts[local_seq] = response
+        elif (restoring := self._catching_up) is not None:
+            restoring.verdict(local_seq, response)
             self._catch_up_when_ready()
         else:
             self._settle(local_seq, response)
@@ -235,22 +223,8 @@ class SpaceSession(Asking):
 
     def synced(self) -> Outcome[None]:
         """Known once everything asked for so far is answered, watches and commits alike."""
-        all_known: Outcome[None] = Outcome()
         waiting: list[Outcome[Any]] = [entry.outcome for entry in self.outstanding.values()]
-        waiting += self._watching.waiting()
-        left = len(waiting)
-        if not left:
-            all_known.resolve(None)
-
-        def one_less(_: Outcome[Any]) -> None:
-            nonlocal left
-            left -= 1
-            if not left:
-                all_known.resolve(None)
-
-        for outcome in waiting:
-            outcome.then(one_less)
-        return all_known
+        return all_known([*waiting, *self._watching.waiting()])
 
     # asking
 
@@ -361,61 +335,42 @@ class SpaceSession(Asking):
 
     def _begin_restore(self, opened: _Opened) -> None:
         self.stage = Stage.RESTORING
-        restore = self._restore = _Restore()
-        if opened.sync is not None:
-            restore.frames.append(opened.sync)
-        restore.replays = set(self.outstanding)
-        self.commits.due()  # everything is sent again, so nothing waits for that
-        for _, entry in sorted(self.outstanding.items()):
-            self.commits.send(entry, self._verdict)
         if not opened.resumed and (self.watches or self.view.entities):
             # Until the server has said that it has them, also after the next lost connection.
             self._watching.unsure = True
-        if self._watching.unsure:
-            restore.watches = True
+        reinstalls = self._watching.unsure
+        self._restoring = Restoring(self.commits, self.replica, opened.sync, reinstalls)
+        self.commits.due()  # everything is sent again, so nothing waits for that
+        for _, entry in sorted(self.outstanding.items()):
+            self.commits.send(entry, self._verdict)
+        if reinstalls:
             self._watching.reinstall()
         self._catch_up_when_ready()
 
+    @property
+    def _catching_up(self) -> Restoring | None:
+        """The restore that still waits for verdicts, if there is one."""
+        restoring = self._restoring if self.stage is Stage.RESTORING else None
+        return None if restoring is None or restoring.caught_up else restoring
+
     def reinstalled(self, sync: Sync) -> None:
         """The server has the watches again; `sync` is everything that they reach."""
-        self._restore.watches = False
+        if self._restoring is not None:
+            self._restoring.watches = False
         self.replica.integrate(sync)
         self._live_when_ready()
 
     def _catch_up_when_ready(self) -> None:
-        restore = self._restore
-        if restore.caught_up or len(restore.verdicts) < len(restore.replays):
-            return
-        self._catch_up()
-        self._live_when_ready()
-
-    def _catch_up(self) -> None:
-        """Verdicts and what was missed, together, so that no change is shown twice."""
-        restore = self._restore
-        restore.caught_up = True
-        accepted: dict[LocalSeq, Accepted] = {}
-        for local_seq, response in sorted(restore.verdicts.items()):
-            if isinstance(response.error, UnsetType) and local_seq in self.outstanding:
-                found = self.commits.accepted(response)
-                if found is None:
-                    return
-                accepted[local_seq] = found
-                self.replica.accept(local_seq, found.seq)
-        frames, restore.frames = restore.frames, []
-        for frame in frames:
-            self.replica.integrate(frame)
-        for local_seq, response in sorted(restore.verdicts.items()):
-            if local_seq in accepted:
-                self.commits.land(local_seq, accepted[local_seq])
-            elif local_seq in self.outstanding:
-                self.commits.refuse(local_seq, commit_refused(response))
+        restoring = self._catching_up
+        if restoring is not None and restoring.all_answered:
+            restoring.catch_up()
+            self._live_when_ready()
 
     def _live_when_ready(self) -> None:
-        if self.stage is not Stage.RESTORING:
+        restoring = self._restoring
+        if self.stage is not Stage.RESTORING or restoring is None or not restoring.done:
             return
-        if not self._restore.caught_up or self._restore.watches:
-            return
-        self.stage = Stage.LIVE
+        self.stage, self._restoring = Stage.LIVE, None
         for entry in self.commits.unsent():
             self.commits.send(entry, self._verdict)
         waiting, self._waiting = self._waiting, []
@@ -427,12 +382,12 @@ class SpaceSession(Asking):
 
     def connection_lost(self) -> None:
         """The connection is gone; every request on it was told so before this."""
-        if self.stage is Stage.RESTORING and not self._restore.caught_up:
+        if (restoring := self._catching_up) is not None:
             # What was answered was answered. What was missed is sent again, by a server that goes
             # by what we have seen; another one believes that we have it now.
             if self.client.sound:
-                self._restore.frames.clear()
-            self._catch_up()
+                restoring.missed_nothing()
+            restoring.catch_up()
         if self.stage is Stage.CLOSING:
             self.fail(SessionClosed())
         elif self.stage is not Stage.CLOSED:
@@ -440,10 +395,10 @@ class SpaceSession(Asking):
 
     def effect(self, sync: Sync) -> None:
         """Something watched has changed."""
-        if self.live or (self.stage is Stage.RESTORING and self._restore.caught_up):
+        if (restoring := self._catching_up) is not None:
+            restoring.missed(sync)
+        elif self.live or self.stage is Stage.RESTORING:
             self.replica.integrate(sync)
-        elif self.stage is Stage.RESTORING:
-            self._restore.frames.append(sync)
 
     def revoked(self, reason: str) -> None:
         """Another connection has the session. Nothing is sent again."""
@@ -489,8 +444,8 @@ class SpaceSession(Asking):
             entry = self.outstanding.get(local_seq)
             if entry is not None and entry.connection != on_its_way:
                 self.commits.refuse(local_seq, self.error, keep=True)
-        if self.stage is Stage.RESTORING and not self._restore.caught_up:
-            self._catch_up()
+        if (restoring := self._catching_up) is not None:
+            restoring.catch_up()
         self.stage = Stage.CLOSING
         self._give_up(self.error)
         self._leave_when_done()

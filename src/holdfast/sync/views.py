@@ -51,9 +51,12 @@ class Known:
     proven: Seq
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Written:
-    """A document that exists as of a view's seq, and all that its watchers need of it."""
+    """A document that exists as of a view's seq, and all that its watchers need of it.
+
+    There is one for each document and seq, so it is equal to itself alone.
+    """
 
     key: DocumentKey
     rewrite: Rewrite
@@ -69,7 +72,7 @@ class Views:
         self._texts: dict[tuple[str, str, int], str] = {}
         self._memo: Memo = {}
         self._written: dict[DocumentKey, Written | None] = {}
-        self._tails: dict[tuple[Seq, tuple[DocumentKey, ...]], str] = {}
+        self._tails: dict[tuple[Seq | Written, ...], str] = {}
 
     @property
     def memo(self) -> Memo:
@@ -106,7 +109,7 @@ class Views:
 
     def tail(self, since: Seq, changed: list[Written], unified: bool) -> str:
         """The end of the effect that tells of these documents, the same for all who need it."""
-        key = (since, tuple([written.key for written in changed]))
+        key: tuple[Seq | Written, ...] = (since, *changed)
         tail = self._tails.get(key)
         if tail is None:
             if len(self._tails) >= HELD_MAX:

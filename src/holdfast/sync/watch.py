@@ -21,7 +21,7 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from holdfast.ids import MAIN, BranchName, EntityId, Seq
+from holdfast.ids import GENESIS, MAIN, BranchName, EntityId, Seq
 from holdfast.store import codec
 from holdfast.store.errors import InvalidValue, QueryError
 from holdfast.store.graph import DEFAULT_LIMITS, Change, Entity, Limits, TrackedGraph, roots_of
@@ -196,7 +196,7 @@ class Watched:
 
     def has_orphans(self) -> bool:
         """Whether the client has documents that no watch reaches any more."""
-        return any(len(graph.reachable()) < len(graph.entities()) for graph in self.graphs.values())
+        return any(len(graph.reachable()) < graph.size for graph in self.graphs.values())
 
     def prune(self, since: Seq, at: Seq) -> tuple[Sync, dict[BranchName, frozenset[EntityId]]]:
         """Let go of orphans; the sync, and the documents that are tracked no longer."""
@@ -226,6 +226,14 @@ class Watched:
                     del self.known[key]
         changed = self._changed(union.values())
         return self._sync(since, views.seq, since, changed, sorted(removes))
+
+    def doubt(self) -> None:
+        """What was sent may not have arrived, and the client cannot say: all of it is owed again.
+
+        What the client has is remembered all the same, so that it can be told what to remove.
+        """
+        unknown = Known(Seq(-1), False, GENESIS)
+        self.known = dict.fromkeys(self.known, unknown)
 
     def integrated(self, seq: Seq) -> None:
         """The client has integrated everything up to `seq`."""

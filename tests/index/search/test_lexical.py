@@ -177,15 +177,14 @@ def test_in_a_large_tree_the_nearest_are_found_by_signs_first(
 
     from holdfast.index.search import corpus as corpora
     from holdfast.index.search import segment as segments
-    from holdfast.index.search.postings import postings
+    from holdfast.index.search.postings import Rows, postings
 
     rng = np.random.default_rng(5)
     centres = rng.normal(size=(40, 64))
     rows = centres[rng.integers(0, 40, 3000)] + 0.4 * rng.normal(size=(3000, 64))
     rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    base = segments.unpack_file(
-        postings([Fields(*[""] * 8)] * 3000, [(1, 1)] * 3000, ["module"] * 3000)
-    )
+    bare = Rows([Fields(*[""] * 8)] * 3000, [(1, 1)] * 3000, ["module"] * 3000)
+    base = segments.unpack_file(postings([bare])[0])
     segment = segments.with_vectors(base, rows.tobytes(), 64)
     corpus = corpora.Corpus([corpora.Part(segment, [corpora.File(1, "a.py", "python")])])
     asked = [rows[i] + 0.1 * rng.normal(size=64).astype(np.float32) for i in range(0, 200, 10)]

@@ -121,6 +121,36 @@ def test_changed_files_rank_from_memory_as_they_will_when_synced(
     synced.close()
 
 
+@pytest.mark.shows("SEARCH-CORPUS-FOLLOWS")
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    generations=st.lists(
+        st.tuples(trees, st.sets(st.sampled_from(["a.py", "shop/cart.py"]))), min_size=1, max_size=5
+    ),
+    query=queries,
+)
+def test_a_backend_that_stays_open_answers_as_one_that_was_just_opened(
+    tmp_path: Path, generations: list[tuple[dict[str, str], set[str]]], query: str
+) -> None:
+    number = next(numbers)
+    stays = SqliteBackend(tmp_path / f"stays{number}", DIMENSION)
+    for files, gone in generations:
+        with stays.writer(ROOT) as writer:
+            for path, text in files.items():
+                writer.put(prepared(path, text))
+            for path in gone:
+                writer.remove(path)
+            writer.publish("{}", 7)
+        opened = SqliteBackend(tmp_path / f"stays{number}", DIMENSION)
+        one, other = ask(stays, query), ask(opened, query)
+        assert places(one) == places(other)
+        assert [hit.signals for hit in one.hits] == [hit.signals for hit in other.hits]
+        opened.close()
+    stays.close()
+
+
 @pytest.mark.shows("SEARCH-FIND-KEEP")
 @settings(
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

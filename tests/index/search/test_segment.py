@@ -11,7 +11,7 @@ from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import segment as segments
 from holdfast.index.search.fields import Field, Fields
 from holdfast.index.search.merging import merge
-from holdfast.index.search.postings import postings
+from holdfast.index.search.postings import Rows, postings
 from holdfast.index.search.segment import Segment
 from holdfast.index.search.terms import compact, terms
 from holdfast.index.segments import (
@@ -29,10 +29,12 @@ chunks = st.lists(st.builds(Fields, *[texts] * 8), max_size=5)
 
 
 def made(fields: list[Fields]) -> Segment:
-    packed = postings(
-        fields, [(i + 1, i + 2) for i in range(len(fields))], ["function"] * len(fields)
-    )
-    return merge([(segments.unpack_file(packed), [0])], 0)
+    return merge([(segments.unpack_file(postings([rows(fields)])[0]), [0])], 0)
+
+
+def rows(fields: list[Fields]) -> Rows:
+    lines = [(i + 1, i + 2) for i in range(len(fields))]
+    return Rows(fields, lines, ["function"] * len(fields))
 
 
 def listed(segment: Segment) -> dict[tuple[str, int, int], int]:
@@ -75,6 +77,16 @@ def test_a_segment_holds_what_plain_counting_counts(fields: list[Fields]) -> Non
         for field, text in enumerate(one.texts()):
             expected = 0 if field == Field.CALL else len(terms(text))
             assert segment.lengths[row, field] == expected
+
+
+@pytest.mark.shows("SEARCH-SEGMENT-TWIN")
+@given(st.lists(chunks.filter(bool), max_size=4))
+def test_files_counted_together_are_as_if_counted_alone(files: list[list[Fields]]) -> None:
+    together = postings([rows(fields) for fields in files])
+    alone = [postings([rows(fields)])[0] for fields in files]
+    assert together == alone
+    for fields, packed in zip(files, together, strict=True):
+        assert listed(merge([(segments.unpack_file(packed), [0])], 0)) == counted(fields)
 
 
 @pytest.mark.shows("SEARCH-SEGMENT-TWIN")

@@ -115,8 +115,10 @@ def run(args: argparse.Namespace) -> int:
     app = App.from_environment()
     if args.verb is _watch:
         return watching.watch(args, app)
-    from holdfast.store.errors import OutOfRange
+    from holdfast.store.errors import OutOfRange, UnknownBranch
 
+    if args.verb is keeping.import_:
+        keeping.check_import(args)
     with _opened(app, args) as store:
         act: Verb = args.verb
         try:
@@ -125,6 +127,10 @@ def run(args: argparse.Namespace) -> int:
             branch = error.branch or "the default branch"
             said = f"seq {error.seq} is out of range for {branch}"
             raise Refused("OutOfRange", said, error.hint) from None
+        except UnknownBranch as error:
+            if args.space != DEFAULT_SPACE:
+                error.hint = f"run: holdfast memory branch list --space {shlex.quote(args.space)}"
+            raise
 
 
 def _opened(app: App, args: argparse.Namespace) -> Store:

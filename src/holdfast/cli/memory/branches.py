@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
-from holdfast.app import App
+from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import output
 from holdfast.cli.failures import OK, REFUSED
 from holdfast.cli.memory.arguments import json_argument
@@ -122,8 +123,9 @@ def _show_clashes(args: argparse.Namespace, clashes: list[Any]) -> int:
             value = wire.get(f"{side}Value", "(nothing)")
             print(f"    {name}: {short_json(value)}", file=sys.stderr)
         print(f"    before: {short_json(wire.get('ancestorValue', '(nothing)'))}", file=sys.stderr)
-    print(
-        f"hint: holdfast memory merge {args.source} --take source|target, or --resolutions JSON",
-        file=sys.stderr,
-    )
+    words = ["holdfast", "memory", "merge", args.source]
+    words += ["--into", args.into] if args.into else []
+    words += [] if args.space == DEFAULT_SPACE else ["--space", args.space]
+    again = f"{shlex.join(words)} --take source|target, or --resolutions JSON"
+    print(f"hint: {again}", file=sys.stderr)
     return REFUSED

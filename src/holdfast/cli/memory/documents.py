@@ -86,6 +86,9 @@ def log(store: Store, args: argparse.Namespace, app: App) -> int:
     if args.json:
         print_json([entry.to_wire() for entry in entries])
         return OK
+    if not entries:
+        print("no commits" if args.id is None else f"no commit wrote {args.id}")
+        return OK
     rows = []
     for entry in entries:
         what = ", ".join(f"{op} {id}" for op, id in entry.operations) or entry.kind
@@ -117,6 +120,9 @@ def edit(store: Store, args: argparse.Namespace, app: App) -> int:
 
 
 def drop(store: Store, args: argparse.Namespace, app: App) -> int:
+    if args.if_seq is None and store.read(args.id, args.branch) is None:
+        args.at = None
+        raise Refused("NoSuchDocument", f"there is no {args.id} to delete", _listing(args))
     return _commit(store, args, app, {"op": "delete", "id": args.id})
 
 

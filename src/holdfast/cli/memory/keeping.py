@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
-from collections.abc import Iterable
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from holdfast.app import App
 from holdfast.cli import output
@@ -43,7 +44,11 @@ def _write_checked(target: Path, lines: Iterable[str]) -> int:
     """Put the lines in the place of a file, once they are known to come back; how many."""
     part, count = target.with_name(target.name + ".part"), 0
     try:
-        with part.open("w", encoding="utf-8") as file:
+        file = part.open("w", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {target}: {error.strerror}") from None
+    try:
+        with file:
             for line in lines:
                 file.write(line + "\n")
                 count += 1
@@ -69,19 +74,39 @@ def _check_export(path: Path) -> None:
                 raise UsageError("the export does not read in as it was written; it is not kept")
 
 
+def check_import(args: argparse.Namespace) -> None:
+    """Read an export in memory first, so that one that is none does not leave an empty space."""
+    from holdfast.store.store import open_store
+
+    named = "standard input" if args.file == "-" else args.file
+    args.lines = None
+    try:
+        if args.file == "-":
+            args.lines = io.StringIO(sys.stdin.read())
+        elif not Path(args.file).is_file():
+            args.lines = io.StringIO(Path(args.file).read_text(encoding="utf-8"))  # a pipe, once
+        with _export(args) as lines, open_store("memory:", "check") as copy:
+            copy.import_lines(lines)
+    except OSError as error:
+        raise UsageError(f"cannot read {named}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{named} is not text") from None
+
+
+@contextmanager
+def _export(args: argparse.Namespace) -> Iterator[TextIO]:
+    """The lines of an export, from their beginning."""
+    if args.lines is not None:
+        args.lines.seek(0)
+        yield args.lines
+        return
+    with Path(args.file).open(encoding="utf-8") as file:
+        yield file
+
+
 def import_(store: Store, args: argparse.Namespace, app: App) -> int:
-    if args.file == "-":
-        count = store.import_lines(sys.stdin)
-    else:
-        try:
-            file = Path(args.file).open(encoding="utf-8")  # noqa: SIM115
-        except OSError as error:
-            raise UsageError(f"cannot read {args.file}: {error.strerror}") from None
-        with file:
-            try:
-                count = store.import_lines(file)
-            except UnicodeDecodeError:
-                raise UsageError(f"{args.file} is not text") from None
+    with _export(args) as lines:
+        count = store.import_lines(lines)
     if args.json:
         print_json({"space": args.space, "commits": count})
     else:

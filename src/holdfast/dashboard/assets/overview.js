@@ -32,8 +32,8 @@ function tiles(codebases, sessions, spaces, branches) {
   const ready = codebases.filter((codebase) => codebase.state === "ready").length;
   const rest = codebases.length - ready;
   return h("div", { class: "tiles" },
-    tile("savings", "Tokens saved", brief(saved), `${percent(saved, saved + sent)} of what plain reads would send`),
-    tile("codebases", "Codebases ready", `${ready} of ${codebases.length}`, rest ? `${counted(rest, "tree")} cannot be searched` : "every index is proven"),
+    tile("savings", "Tokens saved", brief(saved), saved + sent ? `${percent(saved, saved + sent)} of what plain reads would send` : "nothing read yet"),
+    tile("codebases", "Codebases ready", `${ready} of ${codebases.length}`, provenLine(codebases.length, rest)),
     tile("sessions", "Sessions", number(sessions.length), sessions[0] ? `last active ${ago(sessions[0].lastAt)}` : "none yet"),
     tile("memory", "Memory commits", number(sum(spaces, "seq")), branches.length ? counted(branches.length, "open branch") : "no open branches"));
 }
@@ -81,3 +81,8 @@ const open = (branches) =>
           h("div", { class: "row" }, icon("branch"), h("strong", { class: "clip" }, branch.name)),
           h("div", { class: "small muted num" }, `${branch.space}, forked at ${branch.forkSeq}, now at ${branch.headSeq}`)))))
       : empty("branch", "No open branches", "Agents work on branches; people review and merge them."));
+
+function provenLine(trees, rest) {
+  if (!trees) return "none tracked yet";
+  return rest ? `${counted(rest, "tree")} cannot be searched` : "every index is proven";
+}

@@ -7,6 +7,7 @@ the same as long as segments come and go.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -38,26 +39,30 @@ class Callables:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
         self._known: WeakKeyDictionary[Segment, Named] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+        """Searches go on at once, and a number must not be given to two names."""
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def of(self, segment: Segment) -> Named:
         """The names of a segment."""
+        with self._lock:
+            found = self._known.get(segment)
+            if found is None:
+                found = self._known[segment] = self._sorted_out(segment)
+            return found
+
+    def _sorted_out(self, segment: Segment) -> Named:
         import numpy as np
 
-        found = self._known.get(segment)
-        if found is None:
-            numbers = self._numbers
-            names, starts, low, high = segment.exact_terms
-            of_terms = np.fromiter(
-                (numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(names)
-            )
-            of_entries = np.repeat(of_terms, np.diff(starts))
-            rows = segment.entry_rows[low:high].astype(np.int64)
-            fields = segment.entry_counts[low:high] >> 5
-            called, defined = fields == Field.CALL, fields == Field.NAME
-            found = self._known[segment] = Named(
-                of_entries[called], rows[called], of_entries[defined], rows[defined]
-            )
-        return found
+        numbers = self._numbers
+        names, starts, low, high = segment.exact_terms
+        of_terms = np.fromiter(
+            (numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(names)
+        )
+        of_entries = np.repeat(of_terms, np.diff(starts))
+        rows = segment.entry_rows[low:high].astype(np.int64)
+        fields = segment.entry_counts[low:high] >> 5
+        called, defined = fields == Field.CALL, fields == Field.NAME
+        return Named(of_entries[called], rows[called], of_entries[defined], rows[defined])

@@ -161,7 +161,7 @@ class _Ranking:
         defined, defined_worth = definitions(question, corpus)
         order = np.lexsort((corpus.ties[defined], -defined_worth))[: DEFINITIONS_MAX * 8]
         by_name = self._only_kept(defined[order])[:DEFINITIONS_MAX]
-        self.rows = rows = np.unique(np.concatenate([by_words, by_meaning, by_name]))
+        self.rows = rows = _each_once(np.concatenate([by_words, by_meaning, by_name]))
         if not len(rows):
             return []
         signals = self.signals
@@ -244,6 +244,16 @@ class _Ranking:
         top = np.lexsort((self._corpus.ties[self.rows], -score))[:ALIKE_AMONG]
         one, other = np.nonzero(self._corpus.alike(self.rows[top], ALIKE))
         return list(zip(top[one].tolist(), top[other].tolist(), strict=True))
+
+
+def _each_once(rows: Rows) -> Rows:
+    """Rows in order, each once. As numpy's `unique`, which loads a module for masked arrays."""
+    import numpy as np
+
+    rows = np.sort(rows)
+    first = np.ones(len(rows), dtype=np.bool_)
+    np.not_equal(rows[1:], rows[:-1], out=first[1:])
+    return rows[first]
 
 
 class _Held(dict[Role, float]):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 import zlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -73,6 +73,18 @@ class _Terms(dict[str, int]):
         return number
 
 
+class _Others(dict[str, int]):
+    """Words that are not in ASCII, with their numbers; the rest is known by hashes."""
+
+    def __init__(self, number: Callable[[str], int]) -> None:
+        super().__init__()
+        self._number = number
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = self._number(word)
+        return number
+
+
 class Vocabulary:
     """Words numbered as they are met, and terms numbered as words need them."""
 
@@ -83,7 +95,7 @@ class Vocabulary:
         self.names = self._terms.names
         """Terms by number."""
         self._words: list[str] = []
-        self._numbers: dict[str, int] = {}
+        self._others = _Others(self._number)
         self._of_hash: dict[int, int] = {}
         # The terms of all words in a row, and where those of each word start.
         self._flat = array("i")
@@ -97,14 +109,12 @@ class Vocabulary:
         return len(self._words)
 
     def _number(self, word: str) -> int:
-        number = self._numbers.get(word)
-        if number is None:
-            number = self._numbers[word] = len(self._words)
-            self._words.append(word)
-            self._flat.extend(map(self._terms.__getitem__, split(word)))
-            self._starts.append(len(self._flat))
-            self._exact.append(-1)
-        return number
+        """The number of a word that is new."""
+        self._words.append(word)
+        self._flat.extend(map(self._terms.__getitem__, split(word)))
+        self._starts.append(len(self._flat))
+        self._exact.append(-1)
+        return len(self._words) - 1
 
     def words(self, texts: Sequence[str]) -> Words:
         """The words of texts, and a digest of each text."""
@@ -146,7 +156,7 @@ class Vocabulary:
             others = [word for word in words if not word.isascii()]
             if others:
                 plain[place] = " ".join([word for word in words if word.isascii()])
-                numbers += map(self._number, others)
+                numbers += map(self._others.__getitem__, others)
                 places += [first + place] * len(others)
                 digests[place] = zlib.crc32(" ".join(others).encode("utf-8", "surrogatepass"))
             else:
@@ -177,7 +187,12 @@ class Vocabulary:
         numbers = self._met[slots]
         missed = np.flatnonzero(self._hashes[slots] != hashes)
         if len(missed):
-            numbers[missed] = self._looked_up(raw, starts[missed], hashes[missed])
+            # A new word is mostly met several times at once.
+            values, first_at, same = np.unique(
+                hashes[missed], return_index=True, return_inverse=True
+            )
+            found = self._looked_up(raw, starts[missed[first_at]].tolist(), values.tolist())
+            numbers[missed] = np.array(found, dtype=np.int32)[same]
             self._hashes[slots[missed]] = hashes[missed]
             self._met[slots[missed]] = numbers[missed]
         # Not a sum of sums, or letters could change places between words.
@@ -187,11 +202,9 @@ class Vocabulary:
         digests = (sums[limits[1:]] - sums[limits[:-1]]) >> np.uint64(32)
         return Words(numbers, places, digests.astype(np.uint32))
 
-    def _looked_up(
-        self, raw: bytes, starts: NDArray[np.int64], hashes: NDArray[np.uint64]
-    ) -> list[int]:
+    def _looked_up(self, raw: bytes, starts: list[int], hashes: list[int]) -> list[int]:
         known, found = self._of_hash, []
-        for start, value in zip(starts.tolist(), hashes.tolist(), strict=True):
+        for start, value in zip(starts, hashes, strict=True):
             number = known.get(value)
             if number is None:
                 word = raw[start : raw.index(0, start)].decode()

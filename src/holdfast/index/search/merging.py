@@ -46,13 +46,18 @@ class Merger:
             return
         terms = segment.terms
         numbers = np.fromiter(map(self._numbers.__getitem__, terms), np.uint64, len(terms))
-        entries = np.repeat(numbers << np.uint64(_TERM_SHIFT), np.diff(segment.starts))
-        renamed = np.array([-1 if s is None else s for s in slots], dtype=np.int64)[segment.slots]
+        numbers <<= np.uint64(_TERM_SHIFT)
+        entries = np.repeat(numbers, np.diff(segment.starts))
+        rows, counts = segment.entry_rows, segment.entry_counts
+        vectors = _as_wide(segment.vectors, self._dimension)
+        if len(slots) == 1 and slots[0] is not None:
+            renamed = np.full(segment.rows, slots[0], dtype=np.int64)
+        else:
+            renamed = np.array([-1 if s is None else s for s in slots], np.int64)[segment.slots]
         of_rows: tuple[NDArray[Any], ...] = (
             renamed, segment.ordinals, segment.lines, segment.kinds, segment.lengths,
-            segment.digests, _as_wide(segment.vectors, self._dimension), segment.scales,
+            segment.digests, vectors, segment.scales,
         )  # fmt: skip
-        rows, counts = segment.entry_rows, segment.entry_counts
         kept = renamed >= 0
         if kept.all():
             entries |= (rows + np.uint64(self.rows)) << np.uint64(_COUNT_BITS)
@@ -80,13 +85,13 @@ class Merger:
         places[np.fromiter(map(self._numbers.__getitem__, names), np.int64, len(names))] = (
             np.arange(len(names), dtype=np.uint64)
         )
-        low = np.uint64((1 << _TERM_SHIFT) - 1)
-        entries = places[entries >> np.uint64(_TERM_SHIFT)] << np.uint64(_TERM_SHIFT) | (
-            entries & low
-        )
+        terms = entries >> np.uint64(_TERM_SHIFT)
+        entries &= np.uint64((1 << _TERM_SHIFT) - 1)
+        entries |= (places << np.uint64(_TERM_SHIFT))[terms]
+        per_term = np.empty(len(names), dtype=np.int64)
+        per_term[places] = np.bincount(terms.view(np.int64), minlength=len(names))
+        del terms
         entries.sort()
-        per_term = np.bincount((entries >> np.uint64(_TERM_SHIFT)).astype(np.int64),
-                               minlength=len(names))  # fmt: skip
         if not per_term.all():
             names = [name for name, any_ in zip(names, per_term.tolist(), strict=True) if any_]
             per_term = per_term[per_term > 0]

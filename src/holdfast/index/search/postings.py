@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -16,16 +17,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _EXACT_FIELDS = frozenset({Field.NAME, Field.STEM, Field.CALL})
+_PLACE_BITS, _TERM_BITS = 24, 24
+_PLACE, _TERM = (1 << _PLACE_BITS) - 1, (1 << _TERM_BITS) - 1
+_FILE_SHIFT = _PLACE_BITS + _TERM_BITS
 
 
-def postings(
-    fields: Sequence[Fields], lines: Sequence[tuple[int, int]], kinds: Sequence[str]
-) -> bytes:
-    """The postings of one file, packed."""
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The chunks of a file that have words: their fields, lines and kinds."""
+
+    fields: Sequence[Fields]
+    lines: Sequence[tuple[int, int]]
+    kinds: Sequence[str]
+
+
+def postings(files: Sequence[Rows]) -> list[bytes]:
+    """The postings of each file, packed. Many at once take much less than one by one."""
     import numpy as np
 
-    n = len(fields)
-    texts = list(chain.from_iterable([one.texts() for one in fields]))
+    texts = list(chain.from_iterable([one.texts() for file in files for one in file.fields]))
+    counts = np.array([len(file.fields) for file in files], dtype=np.int64)
+    bounds = np.append(0, np.cumsum(counts))
+    # Where a text is: its file, and its row and field in that file.
+    of_texts = np.repeat((np.arange(len(files)) << _FILE_SHIFT) - bounds[:-1] * FIELDS,
+                         counts * FIELDS) + np.arange(len(texts))  # fmt: skip
     with counting.lock:
         vocabulary = counting.vocabulary()
         words = vocabulary.words(texts)
@@ -36,25 +51,44 @@ def postings(
         named = np.flatnonzero(_fields_in(_EXACT_FIELDS)[in_field])
         exact = vocabulary.exact_of(words.numbers[named])
         names = vocabulary.names
-    keys = np.concatenate((terms, exact)).astype(np.int64) << 32
-    keys |= np.concatenate((np.repeat(places, sizes), words.places[named]))
+    keys = np.concatenate((terms, exact)).astype(np.int64) << _PLACE_BITS
+    keys += np.concatenate((np.repeat(of_texts[places], sizes), of_texts[words.places[named]]))
     keys.sort()
     first = run_starts(keys)
-    entries, counts = keys[first], np.diff(first, append=len(keys))
-    of_terms = run_starts(entries >> 32)
-    found = map(names.__getitem__, (entries[of_terms] >> 32).tolist())
-    place = entries & 0xFFFFFFFF
-    lengths = np.bincount(places, sizes, minlength=n * FIELDS)
-    return segments.pack_file(
-        np.fromiter(chain.from_iterable(lines), dtype=np.uint32, count=2 * n),
-        np.fromiter(map(number_of_kind, kinds), dtype=np.uint8, count=n),
-        np.minimum(lengths, LENGTH_MAX).astype(np.uint16),
-        words.digests[Field.BODY :: FIELDS],
-        "\n".join(found).encode("utf-8", "surrogatepass"),
-        np.append(of_terms, len(entries)).astype(np.uint32),
-        (place // FIELDS).astype(np.uint32),
-        ((place % FIELDS) << 5 | np.minimum(counts, COUNT_MAX)).astype(np.uint8),
-    )
+    entries, times = keys[first], np.diff(first, append=len(keys))
+    starts = run_starts(entries >> _PLACE_BITS)
+    found = list(map(names.__getitem__, ((entries[starts] >> _PLACE_BITS) & _TERM).tolist()))
+    files_at = np.searchsorted(entries, np.arange(len(files) + 1) << _FILE_SHIFT)
+    terms_at = np.searchsorted(starts, files_at).tolist()
+    of_files = files_at.tolist()
+    starts = np.append(starts, len(entries))
+    place = entries & _PLACE
+    rows = (place // FIELDS).astype(np.uint32)
+    packed = ((place % FIELDS) << 5 | np.minimum(times, COUNT_MAX)).astype(np.uint8)
+    lengths = np.minimum(np.bincount(places, sizes, minlength=len(texts)), LENGTH_MAX)
+    lengths = lengths.astype(np.uint16).reshape(-1, FIELDS)
+    digests = words.digests[Field.BODY :: FIELDS]
+    made = []
+    at = 0
+    for number, file in enumerate(files):
+        n = len(file.fields)
+        low, high = of_files[number : number + 2]
+        some = slice(terms_at[number], terms_at[number + 1])
+        own = np.append(starts[some], high) - low
+        made.append(
+            segments.pack_file(
+                np.fromiter(chain.from_iterable(file.lines), dtype=np.uint32, count=2 * n),
+                np.fromiter(map(number_of_kind, file.kinds), dtype=np.uint8, count=n),
+                lengths[at : at + n],
+                digests[at : at + n],
+                "\n".join(found[some]).encode("utf-8", "surrogatepass"),
+                own.astype(np.uint32),
+                rows[low:high],
+                packed[low:high],
+            )
+        )
+        at += n
+    return made
 
 
 def _fields_in(fields: frozenset[Field]) -> NDArray[np.bool_]:

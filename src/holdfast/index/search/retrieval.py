@@ -14,14 +14,14 @@ from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.freshness import Overlay
 from holdfast.index.generation import Reader, StoredChunk
 from holdfast.index.search.candidates import Found, Hit, find
-from holdfast.index.search.exact import ExactFound, ExactHit, find_exact, passes
 from holdfast.index.search.filters import language_fits
 from holdfast.index.search.operators import Query
 from holdfast.index.search.results import Finding
 from holdfast.index.search.roles import Role, role_of
-from holdfast.index.search.similar import Sample, find_similar
 
 if TYPE_CHECKING:
+    from holdfast.index.search.exact import ExactFound, ExactHit
+    from holdfast.index.search.similar import Sample
     from holdfast.index.search.understand import Question
 
 RANKED_FOR_EXACT = 200
@@ -88,7 +88,11 @@ def retrieve(
 
 def _filtered(query: Query, found: Found) -> tuple[list[Hit], dict[str, int]]:
     spoken = [hit for hit in found.hits if language_fits(query.langs, hit.chunk.language)]
-    kept = [hit for hit in spoken if passes(query, hit.chunk)] if query.exclude else spoken
+    kept = spoken
+    if query.exclude:
+        from holdfast.index.search.exact import passes
+
+        kept = [hit for hit in spoken if passes(query, hit.chunk)]
     removed = {"language": len(found.hits) - len(spoken), "exclude": len(spoken) - len(kept)}
     return kept, removed
 
@@ -101,6 +105,8 @@ def _exact(
     provider: EmbeddingProvider,
     keep: Callable[[str], bool],
 ) -> Retrieved:
+    from holdfast.index.search.exact import find_exact
+
     exact = find_exact(query, root, reader, overlay, keep)
     hits = [hit for hit in exact.hits if language_fits(query.langs, hit.chunk.language)]
     removed = {"language": len(exact.hits) - len(hits)}
@@ -143,6 +149,9 @@ def _similar(
     depth: int,
 ) -> Retrieved:
     """What is like the sample; operators narrow it."""
+    from holdfast.index.search.exact import find_exact, passes
+    from holdfast.index.search.similar import find_similar
+
     found, failures = find_similar(sample, root, reader, overlay, provider, keep, depth)
     kept = [
         finding

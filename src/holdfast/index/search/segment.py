@@ -45,6 +45,12 @@ EXACT = counting.EXACT
 
 _MAGIC, _MAGIC_OF_FILE = b"HFSG", b"HFSF"
 _HEAD = struct.Struct("<4sHHIIII")
+_LAYOUT = (
+    ("<u4", 4), ("<u4", 4), ("<u4", 4), ("<u4", 4), ("<u4", 4), ("<u2", 2), ("<u2", 2), ("<u1", 1),
+    ("<u1", 1),
+)  # fmt: skip
+_LAYOUT_WIDE = (*_LAYOUT[:5], ("<u4", 4), *_LAYOUT[6:])
+"""Slots, ordinals, lines, digests, starts, rows of entries, lengths, kinds, counts of entries."""
 _END = "\U0010ffff"
 
 KINDS = (
@@ -133,11 +139,9 @@ def quantised(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.f
     import numpy as np
 
     scales = np.abs(rows).max(axis=1, initial=0.0) / LEVELS
-    divisors = np.where(scales > 0, scales, 1.0)
-    return (
-        np.rint(rows / divisors[:, None]).astype(np.int8),
-        np.asarray(scales, dtype=np.float32),
-    )
+    divisors = scales[:, None].copy()
+    divisors[divisors == 0] = 1.0
+    return np.rint(rows / divisors).astype(np.int8), np.asarray(scales, dtype=np.float32)
 
 
 def with_vectors(segment: Segment, vectors: bytes, dimension: int) -> Segment:
@@ -244,18 +248,17 @@ def _unpacked(magic: bytes, data: bytes, vectors: bytes | None, dimension: int) 
         raise DamagedBackend("a segment of the index is cut short") from error
     if (kind, fields) != (magic, FIELDS) or version not in _READ:
         raise DamagedBackend(f"a segment of the index has format {kind!r} {version}")
-    row_type = "<u4" if rows > LENGTH_MAX else "<u2"
-    layout = [
-        ("<u4", rows), ("<u4", rows), ("<u4", rows * 2), ("<u4", rows), ("<u4", starts),
-        (row_type, entries), ("<u2", rows * FIELDS), ("<u1", rows), ("<u1", entries),
-    ]  # fmt: skip
-    if len(data) != _HEAD.size + letters + sum(n * np.dtype(t).itemsize for t, n in layout):
+    wide = rows > LENGTH_MAX
+    counts_of = (rows, rows, rows * 2, rows, starts, entries, rows * FIELDS, rows, entries)
+    layout = _LAYOUT_WIDE if wide else _LAYOUT
+    size = sum(width * count for (_, width), count in zip(layout, counts_of, strict=True))
+    if len(data) != _HEAD.size + letters + size:
         raise DamagedBackend("a segment of the index is cut short")
     at = _HEAD.size
     arrays = []
-    for kind, count in layout:
-        arrays.append(np.frombuffer(data, dtype=kind, count=count, offset=at))
-        at += arrays[-1].nbytes
+    for (kind_of, width), count in zip(layout, counts_of, strict=True):
+        arrays.append(np.frombuffer(data, kind_of, count, at))
+        at += width * count
     slots, ordinals, lines, digests, offsets, entry_rows, lengths, kinds, counts = arrays
     if vectors is None:
         small, scales = np.empty((rows, 0), np.int8), np.zeros(rows, np.float32)

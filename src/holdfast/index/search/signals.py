@@ -161,15 +161,16 @@ def centrality(corpus: Corpus) -> NDArray[np.float32]:
         (names.of(part.segment), first)
         for first, part in zip(corpus.firsts, corpus.parts, strict=True)
     ]
-    calls, defined = np.zeros(len(names)), np.zeros(len(names))
+    total = len(names)  # Another search may add to them meanwhile.
+    calls, defined = np.zeros(total), np.zeros(total)
     definitions = []
     for named, first in found:
         called = named.called[corpus.alive[named.called_in + first]]
         rows = named.defined_in + first
         living = corpus.alive[rows]
         definitions.append((named.defined[living], rows[living]))
-        calls += np.bincount(called, minlength=len(names))
-        defined += np.bincount(definitions[-1][0], minlength=len(names))
+        calls += np.bincount(called, minlength=total)
+        defined += np.bincount(definitions[-1][0], minlength=total)
     worth = np.log1p(calls / np.maximum(defined, 1)).astype(np.float32)
     out = np.zeros(corpus.rows, dtype=np.float32)
     for terms, rows in definitions:

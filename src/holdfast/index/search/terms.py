@@ -104,14 +104,17 @@ def split(word: str) -> tuple[str, ...]:
         return ()
     if word.islower() and word.isascii() and word.isalpha():
         return (_stems[word],)  # most words are one part
-    found = parts(word)
+    found = _PARTS.findall(word)
     if not found:
         return ()
-    if len(found) == 1:
-        part = found[0]
-        return () if len(part) > DIGITS_MAX and part.isdecimal() else (_stems[part],)
-    stems = [_stems[part] for part in found if not (len(part) > DIGITS_MAX and part.isdecimal())]
-    return (*stems, compact(word))
+    stems = [
+        _stems[part]
+        for part in map(str.lower, found)
+        if len(part) <= DIGITS_MAX or not part.isdecimal()
+    ]
+    if len(found) > 1:
+        stems.append(compact(word))
+    return tuple(stems)
 
 
 _MEMO_MAX = 200_000

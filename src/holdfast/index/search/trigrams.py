@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from holdfast.index.generation import ChunkId, Identity, PreparedFile
+    from holdfast.index.facts import Symbol
+    from holdfast.index.generation import ChunkId, Identity, PreparedChunk, PreparedFile
 
 TRIGRAMS_VERSION = 1
 """The format of `Signatures`, its first byte.
@@ -70,13 +71,20 @@ def signatures(texts: Sequence[str]) -> bytes:
 
     if not texts:
         return b""
-    raws = [folded(text) for text in texts]
-    places = _places(b"\n".join(raws) + b"\n\n")
+    joined = "\n".join(texts)
+    if joined.isascii():
+        raw = joined.lower().encode()  # all at once, for letters stay where they are
+        sizes = map(len, texts)
+    else:
+        raws = [folded(text) for text in texts]
+        raw = b"\n".join(raws)
+        sizes = map(len, raws)
+    places = _places(raw + b"\n\n")
     # Trigrams over the seam of two texts count for the first: a bit too many does no harm.
-    lengths = np.fromiter((len(raw) + 1 for raw in raws), dtype=np.int64, count=len(raws))
-    firsts = np.arange(len(raws), dtype=np.uint32) * np.uint32(BITS)
+    lengths = np.fromiter(sizes, dtype=np.int64, count=len(texts)) + 1
+    firsts = np.arange(len(texts), dtype=np.uint32) * np.uint32(BITS)
     places += np.repeat(firsts, lengths)[: len(places)]
-    bits = np.zeros(len(raws) * BITS, dtype=np.bool_)
+    bits = np.zeros(len(texts) * BITS, dtype=np.bool_)
     bits[places] = True
     return np.packbits(bits).tobytes()
 
@@ -94,11 +102,11 @@ def _places(raw: bytes) -> NDArray[np.uint32]:
     return places
 
 
-def of_file(file: PreparedFile) -> tuple[bytes, bytes]:
-    """What is kept of a file beside its chunks: signatures, and the names of its symbols."""
+def signatures_of(chunks: Sequence[PreparedChunk], size_bytes: int) -> bytes:
+    """The signatures of a file's chunks, and before them whether they cover it."""
     # A name counts as text of its chunk, because `must:` looks at both.
-    texts = [f"{chunk.text}\n{chunk.label or ''}" for chunk in file.chunks]
-    return head(covered(file)) + signatures(texts), msgspec.msgpack.encode(names_of(file.facts))
+    texts = [f"{chunk.text}\n{chunk.label or ''}" for chunk in chunks]
+    return head(_covered(chunks, size_bytes)) + signatures(texts)
 
 
 def head(covers: bool) -> bytes:
@@ -108,13 +116,27 @@ def head(covers: bool) -> bytes:
 
 def covered(file: PreparedFile) -> bool:
     """Whether every line of the file lies in one chunk, and in the chunk as it is in the file."""
+    return _covered(file.chunks, file.entry.stat.size_bytes)
+
+
+def _covered(chunks: Sequence[PreparedChunk], size_bytes: int) -> bool:
     size = last = 0
-    for chunk in file.chunks:
-        if chunk.start_line <= last or "\0" in chunk.text:
+    for chunk in chunks:
+        text = chunk.text
+        if chunk.start_line <= last or "\0" in text:
             return False
         last = chunk.end_line
-        size += len(chunk.text.encode("utf-8", "surrogatepass"))
-    return size == file.entry.stat.size_bytes
+        size += len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return size == size_bytes
+
+
+def encode_names(symbols: Iterable[Symbol]) -> bytes:
+    """The names of a file's symbols, as they are kept."""
+    return msgspec.msgpack.encode(_names(symbols))
+
+
+def _names(symbols: Iterable[Symbol]) -> list[Name]:
+    return [Name(s.qualified, s.kind, s.span.first_line, s.span.last_line, s.id) for s in symbols]
 
 
 def names_of(facts: bytes) -> list[Name]:
@@ -125,7 +147,7 @@ def names_of(facts: bytes) -> list[Name]:
         symbols = decode(facts).symbols
     except (msgspec.DecodeError, msgspec.ValidationError):
         return []
-    return [Name(s.qualified, s.kind, s.span.first_line, s.span.last_line, s.id) for s in symbols]
+    return _names(symbols)
 
 
 @dataclass(frozen=True, slots=True)

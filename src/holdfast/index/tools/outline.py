@@ -142,7 +142,7 @@ def _outline(
         answer["status"], answer["reason"] = "unsupported", "unsupported_language"
         answer["message"] = no_facts(facts)
         return
-    if facts is None or not facts.symbols:
+    if facts is None or (not facts.symbols and exact is None):
         answer["status"] = "unsupported" if facts is None else "ok"
         answer["outline"] = None if facts is None else {"symbols": []}
         if facts is None:

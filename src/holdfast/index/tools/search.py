@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from holdfast.errors import UsageError
 from holdfast.files import disk
@@ -31,7 +31,6 @@ from holdfast.index.search.regex import lines_of, wrong_pattern
 from holdfast.index.search.results import Finding, GroupBy, Holds, Items, fold, grouped
 from holdfast.index.search.retrieval import Retrieved, retrieve
 from holdfast.index.search.scopes import SCOPES, Scope
-from holdfast.index.search.similar import CHARACTERS_MAX, Sample
 from holdfast.index.search.terms import terms
 from holdfast.index.search.understand import Question
 from holdfast.index.tools.searching import (
@@ -43,6 +42,9 @@ from holdfast.index.tools.searching import (
     advise,
     warnings_of,
 )
+
+if TYPE_CHECKING:
+    from holdfast.index.search.similar import Sample
 
 BUDGET_DEFAULT, BUDGET_MIN = 8_000, 100
 
@@ -173,6 +175,10 @@ _PLACE = re.compile(r"(?s)(.+?)(?::(\d+)(?:-(\d+))?)?\Z")
 
 def _sample(targets: Sequence[Target], similar: str | None, snippet: str | None) -> Sample | None:
     """The text to look for the like of: lines of a file in one of the trees, or a snippet."""
+    if similar is None and snippet is None:
+        return None
+    from holdfast.index.search.similar import CHARACTERS_MAX, Sample
+
     if similar is not None and snippet is not None:
         raise UsageError("either lines of a file or a snippet can be the sample, not both")
     if snippet is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from holdfast.index import answers
 from holdfast.index.answers import Wire, hints, manage_call, read_call, search_call
@@ -19,7 +19,9 @@ from holdfast.index.search.results import Group, GroupBy, Holds, Page
 from holdfast.index.search.retrieval import Retrieved
 from holdfast.index.search.roles import role_of
 from holdfast.index.search.scopes import Scope
-from holdfast.index.search.similar import Sample
+
+if TYPE_CHECKING:
+    from holdfast.index.search.similar import Sample
 
 LIMIT_DEFAULT, LIMIT_MAX = 10, 50
 DEPTH_MIN, DEPTH_FACTOR = 60, 3

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from holdfast.errors import ReadingError
     from holdfast.reading.paths import Request
 
+NAME_MAX = 100
+"""How much of a name is searched for: a call that helps must not be a burden itself."""
+
 _GOES_ON = re.compile(r"Use offset=([0-9]+) to continue\.\]\Z")
 """How a text that was cut ends, whatever it was cut by."""
 
@@ -48,7 +51,7 @@ def _refused(call: Call, typed: str, error: ReadingError) -> Result:
         return refused  # pi shows what its own read would say
     if found is not None:
         return refused.ended(found.why, "read", path=found.path, offset=found.offset)
-    name = os.path.splitext(os.path.basename(bare if is_there else whole))[0]
+    name = os.path.splitext(os.path.basename(bare if is_there else whole))[0][:NAME_MAX]
     if not name or caller.cwd is None:
         return refused.ended("the trees there are", "list_codebases")
     return refused.ended("find it by name", "search_code", query=name, path=caller.cwd)

@@ -22,6 +22,9 @@ from holdfast.mcp.tool import (
 )
 from holdfast.mcp.tools.common import SPAN, answer_schema, no_such_tree, refused
 
+QUERY_MAX = 300
+"""A longer query is not said again in the call that helps."""
+
 
 def run(call: Call) -> Result:
     from holdfast.index.tools.search import search_code
@@ -84,6 +87,9 @@ def _not_answered(facts: dict[str, Any]) -> Result:
 def _elsewhere(result: Result, a: dict[str, Any]) -> Result:
     """Nothing was found: a wider search, or one that knows no meaning but misses no token."""
     steps = (result.facts.get("hints") or {}).get("nextSteps") or []
+    if len(a["query"]) > QUERY_MAX:
+        shorter = a["query"][:QUERY_MAX]
+        return result.ended("shorter", "search_code", query=shorter, path=a["path"])
     if steps:
         return result.ended("wider", steps[0]["tool"], **steps[0]["args"])
     path = a["path"][0] if isinstance(a["path"], list) else a["path"]

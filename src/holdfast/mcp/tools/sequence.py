@@ -52,7 +52,7 @@ def locate(call: Call) -> Result:
         "whole": whole,
         "path": str(tree.root),
     }
-    text = locating.as_text(report)
+    text = locating.as_text(report, " (copies=N lists more)")
     if not whole and facts["copies"]:
         place = facts["copies"][0]
         near = {"path": str(tree.root / place["path"]), "offset": place["line"]}
@@ -96,7 +96,7 @@ def clones(call: Call) -> Result:
     groups, tokens, documents = found.groups, found.tokens, found.documents
     total, shown = len(groups), groups[: a["limit"]]
     facts: dict[str, Any] = {"status": "ok", **report.as_data(shown, tokens, documents, total)}
-    text = report.as_text(shown, tokens, documents, total)
+    text = report.as_text(shown, tokens, documents, total, words=report.TOOL)
     note = tree.not_searched()
     if note:
         facts["notSearched"] = note

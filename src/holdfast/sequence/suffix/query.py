@@ -55,6 +55,20 @@ class Live:
             return high - low
         return high - low - _ones(self._marks, low, high)
 
+    def first(self, low: int, high: int) -> int:
+        """The position of the first living suffix with a rank in [low, high); there is one."""
+        if self._marks is None:
+            return int(self.segment.suffixes[low])
+        step = 64
+        while True:
+            assert low < high, "one of them is alive"
+            upto = min(high, low + step)
+            number = int.from_bytes(self._marks[low >> 3 : (upto + 7) >> 3], "little") >> (low & 7)
+            alive = ~number & (1 << (upto - low)) - 1
+            if alive:
+                return int(self.segment.suffixes[low + (alive & -alive).bit_length() - 1])
+            low, step = upto, 2 * step
+
     def positions(self, low: int, high: int) -> Iterator[int]:
         """The positions of the living suffixes with a rank in [low, high), in rank order."""
         suffixes = self.segment.suffixes

@@ -89,6 +89,8 @@ class Segment:
         self._hashes: Any = arrays["hashes"]
         self._hashed: Any = arrays["hashed"]
         self._known: dict[bytes, int] = {}
+        self.lows: Any = None
+        """The minima of the shared prefixes, once `suffix.statistics` has made them."""
 
     def __len__(self) -> int:
         """How many tokens the documents have, separators left out."""

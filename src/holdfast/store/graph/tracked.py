@@ -101,6 +101,11 @@ class TrackedGraph:
         """Every document of the graph, sorted by id."""
         return [self._entities[entity] for entity in sorted(self._entities)]
 
+    @property
+    def size(self) -> int:
+        """How many documents it has."""
+        return len(self._entities)
+
     def tracks(self, entity: EntityId) -> bool:
         """Whether a write to this document can change the graph."""
         return entity in self.frontier

@@ -1,0 +1,176 @@
+"""The quick parts of a search, told the long way: one row, one word, one pair at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from holdfast.index.search import trigrams
+from holdfast.index.search.corpus import Corpus
+from holdfast.index.search.fields import FIELDS, Field
+from holdfast.index.search.folding import ALIKE, CHARACTERS_MIN, COMPARED_MAX
+from holdfast.index.search.lexical import Lexical
+from holdfast.index.search.preview import Asked
+from holdfast.index.search.segment import EXACT
+from holdfast.index.search.terms import terms
+
+QUERY_LEVELS = 511
+
+
+def nearness(self: Corpus, vector: Any) -> Any:
+    """Whole numbers, multiplied and added as such."""
+    peak = float(np.abs(vector).max(initial=0.0))
+    asked = np.rint(vector * (QUERY_LEVELS / peak)).astype(np.int64) if peak else vector * 0
+    scale = np.float32(peak / QUERY_LEVELS)
+    near = np.zeros(self.rows, dtype=np.float32)
+    for first, part in zip(self.firsts, self.parts, strict=True):
+        vectors, scales = part.segment.vectors, part.segment.scales
+        if vectors.shape[1] == len(asked):
+            for row in range(len(vectors)):
+                product = int(vectors[row].astype(np.int64) @ asked.astype(np.int64))
+                near[first + row] = np.float32(product) * scales[row] * scale
+    return near
+
+
+def agreements(lexical: Lexical, corpus: Corpus, rows: Any) -> dict[str, Any]:
+    """How much of the question each row has, word by word and entry by entry."""
+    place = {row: i for i, row in enumerate(rows.tolist())}
+    n = len(place)
+    found, matched = np.zeros((FIELDS, n)), np.zeros((FIELDS, n))
+    anywhere, total = np.zeros(n), 0.0
+    in_file: dict[int, float] = {}
+    for word in lexical.occurrences:
+        total += word.weight
+        here = np.zeros((FIELDS, n))
+        files = set()
+        for row, field, worth in zip(
+            word.rows.tolist(), word.fields.tolist(), word.worths.tolist(), strict=True
+        ):
+            if field != Field.CALL:
+                files.add(int(corpus.file_of[row]))
+                if row in place:
+                    here[field, place[row]] = max(here[field, place[row]], worth)
+        found += word.weight * here
+        matched += here
+        anywhere += word.weight * here.max(axis=0)
+        for file in files:
+            in_file[file] = in_file.get(file, 0.0) + word.weight
+    total = total or 1.0
+    whole = np.minimum(matched / np.maximum(corpus.lengths[rows].T, 1), 1.0)
+    share = found / total
+    of_files = [in_file.get(int(corpus.file_of[row]), 0.0) for row in rows]
+    return {
+        "coverage": anywhere / total,
+        "file_coverage": np.array(of_files) / total,
+        "name": share[Field.NAME] * (0.5 + 0.5 * whole[Field.NAME]),
+        "documentation": share[Field.DOC],
+        "stem": share[Field.STEM] * (0.5 + 0.5 * whole[Field.STEM]),
+        "directory": share[Field.DIRECTORY],
+    }
+
+
+def centrality(corpus: Corpus) -> Any:
+    """Calls of each name, shared out among its definitions, entry by entry."""
+    calls: dict[str, int] = {}
+    defined: dict[str, list[int]] = {}
+    for first, part in zip(corpus.firsts, corpus.parts, strict=True):
+        segment = part.segment
+        for number, term in enumerate(segment.terms):
+            if not term.startswith(EXACT):
+                continue
+            for at in range(int(segment.starts[number]), int(segment.starts[number + 1])):
+                row = int(segment.entry_rows[at]) + first
+                field = int(segment.entry_counts[at]) >> 5
+                if corpus.alive[row] and field == Field.CALL:
+                    calls[term] = calls.get(term, 0) + 1
+                elif corpus.alive[row] and field == Field.NAME:
+                    defined.setdefault(term, []).append(row)
+    out = np.zeros(corpus.rows, dtype=np.float32)
+    for term, rows in defined.items():
+        worth = np.float32(np.log1p(calls.get(term, 0) / len(rows)))
+        for row in rows:
+            out[row] = max(out[row], worth)
+    top = float(out.max(initial=0.0))
+    return out / np.float32(top) if top else out
+
+
+def best_rows(scores: Any, ties: Any, limit: int, floor: float) -> Any:
+    above = [row for row in range(len(scores)) if scores[row] > floor]
+    above.sort(key=lambda row: (-scores[row], ties[row]))
+    return np.array(above[:limit], dtype=np.int64)
+
+
+def give_places(
+    scores: Any,
+    files: Any,
+    ties: Any,
+    wanted: int,
+    repeat: float,
+    duplicate: float,
+    alike: Iterable[tuple[int, int]],
+) -> list[tuple[int, float]]:
+    """The best that is left, again and again."""
+    left, pairs = dict(enumerate(scores.tolist())), set(alike)
+    places: list[tuple[int, float]] = []
+    while left and len(places) < wanted:
+        best = min(left, key=lambda i: (-left[i], int(ties[i])))
+        places.append((best, left.pop(best)))
+        for i in left:
+            if files[i] == files[best]:
+                left[i] *= repeat
+            elif (best, i) in pairs:
+                left[i] *= duplicate
+    return places
+
+
+def folded(texts: Sequence[str]) -> list[int]:
+    """Each text against all before it."""
+    long = _long_places(texts)
+    signatures = trigrams.signatures([texts[i] for i in long])
+    rows = np.frombuffer(signatures, dtype=np.uint8).reshape(-1, trigrams.WIDTH)
+    numbers = {i: at for at, i in enumerate(long)}
+    places = list(range(len(texts)))
+    for i, text in enumerate(texts):
+        for before in range(i):
+            if places[before] != before:
+                continue
+            same = "".join(text.split()) == "".join(texts[before].split())
+            if same or (i in numbers and before in numbers and _near(
+                text, texts[before], rows[numbers[i]], rows[numbers[before]]
+            )):  # fmt: skip
+                places[i] = before
+                break
+    return places
+
+
+def _long_places(texts: Sequence[str]) -> list[int]:
+    words = ["".join(text.split()) for text in texts]
+    return [
+        i
+        for i, text in enumerate(texts[:COMPARED_MAX])
+        if words.index(words[i]) == i and len(text) >= CHARACTERS_MIN
+    ]
+
+
+def _near(one: str, other: str, row: Any, other_row: Any) -> bool:
+    if min(len(one), len(other)) < ALIKE * max(len(one), len(other)):
+        return False
+    bits, other_bits = (
+        set(np.unpackbits(row).nonzero()[0]),
+        set(np.unpackbits(other_row).nonzero()[0]),
+    )
+    return len(bits & other_bits) >= ALIKE * len(bits | other_bits)
+
+
+def line_scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:
+    """Every line by all of its terms."""
+    known = {match.line - first_line for match in asked.known}
+    scores = [2.0 if i in known else 0.0 for i in range(len(lines))]
+    met: set[str] = set()
+    for i, line in enumerate(lines):
+        here = set(terms(line)) & asked.worth.keys()
+        scores[i] += sum(asked.worth[term] * (0.5 if term in met else 1.0) for term in here)
+        met |= here
+    return scores

@@ -1,0 +1,171 @@
+"""The quick search against the same told the long way, over our own sources."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.index.code_index import CodeIndex, open_index, run_here
+from holdfast.index.embedding.hashed import DIMENSION
+from holdfast.index.generation import PreparedFile
+from holdfast.index.search import candidates, fuse, preview, results, signals
+from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.segments import Gathering
+from holdfast.index.tools.manage import manage_index
+from holdfast.index.tools.search import search_code
+from tests.index.search import plain
+from tests.index.search.samples import prepared, trees
+
+SOURCES = Path(__file__).parents[3] / "src" / "holdfast"
+
+QUESTIONS: list[tuple[str, dict[str, Any]]] = [
+    ("Corpus", {}),
+    ("validate_completion_proof", {}),
+    ("SqliteBackend.read_marker", {}),
+    ("class Registry", {"group_by": "file"}),
+    ("search/candidates.py", {}),
+    ("files/disk.py walk", {"result_mode": "raw"}),
+    ("ValueError: not a model's file", {}),
+    ("could not read '%s'", {}),
+    ("how is a stale index told from a valid one", {}),
+    ("where are vectors turned into floats", {"limit": 30}),
+    ("parse the registry of roots", {"scope": "mixed"}),
+    ("tests of the walk", {"scope": "mixed", "budget": 1200}),
+    ("merge small segments", {}),
+    ("the", {}),
+    ("get", {}),
+    ("xyzzyqwerty", {}),
+    ("lang:python remove directory", {}),
+    ("path:search/ score of a chunk", {}),
+    ("-path:search/ score of a chunk", {}),
+    ("exclude:numpy lease lock", {}),
+    ("sym:find", {}),
+    ("must:apsw connection", {}),
+    (r"re:def\s\w+_marker marker", {}),
+]
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[CodeIndex, str]]:
+    root = tmp_path_factory.mktemp("sources").resolve()
+    for part in ("index", "files"):
+        shutil.copytree(SOURCES / part, root / part, ignore=shutil.ignore_patterns("*.bin"))
+    index = open_index(root.parent / f"{root.name}-home")
+    index.start = run_here
+    manage_index(index, "create", str(root))
+    # A second segment, with files in the place of others and some that are gone.
+    for path in sorted((root / "index").glob("*.py"))[::7]:
+        path.write_text(path.read_text() + "\n\ndef added_since():\n    return walk(stem)\n")
+    (root / "index" / "marker.py").unlink()
+    manage_index(index, "sync", str(root))
+    yield index, str(root)
+    index.close()
+
+
+def told(answer: Any) -> Any:
+    """An answer without the clock."""
+    answer = dict(answer)
+    answer.pop("freshnessDecision")
+    return answer
+
+
+@pytest.mark.shows("SEARCH-QUICK-TWIN")
+@pytest.mark.parametrize(("query", "more"), QUESTIONS, ids=[query for query, _ in QUESTIONS])
+def test_the_quick_way_gives_the_answer_of_the_long_way(
+    tree: tuple[CodeIndex, str],
+    query: str,
+    more: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    index, root = tree
+    quick = told(search_code(index, root, query, debug=True, **more))
+    with index.backend.reader(root) as reader:
+        central = plain.centrality(reader.corpus())
+    monkeypatch.setattr(Corpus, "nearness", plain.nearness)
+    monkeypatch.setattr(Corpus, "central", central, raising=False)
+    monkeypatch.setattr(candidates, "agreements", plain.agreements)
+    monkeypatch.setattr(candidates, "best_rows", plain.best_rows)
+    monkeypatch.setattr(candidates, "give_places", plain.give_places)
+    monkeypatch.setattr(preview, "_scores", plain.line_scores)
+    monkeypatch.setattr(results, "folded", plain.folded)
+    slow = told(search_code(index, root, query, debug=True, **more))
+    assert _rounded(quick) == _rounded(slow)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return pytest.approx(value, abs=1e-6)
+    if isinstance(value, dict):
+        return {key: _rounded(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(part) for part in value]
+    return value
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.2, 0.5, 0.5, 1.5]), min_size=1, max_size=40),
+    st.integers(1, 12),
+    st.randoms(use_true_random=False),
+)
+def test_the_best_rows_are_those_of_a_sort(scores: list[float], limit: int, random: Any) -> None:
+    ties = list(range(len(scores)))
+    random.shuffle(ties)
+    given_ = np.array(scores), np.array(ties)
+    assert fuse.best_rows(*given_, limit, 0.1).tolist() == [*plain.best_rows(*given_, limit, 0.1)]
+
+
+# A corpus that follows from the one before.
+
+
+def part_of(files: dict[str, PreparedFile], number: int) -> Part:
+    gathering = Gathering(DIMENSION)
+    held = [file for _, file in sorted(files.items()) if file.chunks]
+    for file in held:
+        gathering.add(file)
+    named = [File(number + i, file.path, file.language) for i, file in enumerate(held)]
+    return Part(gathering.take(), named)
+
+
+def seen(corpus: Corpus) -> Any:
+    """All that a rank depends on, by path and place."""
+    rows = np.flatnonzero(corpus.alive)
+    order = rows[np.argsort(corpus.ties[rows])]
+    return (
+        [(corpus.files[corpus.file_of[r]].path, int(corpus.ordinals[r])) for r in order],
+        corpus.lengths[order].tolist(),
+        corpus.average_lengths.tolist(),
+        corpus.central[order].tolist(),
+        [int(corpus.kinds[row]) for row in order],
+        sorted(file.path for file in corpus.files),
+        corpus.chunks,
+    )
+
+
+@pytest.mark.shows("SEARCH-CORPUS-FOLLOWS")
+@settings(max_examples=60, deadline=None)
+@given(
+    first=trees,
+    steps=st.lists(
+        st.tuples(trees, st.sets(st.sampled_from(["a.py", "shop/cart.py", "x/total.py"]))),
+        max_size=4,
+    ),
+)
+def test_a_corpus_followed_through_changes_is_the_one_made_anew(
+    first: dict[str, str], steps: list[tuple[dict[str, str], set[str]]]
+) -> None:
+    there = {path: prepared(path, text) for path, text in first.items()}
+    corpus = Corpus([part_of(there, 0)])
+    for number, (came, gone) in enumerate(steps, 1):
+        fresh = {path: prepared(path, text) for path, text in came.items()}
+        corpus = corpus.changed([part_of(fresh, 100 * number)], {*fresh, *gone})
+        there = {path: file for path, file in there.items() if path not in gone} | fresh
+        assert seen(corpus) == seen(Corpus([part_of(there, 0)]))
+        assert corpus.central.tolist() == pytest.approx(plain.centrality(corpus).tolist())
+        assert signals.centrality(corpus).tolist() == corpus.central.tolist()

@@ -1,0 +1,37 @@
+"""Probes share a thread that waits for the next one, and leave none behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.index.proof import Outcome
+from holdfast.index.tools.manage import manage_index
+from tests.index.world import World
+
+
+@pytest.mark.shows("INDEX-PROBE-THREAD")
+def test_one_thread_answers_one_probe_after_the_other(world: World) -> None:
+    manage_index(world.index, "create", world.root)
+    prober = world.index.prober
+    threads = set()
+    for _ in range(5):
+        assert prober.prove(world.root).outcome is Outcome.VALID
+        threads |= {hand.thread for hand in prober._idle}
+    assert len(threads) == 1
+    prober.rest()
+    assert not any(thread.is_alive() for thread in threads)
+    assert prober.prove(world.root).outcome is Outcome.VALID
+
+
+@pytest.mark.shows("INDEX-PROBE-THREAD")
+def test_a_probe_that_hangs_keeps_no_other_from_its_answer(world: World) -> None:
+    manage_index(world.index, "create", world.root)
+    world.backend.marker = "hang"
+    assert world.index.prove(world.root).outcome is Outcome.PROBE_FAILED
+    world.backend.marker = "real"
+    other = str(Path(world.root).parent / "other")
+    assert world.index.prove(other).outcome is Outcome.STALE_LOCAL
+    world.backend.release.set()
+    assert world.index.prove(world.root).outcome is Outcome.VALID
