@@ -132,6 +132,9 @@ def test_nothing_speaks_of_where_it_was_made() -> None:
         str(path.relative_to(ROOT))
         for folder in ("src", "docs", "examples", "bench")
         for path in (ROOT / folder).rglob("*")
-        if path.suffix in {".py", ".md", ".toml"} and suspicious.search(path.read_text("utf-8"))
+        # What `bench.retrieval.fetch` brings is other people's, and may be in any encoding.
+        if "corpora" not in path.parts
+        and path.suffix in {".py", ".md", ".toml"}
+        and suspicious.search(path.read_text("utf-8"))
     ]
     assert found == []

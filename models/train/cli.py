@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -61,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     plan = training.Plan(**{name: getattr(args, name) for name in names})
     args.cache.mkdir(parents=True, exist_ok=True)
     for step in STEPS if args.step == "all" else [args.step]:
+        print(f"-- {step}", file=sys.stderr, flush=True)
         _step(step, args, plan)
     return 0
 

@@ -426,6 +426,15 @@ def write_lock(cache: Path) -> None:
     LOCK.write_text("\n".join(rows) + "\n")
 
 
+def asked_for(cache: Path) -> frozenset[str] | None:
+    """Names of the files that the last fetch stands for; None if there was none.
+
+    A cache may hold more: packages of an older lock, or whose licence was found to be another.
+    """
+    noted = cache / "asked-for.txt"
+    return frozenset(noted.read_text().splitlines()) if noted.exists() else None
+
+
 def main(cache: Path, jobs: int, refresh: bool) -> None:
     """Fetch what the lock names, or what the lists name when asked to make a new lock."""
     wanted = wanted_by_lists() if refresh or not LOCK.exists() else wanted_by_lock()
@@ -434,3 +443,6 @@ def main(cache: Path, jobs: int, refresh: bool) -> None:
     fetch(cache, wanted, jobs, pip)
     if refresh or not LOCK.exists():
         write_lock(cache)
+        wanted = wanted_by_lock()
+    names = sorted(cached(cache, one).name for one in wanted)
+    (cache / "asked-for.txt").write_text("\n".join(names) + "\n")

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from models.train.fetch import RARE, Package
+from models.train.fetch import RARE, Package, asked_for
 
 PER_PACKAGE_MAX = 1_000
 PER_PACKAGE_MAX_RARE = 12_000
@@ -267,7 +267,9 @@ def main(cache: Path, jobs: int) -> None:
 
 
 def read_all(cache: Path) -> Iterator[Pair]:
-    """Every pair of the cache, in a fixed order."""
+    """Every pair of the packages that were asked for, in a fixed order."""
     decoder = msgspec.msgpack.Decoder(list[Pair])
+    named = asked_for(cache)
     for path in sorted((cache / "pairs").glob("*.msgpack")):
-        yield from decoder.decode(path.read_bytes())
+        if named is None or path.name in named:
+            yield from decoder.decode(path.read_bytes())

@@ -169,6 +169,15 @@ def test_the_development_set_is_large_varied_and_split_by_repository() -> None:
         assert repository.package["kind"] == "git" or len(repository.package["sha256"]) == 64
 
 
+@pytest.mark.shows("RETR-DEVELOPMENT-SET", "RETR-SPLITS")
+def test_the_plain_questions_are_asked_of_packages_that_may_be_tuned_on() -> None:
+    plain = read_set(HERE.parent.parent / "bench/retrieval/sets/plain.json")
+    assert len(plain.queries) >= 100
+    assert not plain.problems
+    assert {repository.split for repository in plain.repositories} == {"train", "dev"}
+    assert {query.repository for query in plain.queries} == {r.id for r in plain.repositories}
+
+
 @pytest.mark.shows("RETR-SET-BAD")
 def test_a_bad_question_among_good_ones_is_left_out_and_named() -> None:
     good = {"repo": "s", "query": "x", "relevant": ["a.py"]}
