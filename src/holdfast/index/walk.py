@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib import import_module
+from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -180,10 +181,7 @@ class Walk(Gathered):
         parser, query, rules = _loaded(self.language.name)
         self.tree = tree = parse(parser, self.source)
         nodes = QueryCursor(query).captures(tree.root_node).get("n", [])
-        # Patterns with children complete late, so the order of capture is not that of the document.
-        # Two stable sorts by plain attributes are cheaper than one by a computed key.
-        nodes.sort(key=_END, reverse=True)
-        nodes.sort(key=_START)
+        _in_order(nodes)
         scopes, starts, line = self.scopes, self.line_starts, 1
         lines = len(starts) - 1
         last, last_start = None, -1
@@ -195,7 +193,11 @@ class Walk(Gathered):
             while scopes and scopes[-1].end <= start:
                 scopes.pop()
             if starts[line] <= start:
-                self.line = line = min(lines, bisect_right(starts, start, line))
+                # Mostly the next line, or not far from it.
+                line = min(lines, line + 1)
+                if starts[line] <= start:
+                    line = min(lines, bisect_right(starts, start, line))
+                self.line = line
             try:
                 rules[node.kind_id](self, node)
             except Exception as error:  # the promise is to never fail; the tests see to the rules
@@ -425,3 +427,20 @@ def clean_comment(text: str) -> str:
 
 
 _START, _END = attrgetter("start_byte"), attrgetter("end_byte")
+
+
+def _in_order(nodes: list[tree_sitter.Node]) -> None:
+    """Sort nodes by where they start; what holds another that starts there comes before it.
+
+    Patterns with children complete late, so the order of capture is not always the document's,
+    though it nearly is: sorting by the start takes little, and the ends only matter where starts
+    are the same.
+    """
+    nodes.sort(key=_START)
+    begins = list(map(_START, nodes))
+    for at, (one, next_) in enumerate(pairwise(begins)):
+        if one == next_ and nodes[at].end_byte < nodes[at + 1].end_byte:
+            # Two stable sorts by plain attributes are cheaper than one by a computed key.
+            nodes.sort(key=_END, reverse=True)
+            nodes.sort(key=_START)
+            return
