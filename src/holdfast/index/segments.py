@@ -7,8 +7,7 @@ question, and files that went leave dead rows behind; so a writer merges before 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,8 @@ from holdfast.index.search.merging import Merger, merge
 from holdfast.index.search.segment import Segment
 
 if TYPE_CHECKING:
-    from holdfast.index.generation import Identity, PreparedFile
+    from holdfast.index.changes import Change
+    from holdfast.index.generation import PreparedFile
 
 ROWS_MAX = 60_000
 """A segment that has so many chunks is full; a row's number fits in two bytes."""
@@ -123,37 +123,6 @@ FileRow = tuple[int, str, str, int, int]
 """Of a file: its number, path, language, segment and slot."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What made a generation of the one before: files that went, and files that came."""
-
-    before: Identity
-    after: Identity
-    """A writer that takes no notes leaves the last ones there: they are not of its generation."""
-    removed: Sequence[int]
-    added: Sequence[int]
-
-    def leads(self, before: Identity, after: Identity) -> bool:
-        return (self.before, self.after) == (before, after)
-
-
-CHANGE_FILES_MAX = 1_000
-"""More than this is not noted: reading all files is as quick then."""
-
-
-def encode_change(change: Change) -> str:
-    moved = sorted(change.removed), sorted(change.added)
-    return json.dumps([change.before, change.after, *moved])
-
-
-def decode_change(text: object) -> Change | None:
-    """The inverse of `encode_change`; None when there is nothing of the kind."""
-    if not isinstance(text, str):
-        return None
-    (old, old_run), (new, new_run), removed, added = json.loads(text)
-    return Change((old, old_run), (new, new_run), removed, added)
-
-
 def followed(
     known: Opened,
     change: Change,
@@ -162,7 +131,7 @@ def followed(
     digests: Mapping[int, str],
 ) -> Opened:
     """The corpus after a change, from the corpus before it."""
-    gone = frozenset(change.removed)
+    gone = change.removed
     replaced = [file.path for file in known.corpus.files if file.number in gone]
     by_segment: dict[int, list[tuple[int, File]]] = {}
     for number, path, language, holder, slot in added:

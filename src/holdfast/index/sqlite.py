@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
+from holdfast.index import changes
+from holdfast.index.changes import Change
 from holdfast.index.errors import HOME_HINT, BackendUnavailable, DamagedBackend
 from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk, Totals
 from holdfast.index.leases import root_key
@@ -28,16 +30,12 @@ from holdfast.index.search import segment as segment_format
 from holdfast.index.search.merging import merge
 from holdfast.index.search.trigrams import KeptFile
 from holdfast.index.segments import (
-    CHANGE_FILES_MAX,
     ROWS_MAX,
-    Change,
     Gathering,
     Opened,
     Standing,
     check_digest,
-    decode_change,
     digest,
-    encode_change,
     followed,
     opened,
     to_merge,
@@ -51,8 +49,8 @@ SCHEMA_VERSION = 2
 """The tables' version, in `user_version`.
 
 - 1: meta, file, facts, vector, chunk, posting.
-- 2: meta, file, facts, chunk, segment: our own postings and vectors. `change` in meta may say what
-  the last generation changed of the one before; without it, or for another one, all is read.
+- 2: meta, file, facts, chunk, segment: our own postings and vectors. `changes` in meta may say
+  what the last generations changed; without it, or from an earlier one, all is read.
 """
 
 _TABLES = """
@@ -208,10 +206,11 @@ class SqliteBackend:
         def load(number: int) -> Segment:
             return _segment(connection, number, self._dimension)
 
-        change = decode_change(_meta(connection, "change"))
-        if known is not None and change is not None and change.leads(known[0], identity):
+        notes = changes.decode(_meta(connection, "changes"))
+        change = changes.leading(notes, known[0], identity) if known is not None else None
+        if known is not None and change is not None:
             places = ", ".join("?" * len(change.added))
-            added = _rows(connection, f"{files} AND id IN ({places})", change.added)
+            added = _rows(connection, f"{files} AND id IN ({places})", tuple(change.added))
             made = followed(known[1], change, added, load, digests)
         else:
             before = known[1].segments if known is not None else {}
@@ -486,6 +485,7 @@ class SqliteWriter:
         self.generation = int(_meta(connection, "generation") or 0) + 1
         self.published = False
         self._before: Identity = (self.generation - 1, str(_meta(connection, "run") or ""))
+        self._noted = changes.decode(_meta(connection, "changes"))
         self._put_anew: set[str] | None = None
         """What was put since everything was dropped: nothing else can be in the way."""
         self._load_counters()
@@ -614,12 +614,12 @@ class SqliteWriter:
             (stat.size_bytes, stat.mtime_ns, stat.ctime_ns, path, entry.digest),
         )
 
-    def _change(self, identity: Identity) -> str | None:
-        """What a reader of the last generation has to take note of; None is all there is."""
-        if not self._followable or len(self._removed) + len(self._added) > CHANGE_FILES_MAX:
+    def _notes(self, identity: Identity) -> str | None:
+        """What a reader of an earlier generation has to take note of; None is all there is."""
+        if not self._followable:
             return None
-        change = Change(self._before, identity, tuple(self._removed), tuple(self._added))
-        return encode_change(change)
+        change = Change(self._before, identity, frozenset(self._removed), frozenset(self._added))
+        return changes.encode(changes.noted(self._noted, change))
 
     def publish(self, marker: str, taken_ns: int) -> Identity:
         self._put_segment()
@@ -631,7 +631,7 @@ class SqliteWriter:
             "taken_ns": taken_ns,
             "run": identity[1],
             "marker": marker,
-            "change": self._change(identity),
+            "changes": self._notes(identity),
         }
         self._connection.executemany(
             "INSERT OR REPLACE INTO meta VALUES (?,?)", list(values.items())

@@ -162,10 +162,10 @@ def test_a_note_of_another_generation_is_not_followed(backend: Backend, tmp_path
     publish(other, tree(b=FUNCTION.format("second", "x")), whole=False)
     (note,) = (tmp_path / "roots").glob("*.sqlite")
     with apsw.Connection(str(note)) as connection:
-        kept = connection.execute("SELECT value FROM meta WHERE key = 'change'").fetchone()
+        kept = connection.execute("SELECT value FROM meta WHERE key = 'changes'").fetchone()
     publish(other, tree(c=FUNCTION.format("third", "x")), whole=False)
     with apsw.Connection(str(note)) as connection:
-        connection.execute("UPDATE meta SET value = ? WHERE key = 'change'", kept)
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'changes'", kept)
     assert paths(ask(backend, "third"))[0] == "c.py"
     other.close()
 
