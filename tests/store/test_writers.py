@@ -12,11 +12,20 @@ from typing import Any
 import pytest
 
 from holdfast.errors import StoreError
-from holdfast.store.errors import ConflictError, PatchError, StoreBusy, StoreClosed, StoreFailed
+from holdfast.store.errors import (
+    ConflictError,
+    InvalidValue,
+    PatchError,
+    StoreBusy,
+    StoreClosed,
+    StoreFailed,
+)
 from holdfast.store.group import GroupCommit
 from holdfast.store.model import Applied
+from holdfast.store.settings import Settings
 from holdfast.store.store import Store, open_store
 from holdfast.store.tables import CommitRow
+from holdfast.store.values import Problematic
 from tests.postgres import PostgresServer
 from tests.scale import examples
 from tests.store.harness import Engines, Writer, commit, dump, patch_, set_
@@ -271,6 +280,37 @@ def test_a_database_that_fails_while_deciding_writes_nothing(
     assert [type(answer) for answer in told] == [StoreFailed, StoreFailed]
     assert dump(store) == before
     Writer(store, "three")(set_("doc:c", 1))
+    sound(store)
+
+
+def _unwritable(kind: str) -> tuple[Any, list[dict[str, Any]]]:
+    """A payload, and patches of it that leave what has no text."""
+    if kind == "a run of holes":  # in an object it is malformed, in an array it means holes
+        move = {"op": "move", "from": "/value/a", "path": "/value/list/-"}
+        return {"a": Problematic("hole", 3), "list": []}, [move]
+    deep: Any = 1
+    for _ in range(300):  # alone in its object, a name with a slash is wrapped in one more
+        deep = {"/x": deep, "y": 2}
+    return deep, [{"op": "remove", "path": f"/value{'/~1x' * depth}/y"} for depth in range(300)]
+
+
+@pytest.mark.shows("INV-8", "STORE-PATCHES-VALIDATED")
+@pytest.mark.parametrize("interval", [0, 1], ids=["no snapshots", "a snapshot each"])
+@pytest.mark.parametrize("kind", ["a run of holes", "deep"])
+def test_a_patch_that_leaves_what_cannot_be_written_is_refused_and_leaves_nothing(
+    engines: Engines, kind: str, interval: int
+) -> None:
+    """With a snapshot due it was refused and stored; without, no reader could have the document."""
+    store = engines.open(settings=Settings(rich_values=True, snapshot_interval=interval))
+    payload, edits = _unwritable(kind)
+    write = Writer(store)
+    write(set_("doc:a", payload))
+    before = dump(store)
+    with pytest.raises(InvalidValue):
+        write(patch_("doc:a", *edits))
+    assert dump(store) == before
+    write(patch_("doc:a", ADD_ONE), set_("doc:b", 1))
+    assert store.read("doc:b") == {"value": 1}
     sound(store)
 
 
