@@ -328,7 +328,7 @@ class Engine:
         def collect() -> Garbage:
             before = self._writes.snapshot_count()
             _, kept = derive.rebuild(self._writes, self.settings, self.encode, self.decode)
-            unused = derive.unused_blobs(self._writes, self.decode) if blobs else []
+            unused = derive.unused_blobs(self._writes, self.encode, self.decode) if blobs else []
             self._writes.drop_blobs(unused)
             return Garbage(before, kept, len(unused))
 
