@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+from asyncio import CancelledError
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -244,6 +245,105 @@ def test_a_machine_out_of_threads_refuses_one_caller_and_stops_nobody(
     group.submit("queued", told.append)
     group.close()
     assert told == [6]
+
+
+@pytest.mark.shows("STORE-GROUP")
+def test_a_caller_interrupted_while_it_wakes_the_writer_stops_nobody() -> None:
+    """The writer had been marked as woken and was not, so nobody woke it ever again."""
+
+    class Bell:
+        """The writer's bell; the first to ring it is interrupted before it sounds."""
+
+        def __init__(self, bell: Any) -> None:
+            self._bell = bell
+            self.locked = bell.locked
+            self.interrupted = False
+            self.sleeping = threading.Event()
+
+        def acquire(self) -> None:
+            self.sleeping.set()
+            self._bell.acquire()
+
+        def release(self) -> None:
+            if not self.interrupted:
+                self.interrupted = True
+                raise KeyboardInterrupt
+            self._bell.release()
+
+    group: GroupCommit[str, int] = GroupCommit(lambda items: [len(item) for item in items])
+    bell: Any = Bell(group._bell)
+    group._bell = bell
+    told: list[Any] = []
+    done = threading.Semaphore(0)
+
+    def tell(fate: Any) -> None:
+        told.append(fate)
+        done.release()
+
+    group.submit("first", tell)
+    assert bell.sleeping.wait(30)
+    assert done.acquire(timeout=30)
+    with pytest.raises(KeyboardInterrupt):
+        group.submit("interrupted", tell)
+    group.submit("next", tell)
+    for _ in range(2):
+        assert done.acquire(timeout=10), "the writer sleeps on"
+    assert told == [5, 11, 4], "who was interrupted had queued"
+    group.close()
+
+
+@pytest.mark.shows("STORE-GROUP")
+def test_a_listener_that_is_cancelled_stops_nobody_else(store: Store) -> None:
+    """What is no `Exception` ended the thread that writes for everybody."""
+
+    def cancelled(answer: Any) -> None:
+        raise CancelledError
+
+    done = threading.Event()
+
+    def queue_all() -> None:
+        store.submit("a", commit(1, set_("doc:a", 1)), cancelled)
+        store.submit("b", commit(1, set_("doc:b", 1)), lambda answer: done.set())
+
+    store._group.exclusively(queue_all)
+    assert done.wait(10)
+    assert store.newest_seq() == 2
+
+
+@pytest.mark.shows("STORE-GROUP")
+@pytest.mark.parametrize("fails", [False, True], ids=["after a success", "after a failure"])
+@pytest.mark.parametrize("verb", ["do", "submit", "exclusively", "close"])
+def test_a_listener_may_write_itself(verb: str, fails: bool) -> None:
+    """It waited for the thread that was waiting for it, or for a lock that thread held."""
+
+    def write(items: Any) -> list[int]:
+        if fails and "one" in items:
+            raise StoreFailed("disk I/O error")
+        return [len(item) for item in items]
+
+    group: GroupCommit[str, int] = GroupCommit(write)
+    acts: dict[str, Callable[[], Any]] = {
+        "do": lambda: group.do("again"),
+        "submit": lambda: group.submit("again", lambda fate: None),
+        "exclusively": lambda: group.exclusively(lambda: 5),
+        "close": group.close,
+    }
+    answers: list[Any] = []
+    done = threading.Semaphore(0)
+
+    def listen(fate: Any) -> None:
+        answers.append(acts[verb]())
+        done.release()
+
+    def queue_all() -> None:
+        group.submit("one", listen)
+        group.submit("two", lambda fate: done.release())
+
+    group.exclusively(queue_all)
+    for _ in range(2):
+        assert done.acquire(timeout=10), "they wait for each other"
+    assert answers == [5 if verb in ("do", "exclusively") else None]
+    group.close()
 
 
 @pytest.mark.shows("STORE-GROUP", "INV-8")
