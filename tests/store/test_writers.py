@@ -346,6 +346,46 @@ def test_a_listener_may_write_itself(verb: str, fails: bool) -> None:
     group.close()
 
 
+@pytest.mark.shows("STORE-GROUP")
+def test_who_is_interrupted_while_a_transaction_begins_leaves_none_open(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits for another process is interrupted when the lock is there at last.
+
+    Then the transaction had begun, nobody ended it, and every later write failed.
+    """
+    store = engines.open()
+    write = Writer(store)
+    write(set_("doc:a", 1))
+
+    def interrupted(database: Any, verb: str) -> Callable[[], None]:
+        begin = getattr(database, verb)
+
+        def beginning() -> None:
+            begin()
+            raise KeyboardInterrupt
+
+        return beginning
+
+    engine = store.engine
+    verbs: list[tuple[Any, str, Callable[[], Any]]] = [
+        (engine.writing, "begin", lambda: write(set_("doc:a", 2))),
+        (engine.writing, "begin", lambda: store.put_blob(b"x")),
+        (engine.writing, "begin", lambda: store.create_branch("draft")),
+        (engine.reading, "begin_reading", lambda: store.verify()),
+    ]
+    before = dump(store)
+    for database, verb, act in verbs:
+        with monkeypatch.context() as patched:
+            patched.setattr(database, verb, interrupted(database, verb))
+            with pytest.raises(KeyboardInterrupt):
+                act()
+        assert dump(store) == before
+    write(set_("doc:a", 3))
+    assert store.read("doc:a") == {"value": 3}
+    sound(store)
+
+
 @pytest.mark.shows("STORE-GROUP", "INV-8")
 def test_a_database_that_fails_while_deciding_writes_nothing(
     engines: Engines, monkeypatch: pytest.MonkeyPatch

@@ -132,8 +132,9 @@ class Engine:
     def transact(self, requests: Sequence[Request]) -> list[Applied | StoreError]:
         """Decide and write a batch. Each answer stands only because the whole batch is durable."""
         answers: list[Applied | StoreError] = []
-        self.writing.begin()
         try:
+            # Inside, for whoever is interrupted when it has just begun.
+            self.writing.begin()
             batch = Batch(
                 self._writes,
                 self._cache,
@@ -337,8 +338,8 @@ class Engine:
         return done
 
     def _in_transaction(self, act: Callable[[], Made]) -> Made:
-        self.writing.begin()
         try:
+            self.writing.begin()
             done = act()
             self.writing.commit()
         except BaseException:

@@ -68,7 +68,10 @@ class _Apsw:
         return StoreFailed(f"the database failed: {error}")
 
     def in_transaction(self) -> bool:
-        return self._connection.in_transaction
+        try:
+            return self._connection.in_transaction
+        except self._errors.ConnectionClosedError:
+            return False
 
     def close(self) -> None:
         self._connection.close()

@@ -185,8 +185,8 @@ class Store:
     def _at_one_moment(self) -> Iterator[None]:
         """All reads inside see one state of the space."""
         with self._reader:
-            self.engine.reading.begin_reading()
             try:
+                self.engine.reading.begin_reading()
                 yield
             finally:
                 self.engine.reading.rollback()
