@@ -18,7 +18,9 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from holdfast.errors import StoreError
 from holdfast.store.errors import DamagedStore, StoreFailed
+from holdfast.store.roots import is_made
 from holdfast.store.sqlite_driver import connect
 from holdfast.store.tables import SCHEMA_VERSION, Row
 
@@ -150,21 +152,30 @@ _HINTS = {
 
 
 class SqliteDatabase:
-    """One connection to one space's file."""
+    """One connection to one space's file.
+
+    A file that is not there is made, unless `missing` says what to raise instead.
+    """
 
     distant = False
 
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-        if path is not None:
+    def __init__(self, path: Path | None, missing: Callable[[], StoreError] | None = None) -> None:
+        self.path, self._missing = path, missing
+        if path is not None and missing is None:
             make_private(path)
-        self._driver = connect(MEMORY if path is None else str(path))
+        elif path is not None and missing is not None and not is_made(path):
+            raise missing()
+        self._driver = connect(MEMORY if path is None else str(path), create=missing is None)
         # Straight to the driver: every statement of every commit passes here.
         self.rows: Callable[..., list[Row]] = self._driver.rows
         self.run_many = self._driver.many
-        for pragma in _PRAGMAS:
-            self.rows(pragma)
-        self._prepare_schema()
+        try:
+            for pragma in _PRAGMAS:
+                self.rows(pragma)
+            self._prepare_schema()
+        except BaseException:
+            self.close()
+            raise
 
     def _prepare_schema(self) -> None:
         version = self.rows("PRAGMA user_version")[0][0]
@@ -177,6 +188,9 @@ class SqliteDatabase:
             # Another process may have made the tables since we looked.
             version = self.rows("PRAGMA user_version")[0][0]
             if version == 0 and not self.tables():
+                if self._missing is not None:
+                    # Whoever began to make it died before there were tables.
+                    raise self._missing()
                 self._run_all(_SCHEMA.split(";\n"))
             elif version == 3:
                 self._run_all(_FROM_3)
