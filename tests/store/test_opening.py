@@ -6,7 +6,8 @@ from typing import Any
 import apsw
 import pytest
 
-from holdfast.store.errors import UnknownSpace
+from holdfast.store import sqlite, sqlite_driver
+from holdfast.store.errors import StoreBusy, UnknownSpace
 from holdfast.store.store import open_store
 from tests.postgres import PostgresServer
 from tests.store.harness import Engines, Writer, set_
@@ -132,3 +133,30 @@ def test_another_schema_of_the_database_is_no_space(postgres: PostgresServer) ->
                 assert "not this" not in caught.value.known
         finally:
             run("DROP SCHEMA holdfast_of_somebody_else")
+
+
+@pytest.mark.shows("OPEN-EXISTING", "STORE-PROCESSES")
+def test_several_who_open_a_new_space_wait_for_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Switching a file to its log, SQLite refuses at once if another connection does so too."""
+    refused: list[str] = []
+
+    def connected(*order: Any, **options: Any) -> Any:
+        driver = sqlite_driver.connect(*order, **options)
+        answer = driver.rows
+
+        def rows(sql: str, parameters: Any = ()) -> Any:
+            if "journal_mode" in sql and len(refused) < 3:
+                refused.append(sql)
+                raise StoreBusy(sqlite_driver.BUSY_MS)
+            return answer(sql, parameters)
+
+        monkeypatch.setattr(driver, "rows", rows)
+        return driver
+
+    monkeypatch.setattr(sqlite, "connect", connected)
+    with open_store(tmp_path / "spaces", "local") as store:
+        assert store.engine.writing.rows("PRAGMA journal_mode") == [("wal",)]
+        Writer(store)(set_("doc:a", 1))
+    assert len(refused) == 3

@@ -13,15 +13,16 @@ from __future__ import annotations
 import errno
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from holdfast.errors import StoreError
-from holdfast.store.errors import DamagedStore, StoreFailed
+from holdfast.store.errors import DamagedStore, StoreBusy, StoreFailed
 from holdfast.store.roots import is_made
-from holdfast.store.sqlite_driver import connect
+from holdfast.store.sqlite_driver import BUSY_MS, connect
 from holdfast.store.tables import SCHEMA_VERSION, Row
 
 # Tables without rowids and pages of 4 KiB: one b-tree and few bytes per write. The indexes that
@@ -110,7 +111,6 @@ _FROM_3 = (
 )
 
 _PRAGMAS = (
-    "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
     "PRAGMA cache_size=-64000",
     "PRAGMA temp_store=MEMORY",
@@ -170,12 +170,25 @@ class SqliteDatabase:
         self.rows: Callable[..., list[Row]] = self._driver.rows
         self.run_many = self._driver.many
         try:
+            self._log_ahead()
             for pragma in _PRAGMAS:
                 self.rows(pragma)
             self._prepare_schema()
         except BaseException:
             self.close()
             raise
+
+    def _log_ahead(self) -> None:
+        """Switch to the write-ahead log. SQLite does not wait here if another opens it too."""
+        give_up = time.monotonic() + BUSY_MS / 1000
+        while True:
+            try:
+                self.rows("PRAGMA journal_mode=WAL")
+                return
+            except StoreBusy:
+                if time.monotonic() > give_up:
+                    raise
+                time.sleep(0.002)
 
     def _prepare_schema(self) -> None:
         version = self.rows("PRAGMA user_version")[0][0]
