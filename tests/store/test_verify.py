@@ -29,6 +29,10 @@ def filled(engines: Engines) -> Store:
     store.create_branch("draft", by=CommitKey(SessionId("keeper"), LocalSeq(1)))
     write(patch_("doc:a", replace_("/value/n", -1)), branch="draft")
     write(delete_("doc:b"))
+    store.create_branch("plain")
+    write(set_("doc:c", 3), branch="plain")
+    store.create_branch("gone", "draft", by=CommitKey(SessionId("keeper"), LocalSeq(2)))
+    store.delete_branch("gone", by=CommitKey(SessionId("keeper"), LocalSeq(3)))
     store.put_blob(b"bytes")
     return store
 
@@ -73,7 +77,7 @@ TAMPERING: dict[str, tuple[str, str | list[str]]] = {
     ),
     "a seq that is gone": (
         "INV-22",
-        ["DELETE FROM revision WHERE seq = 11", 'DELETE FROM "commit" WHERE seq = 11'],
+        ["DELETE FROM revision WHERE seq = 12", 'DELETE FROM "commit" WHERE seq = 12'],
     ),
     "a gap": (
         "INV-22",
@@ -90,6 +94,55 @@ TAMPERING: dict[str, tuple[str, str | list[str]]] = {
     "a branch in a circle": (
         "INV-22",
         "UPDATE branch SET parent_branch = 'draft' WHERE name = 'draft'",
+    ),
+    "a fork elsewhere": ("INV-22", "UPDATE branch SET fork_seq = 7 WHERE name = 'draft'"),
+    "a fork elsewhere, unrecorded": (
+        "INV-22",
+        "UPDATE branch SET fork_seq = 10 WHERE name = 'plain'",
+    ),
+    "a creation at another time": (
+        "INV-22",
+        "UPDATE branch SET created_seq = 10 WHERE name = 'draft'",
+    ),
+    "a creation at another time, unrecorded": (
+        "INV-22",
+        "UPDATE branch SET created_seq = 12 WHERE name = 'plain'",
+    ),
+    "another parent": ("INV-22", "UPDATE branch SET parent_branch = '' WHERE name = 'gone'"),
+    "a branch come back": (
+        "INV-22",
+        "UPDATE branch SET status = 'active', deleted_at = NULL WHERE name = 'gone'",
+    ),
+    "a branch neither here nor gone": (
+        "INV-22",
+        "UPDATE branch SET status = 'gone' WHERE name = 'plain'",
+    ),
+    "a branch deleted at no time": (
+        "INV-22",
+        "UPDATE branch SET status = 'deleted' WHERE name = 'plain'",
+    ),
+    "an active branch with an end": (
+        "INV-22",
+        "UPDATE branch SET deleted_at = 'now' WHERE name = 'plain'",
+    ),
+    "a default branch with a fork": ("INV-22", "UPDATE branch SET fork_seq = 1 WHERE name = ''"),
+    "a default branch made later": ("INV-22", "UPDATE branch SET created_seq = 1 WHERE name = ''"),
+    "a commit before the first": ("INV-22", 'UPDATE "commit" SET seq = 0 WHERE seq = 9'),
+    "a creation of another branch": (
+        "INV-22",
+        "UPDATE \"commit\" SET branch = 'plain' WHERE seq = 9",
+    ),
+    "a commit on no branch": (
+        "INV-22",
+        "UPDATE \"commit\" SET branch = 'nowhere' WHERE seq = 9",
+    ),
+    "a creation that is no text": (
+        "INV-8",
+        "UPDATE \"commit\" SET original = original || 'x' WHERE seq = 9",
+    ),
+    "a document that is a number": (
+        "INV-8",
+        "UPDATE revision SET data = '1' WHERE id = 'doc:b' AND seq = 11",
     ),
     "an original that is no text": (
         "INV-8",

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+from asyncio import CancelledError
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,11 +13,20 @@ from typing import Any
 import pytest
 
 from holdfast.errors import StoreError
-from holdfast.store.errors import ConflictError, PatchError, StoreBusy, StoreClosed, StoreFailed
+from holdfast.store.errors import (
+    ConflictError,
+    InvalidValue,
+    PatchError,
+    StoreBusy,
+    StoreClosed,
+    StoreFailed,
+)
 from holdfast.store.group import GroupCommit
 from holdfast.store.model import Applied
+from holdfast.store.settings import Settings
 from holdfast.store.store import Store, open_store
 from holdfast.store.tables import CommitRow
+from holdfast.store.values import Problematic
 from tests.postgres import PostgresServer
 from tests.scale import examples
 from tests.store.harness import Engines, Writer, commit, dump, patch_, set_
@@ -237,6 +247,145 @@ def test_a_machine_out_of_threads_refuses_one_caller_and_stops_nobody(
     assert told == [6]
 
 
+@pytest.mark.shows("STORE-GROUP")
+def test_a_caller_interrupted_while_it_wakes_the_writer_stops_nobody() -> None:
+    """The writer had been marked as woken and was not, so nobody woke it ever again."""
+
+    class Bell:
+        """The writer's bell; the first to ring it is interrupted before it sounds."""
+
+        def __init__(self, bell: Any) -> None:
+            self._bell = bell
+            self.locked = bell.locked
+            self.interrupted = False
+            self.sleeping = threading.Event()
+
+        def acquire(self) -> None:
+            self.sleeping.set()
+            self._bell.acquire()
+
+        def release(self) -> None:
+            if not self.interrupted:
+                self.interrupted = True
+                raise KeyboardInterrupt
+            self._bell.release()
+
+    group: GroupCommit[str, int] = GroupCommit(lambda items: [len(item) for item in items])
+    bell: Any = Bell(group._bell)
+    group._bell = bell
+    told: list[Any] = []
+    done = threading.Semaphore(0)
+
+    def tell(fate: Any) -> None:
+        told.append(fate)
+        done.release()
+
+    group.submit("first", tell)
+    assert bell.sleeping.wait(30)
+    assert done.acquire(timeout=30)
+    with pytest.raises(KeyboardInterrupt):
+        group.submit("interrupted", tell)
+    group.submit("next", tell)
+    for _ in range(2):
+        assert done.acquire(timeout=10), "the writer sleeps on"
+    assert told == [5, 11, 4], "who was interrupted had queued"
+    group.close()
+
+
+@pytest.mark.shows("STORE-GROUP")
+def test_a_listener_that_is_cancelled_stops_nobody_else(store: Store) -> None:
+    """What is no `Exception` ended the thread that writes for everybody."""
+
+    def cancelled(answer: Any) -> None:
+        raise CancelledError
+
+    done = threading.Event()
+
+    def queue_all() -> None:
+        store.submit("a", commit(1, set_("doc:a", 1)), cancelled)
+        store.submit("b", commit(1, set_("doc:b", 1)), lambda answer: done.set())
+
+    store._group.exclusively(queue_all)
+    assert done.wait(10)
+    assert store.newest_seq() == 2
+
+
+@pytest.mark.shows("STORE-GROUP")
+@pytest.mark.parametrize("fails", [False, True], ids=["after a success", "after a failure"])
+@pytest.mark.parametrize("verb", ["do", "submit", "exclusively", "close"])
+def test_a_listener_may_write_itself(verb: str, fails: bool) -> None:
+    """It waited for the thread that was waiting for it, or for a lock that thread held."""
+
+    def write(items: Any) -> list[int]:
+        if fails and "one" in items:
+            raise StoreFailed("disk I/O error")
+        return [len(item) for item in items]
+
+    group: GroupCommit[str, int] = GroupCommit(write)
+    acts: dict[str, Callable[[], Any]] = {
+        "do": lambda: group.do("again"),
+        "submit": lambda: group.submit("again", lambda fate: None),
+        "exclusively": lambda: group.exclusively(lambda: 5),
+        "close": group.close,
+    }
+    answers: list[Any] = []
+    done = threading.Semaphore(0)
+
+    def listen(fate: Any) -> None:
+        answers.append(acts[verb]())
+        done.release()
+
+    def queue_all() -> None:
+        group.submit("one", listen)
+        group.submit("two", lambda fate: done.release())
+
+    group.exclusively(queue_all)
+    for _ in range(2):
+        assert done.acquire(timeout=10), "they wait for each other"
+    assert answers == [5 if verb in ("do", "exclusively") else None]
+    group.close()
+
+
+@pytest.mark.shows("STORE-GROUP")
+def test_who_is_interrupted_while_a_transaction_begins_leaves_none_open(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits for another process is interrupted when the lock is there at last.
+
+    Then the transaction had begun, nobody ended it, and every later write failed.
+    """
+    store = engines.open()
+    write = Writer(store)
+    write(set_("doc:a", 1))
+
+    def interrupted(database: Any, verb: str) -> Callable[[], None]:
+        begin = getattr(database, verb)
+
+        def beginning() -> None:
+            begin()
+            raise KeyboardInterrupt
+
+        return beginning
+
+    engine = store.engine
+    verbs: list[tuple[Any, str, Callable[[], Any]]] = [
+        (engine.writing, "begin", lambda: write(set_("doc:a", 2))),
+        (engine.writing, "begin", lambda: store.put_blob(b"x")),
+        (engine.writing, "begin", lambda: store.create_branch("draft")),
+        (engine.reading, "begin_reading", lambda: store.verify()),
+    ]
+    before = dump(store)
+    for database, verb, act in verbs:
+        with monkeypatch.context() as patched:
+            patched.setattr(database, verb, interrupted(database, verb))
+            with pytest.raises(KeyboardInterrupt):
+                act()
+        assert dump(store) == before
+    write(set_("doc:a", 3))
+    assert store.read("doc:a") == {"value": 3}
+    sound(store)
+
+
 @pytest.mark.shows("STORE-GROUP", "INV-8")
 def test_a_database_that_fails_while_deciding_writes_nothing(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
@@ -271,6 +420,37 @@ def test_a_database_that_fails_while_deciding_writes_nothing(
     assert [type(answer) for answer in told] == [StoreFailed, StoreFailed]
     assert dump(store) == before
     Writer(store, "three")(set_("doc:c", 1))
+    sound(store)
+
+
+def _unwritable(kind: str) -> tuple[Any, list[dict[str, Any]]]:
+    """A payload, and patches of it that leave what has no text."""
+    if kind == "a run of holes":  # in an object it is malformed, in an array it means holes
+        move = {"op": "move", "from": "/value/a", "path": "/value/list/-"}
+        return {"a": Problematic("hole", 3), "list": []}, [move]
+    deep: Any = 1
+    for _ in range(300):  # alone in its object, a name with a slash is wrapped in one more
+        deep = {"/x": deep, "y": 2}
+    return deep, [{"op": "remove", "path": f"/value{'/~1x' * depth}/y"} for depth in range(300)]
+
+
+@pytest.mark.shows("INV-8", "STORE-PATCHES-VALIDATED")
+@pytest.mark.parametrize("interval", [0, 1], ids=["no snapshots", "a snapshot each"])
+@pytest.mark.parametrize("kind", ["a run of holes", "deep"])
+def test_a_patch_that_leaves_what_cannot_be_written_is_refused_and_leaves_nothing(
+    engines: Engines, kind: str, interval: int
+) -> None:
+    """With a snapshot due it was refused and stored; without, no reader could have the document."""
+    store = engines.open(settings=Settings(rich_values=True, snapshot_interval=interval))
+    payload, edits = _unwritable(kind)
+    write = Writer(store)
+    write(set_("doc:a", payload))
+    before = dump(store)
+    with pytest.raises(InvalidValue):
+        write(patch_("doc:a", *edits))
+    assert dump(store) == before
+    write(patch_("doc:a", ADD_ONE), set_("doc:b", 1))
+    assert store.read("doc:b") == {"value": 1}
     sound(store)
 
 

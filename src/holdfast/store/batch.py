@@ -54,13 +54,14 @@ RevisionTuple = tuple[BranchName, EntityId, Seq, int, str, str | None]
 
 
 class _Patched(NamedTuple):
-    """The patches of a commit by their place in it, and the documents it leaves.
+    """The patches of a commit by their place in it, the documents they leave, and their snapshots.
 
     None stands for a document that the commit set or deleted last.
     """
 
     said: dict[int, Any]
     left: dict[EntityId, HeadDocument | None]
+    snapshots: dict[EntityId, str]
 
 
 class Batch:
@@ -353,7 +354,28 @@ class Batch:
             said[index] = self._decode(text)
             document = patch.apply_to_document(before.document, said[index])
             left[id] = HeadDocument((seq, index), document, before.chain.grown(len(text)))
-        return _Patched(said, left)
+        taken: dict[EntityId, str] = {}
+        for id, after in left.items():
+            if after is not None:
+                left[id] = self._snapshotted(id, after, taken)
+        return _Patched(said, left, taken)
+
+    def _snapshotted(
+        self, id: EntityId, after: HeadDocument, taken: dict[EntityId, str]
+    ) -> HeadDocument:
+        """The document a commit leaves; its text goes into `taken` if a snapshot is due.
+
+        Rich values may each have a text and the document that patches make of them none: it is
+        nested deeper when it is written. So it is written here, where a commit can be refused.
+        """
+        due = snapshots.due(after.chain, self._settings)
+        if not due and not self._settings.rich_values:
+            return after
+        text = self._encode(after.document)
+        if not due:
+            return after
+        taken[id] = text
+        return HeadDocument(after.at, after.document, Chain(base_bytes=len(text)))
 
     def _accept(
         self,
@@ -363,6 +385,7 @@ class Batch:
         resolved: Mapping[LocalSeq, Seq],
         patched: _Patched | None,
     ) -> None:
+        """Take a commit in. Nothing here may fail: one that was refused must leave nothing."""
         (session, local_seq), name = request.key, branch.name
         self._known_newest = seq
         self._now = self._now or self._clock()
@@ -383,17 +406,9 @@ class Batch:
             self._patches[seq, index] = said
         for id, document in patched.left.items():
             if document is not None:
-                self._documents[name, id] = self._snapshotted(name, id, seq, document)
-
-    def _snapshotted(
-        self, branch: BranchName, id: EntityId, seq: Seq, document: HeadDocument
-    ) -> HeadDocument:
-        if not snapshots.due(document.chain, self._settings):
-            return document
-        assert document.document is not None, "a patch leaves a document"
-        text = self._encode(document.document)
-        self._snapshots[branch, id, seq] = text
-        return HeadDocument(document.at, document.document, Chain(base_bytes=len(text)))
+                self._documents[name, id] = document
+        for id, text in patched.snapshots.items():
+            self._snapshots[name, id, seq] = text
 
     # writing
 

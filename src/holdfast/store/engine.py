@@ -132,8 +132,9 @@ class Engine:
     def transact(self, requests: Sequence[Request]) -> list[Applied | StoreError]:
         """Decide and write a batch. Each answer stands only because the whole batch is durable."""
         answers: list[Applied | StoreError] = []
-        self.writing.begin()
         try:
+            # Inside, for whoever is interrupted when it has just begun.
+            self.writing.begin()
             batch = Batch(
                 self._writes,
                 self._cache,
@@ -328,7 +329,7 @@ class Engine:
         def collect() -> Garbage:
             before = self._writes.snapshot_count()
             _, kept = derive.rebuild(self._writes, self.settings, self.encode, self.decode)
-            unused = derive.unused_blobs(self._writes, self.decode) if blobs else []
+            unused = derive.unused_blobs(self._writes, self.encode, self.decode) if blobs else []
             self._writes.drop_blobs(unused)
             return Garbage(before, kept, len(unused))
 
@@ -337,8 +338,8 @@ class Engine:
         return done
 
     def _in_transaction(self, act: Callable[[], Made]) -> Made:
-        self.writing.begin()
         try:
+            self.writing.begin()
             done = act()
             self.writing.commit()
         except BaseException:

@@ -28,10 +28,10 @@ Tell = Callable[[Answer | BaseException], None]
 
 
 def _tell(tell: Tell[Answer], fate: Answer | BaseException) -> None:
-    """Tell one caller; its mistakes must not keep the others waiting."""
+    """Tell one caller; its mistakes, and its being cancelled, must not keep the others waiting."""
     try:
         tell(fate)
-    except Exception:
+    except BaseException:
         import logging
 
         logging.getLogger(__name__).exception("a listener failed when told how its commit ended")
@@ -60,6 +60,9 @@ class GroupCommit(Generic[Item, Answer]):
                 return self._write([item])[0]
             finally:
                 self._writing.release()
+        if threading.current_thread() is self._thread:
+            # Whoever was just told writes in turn; the thread cannot wait for itself.
+            return self.exclusively(lambda: self._write([item])[0])
         done = threading.Lock()
         done.acquire()
         told: list[Answer | BaseException] = []
@@ -86,8 +89,14 @@ class GroupCommit(Generic[Item, Answer]):
                 thread.start()
                 self._thread = thread
             self._waiting.append((item, tell))
-            asleep, self._asleep = self._asleep, False
-        if asleep:
+            self._wake()
+
+    def _wake(self) -> None:
+        """Ring for the thread, once, if it sleeps. The queue is held.
+
+        It marks itself as awake: who is interrupted while ringing leaves that to the next caller.
+        """
+        if self._asleep and self._bell.locked():
             self._bell.release()
 
     def exclusively(self, act: Callable[[], Made]) -> Made:
@@ -102,19 +111,20 @@ class GroupCommit(Generic[Item, Answer]):
             with self._writing:
                 batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), BATCH_MAX))]
                 self._crowded = len(batch) > 1
+                fates: Sequence[Answer | BaseException]
                 try:
-                    answers = self._write([item for item, _ in batch])
+                    fates = self._write([item for item, _ in batch])
                 except BaseException as failure:
-                    for _, tell in batch:
-                        _tell(tell, failure)
-                    continue
-            for (_, tell), answer in zip(batch, answers, strict=True):
-                _tell(tell, answer)
+                    fates = [failure] * len(batch)
+            # Not while writing: whoever is told may want to write, or to close.
+            for (_, tell), fate in zip(batch, fates, strict=True):
+                _tell(tell, fate)
 
     def _something_waits(self) -> bool:
         """Sleep until there is something to write; false when there never will be again."""
         while True:
             with self._queue:
+                self._asleep = False
                 if self._waiting:
                     return True
                 if self._closed:
@@ -126,9 +136,7 @@ class GroupCommit(Generic[Item, Answer]):
         """Finish what was queued, then refuse everything else."""
         with self._queue:
             self._closed = True
-            asleep, self._asleep = self._asleep, False
-        if asleep:
-            self._bell.release()
+            self._wake()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
         with self._writing:

@@ -208,8 +208,9 @@ class PostgresDatabase:
             "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace "
             "WHERE nspname LIKE 'holdfast\\_%'"
         )
-        texts = [text for (text,) in found if text and text.startswith("holdfast ")]
-        return sorted(text.split(" ", 2)[2] for text in texts)
+        # Another schema may be called so, and have any comment.
+        words = [(text or "").split(" ", 2) for (text,) in found]
+        return sorted(w[2] for w in words if len(w) == 3 and w[0] == "holdfast" and w[1].isdigit())
 
     def tables(self) -> list[str]:
         found = self.rows(

@@ -56,12 +56,20 @@ def resolve(store: str | Path, subject: str, single_file: bool | None = None) ->
 
 
 def spaces(store: str | Path) -> list[str]:
-    """Every space of a store on disk, by name. An empty file is one that was never made."""
+    """Every space of a store on disk, by name."""
     root = resolve_root(store)
     if root is None or not root.is_dir():
         return []
     files = root.glob("*.sqlite")
-    return sorted(file.name.removesuffix(".sqlite") for file in files if file.stat().st_size)
+    return sorted(file.name.removesuffix(".sqlite") for file in files if is_made(file))
+
+
+def is_made(file: Path) -> bool:
+    """Whether there is a database: an empty file is one that was never made."""
+    try:
+        return file.is_file() and file.stat().st_size > 0
+    except OSError:  # gone since it was listed
+        return False
 
 
 def _path_of(store: str | Path) -> Path | None:

@@ -13,13 +13,16 @@ from __future__ import annotations
 import errno
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from holdfast.store.errors import DamagedStore, StoreFailed
-from holdfast.store.sqlite_driver import connect
+from holdfast.errors import StoreError
+from holdfast.store.errors import DamagedStore, StoreBusy, StoreFailed
+from holdfast.store.roots import is_made
+from holdfast.store.sqlite_driver import BUSY_MS, connect
 from holdfast.store.tables import SCHEMA_VERSION, Row
 
 # Tables without rowids and pages of 4 KiB: one b-tree and few bytes per write. The indexes that
@@ -108,7 +111,6 @@ _FROM_3 = (
 )
 
 _PRAGMAS = (
-    "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
     "PRAGMA cache_size=-64000",
     "PRAGMA temp_store=MEMORY",
@@ -150,21 +152,43 @@ _HINTS = {
 
 
 class SqliteDatabase:
-    """One connection to one space's file."""
+    """One connection to one space's file.
+
+    A file that is not there is made, unless `missing` says what to raise instead.
+    """
 
     distant = False
 
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-        if path is not None:
+    def __init__(self, path: Path | None, missing: Callable[[], StoreError] | None = None) -> None:
+        self.path, self._missing = path, missing
+        if path is not None and missing is None:
             make_private(path)
-        self._driver = connect(MEMORY if path is None else str(path))
+        elif path is not None and missing is not None and not is_made(path):
+            raise missing()
+        self._driver = connect(MEMORY if path is None else str(path), create=missing is None)
         # Straight to the driver: every statement of every commit passes here.
         self.rows: Callable[..., list[Row]] = self._driver.rows
         self.run_many = self._driver.many
-        for pragma in _PRAGMAS:
-            self.rows(pragma)
-        self._prepare_schema()
+        try:
+            self._log_ahead()
+            for pragma in _PRAGMAS:
+                self.rows(pragma)
+            self._prepare_schema()
+        except BaseException:
+            self.close()
+            raise
+
+    def _log_ahead(self) -> None:
+        """Switch to the write-ahead log. SQLite does not wait here if another opens it too."""
+        give_up = time.monotonic() + BUSY_MS / 1000
+        while True:
+            try:
+                self.rows("PRAGMA journal_mode=WAL")
+                return
+            except StoreBusy:
+                if time.monotonic() > give_up:
+                    raise
+                time.sleep(0.002)
 
     def _prepare_schema(self) -> None:
         version = self.rows("PRAGMA user_version")[0][0]
@@ -177,6 +201,9 @@ class SqliteDatabase:
             # Another process may have made the tables since we looked.
             version = self.rows("PRAGMA user_version")[0][0]
             if version == 0 and not self.tables():
+                if self._missing is not None:
+                    # Whoever began to make it died before there were tables.
+                    raise self._missing()
                 self._run_all(_SCHEMA.split(";\n"))
             elif version == 3:
                 self._run_all(_FROM_3)

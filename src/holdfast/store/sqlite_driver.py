@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from holdfast.errors import StoreError
@@ -22,12 +23,13 @@ BUSY_MS = 5_000
 class _Apsw:
     """SQLite through apsw."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, create: bool) -> None:
         import apsw
 
         self._errors = apsw
+        flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
         try:
-            self._connection = apsw.Connection(name)
+            self._connection = apsw.Connection(name, flags=flags)
         except apsw.Error as error:
             raise self._named(error) from error
         self._connection.set_busy_timeout(BUSY_MS)
@@ -68,7 +70,10 @@ class _Apsw:
         return StoreFailed(f"the database failed: {error}")
 
     def in_transaction(self) -> bool:
-        return self._connection.in_transaction
+        try:
+            return self._connection.in_transaction
+        except self._errors.ConnectionClosedError:
+            return False
 
     def close(self) -> None:
         self._connection.close()
@@ -77,7 +82,7 @@ class _Apsw:
 class _Stdlib:
     """SQLite through the standard library, where apsw has no wheel."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, create: bool) -> None:
         import sqlite3
 
         warnings.warn(
@@ -87,9 +92,17 @@ class _Stdlib:
             stacklevel=4,
         )
         self._errors = sqlite3
-        self._connection = sqlite3.connect(
-            name, isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000
-        )
+        place = name if create else f"{Path(name).absolute().as_uri()}?mode=rw"
+        try:
+            self._connection = sqlite3.connect(
+                place,
+                isolation_level=None,
+                check_same_thread=False,
+                timeout=BUSY_MS / 1000,
+                uri=not create,
+            )
+        except sqlite3.Error as error:
+            raise self._named(error) from error
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         try:
@@ -166,8 +179,9 @@ def _numbered(sql: str) -> str:
     return sql.replace("$", "?")
 
 
-def connect(name: str) -> _Apsw | _Stdlib:
+def connect(name: str, create: bool = True) -> _Apsw | _Stdlib:
+    """Open a database by its path; one that is not there is made only if `create` says so."""
     try:
-        return _Apsw(name)
+        return _Apsw(name, create)
     except ImportError:
-        return _Stdlib(name)
+        return _Stdlib(name, create)

@@ -185,8 +185,8 @@ class Store:
     def _at_one_moment(self) -> Iterator[None]:
         """All reads inside see one state of the space."""
         with self._reader:
-            self.engine.reading.begin_reading()
             try:
+                self.engine.reading.begin_reading()
                 yield
             finally:
                 self.engine.reading.rollback()
@@ -407,13 +407,12 @@ def open_store(
     if text.startswith(("postgresql://", "postgres://")):
         from holdfast.store.postgres import PostgresDatabase
 
-        return Store(
+        return _store_of(
             PostgresDatabase(text, space, create),
-            PostgresDatabase(text, space, create=False),
+            lambda: PostgresDatabase(text, space, create=False),
             settings,
             clock,
             space,
-            lambda: PostgresDatabase(text, space, create=False),
         )
     path = roots.resolve(url, space)
     if path is None and not text.lower().startswith("memory:"):
@@ -422,20 +421,39 @@ def open_store(
             f"this is no store that is known: {text.partition(':')[0]}:…",
             "use a directory, a file, memory: or postgresql://…, as in HOLDFAST_DATABASE_URL",
         )
-    if not create and space not in (known := roots.spaces(url)):
-        raise UnknownSpace(space, known)
     from holdfast.store.sqlite import SqliteDatabase
 
+    def unknown() -> UnknownSpace:
+        return UnknownSpace(space, [name for name in roots.spaces(url) if name != space])
+
     if path is None:
+        if not create:
+            raise unknown()
         return Store(SqliteDatabase(None), None, settings, clock, space)
-    return Store(
-        SqliteDatabase(path),
-        SqliteDatabase(path),
+    return _store_of(
+        SqliteDatabase(path, None if create else unknown),
+        # What the first has opened or made is there; if it is not, somebody has taken it away.
+        lambda: SqliteDatabase(path, unknown),
         settings,
         clock,
         space,
-        lambda: SqliteDatabase(path),
     )
+
+
+def _store_of(
+    writing: Database,
+    open_reader: Callable[[], Database],
+    settings: Settings | None,
+    clock: Callable[[], str] | None,
+    space: str,
+) -> Store:
+    """A store that has opened its second connection too, or leaves the first closed."""
+    try:
+        reading = open_reader()
+    except BaseException:
+        writing.close()
+        raise
+    return Store(writing, reading, settings, clock, space, open_reader)
 
 
 def utc_now() -> str:

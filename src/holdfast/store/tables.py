@@ -253,13 +253,6 @@ class Tables:
         )
         return [RevisionRow(*row) for row in self._db.rows(sql, (branch, id))]
 
-    def all_revisions(self) -> list[Row]:
-        """(branch, id, seq, op_index, op, data, commit_seq) of the whole space, in key order."""
-        return self._db.rows(
-            "SELECT branch, id, seq, op_index, op, data, commit_seq FROM revision "
-            "ORDER BY branch, id, seq, op_index"
-        )
-
     def revisions_of_commit(
         self, seq: Seq, ids: Iterable[EntityId], branch: BranchName
     ) -> list[tuple[Any, ...]]:

@@ -6,21 +6,21 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import admit, derive, hashing, patch, replay
 from holdfast.store.admit import Reach, Write
-from holdfast.store.model import ACTIVE, Branch, Commit, CommitKey, lifecycle_of
+from holdfast.store.model import ACTIVE, DELETED, Branch, Commit, CommitKey, lifecycle_of
 from holdfast.store.pointer import Path
 from holdfast.store.tables import CommitRow, Tables
 from holdfast.store.transfer import revisions_of
 from holdfast.store.values import same
 
 _PAGE = 500
+_START = Seq(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,20 @@ class Report:
             "reordered": self.reordered,
             "findings": [{"invariant": f.invariant, "sentence": f.sentence} for f in self.findings],
         }
+
+
+@dataclass(slots=True)
+class _Line:
+    """What the commits say of a branch."""
+
+    oldest: Seq | None = None
+    newest: Seq = _START
+    created: Seq | None = None
+    """Where its creation was recorded, if it was; then also what it was to be forked from."""
+
+    parent: Any = None
+    fork_seq: Any = None
+    deleted: Seq | None = None
 
 
 class Verifier:
@@ -108,51 +122,85 @@ class Verifier:
             if not _descends(name, branches):
                 self._lost = True
                 self._found("INV-22", f"branch {name!r} does not descend from the default branch")
-        newest = self._newest_by_branch()
+        lines = self._lines(branches)
         for branch in branches.values():
-            self._branch_holds(branch, branches, newest.get(branch.name, Seq(0)))
+            self._branch_holds(branch, branches, lines[branch.name])
 
     def _branch_holds(
-        self, branch: Branch, branches: dict[BranchName, Branch], newest: Seq
+        self, branch: Branch, branches: dict[BranchName, Branch], line: _Line
     ) -> None:
+        name = branch.name
+        start = Seq(0)
         if branch.parent is None:
-            if branch.name != MAIN:
-                self._found("INV-22", f"branch {branch.name!r} has no parent")
+            if name != MAIN:
+                self._found("INV-22", f"branch {name!r} has no parent")
             elif branch.status != ACTIVE:
                 self._found("INV-22", "the default branch is not active")
-            start = Seq(0)
+            elif branch.fork_seq is not None or branch.created_seq:
+                self._found("INV-22", "the default branch was there from the start")
         else:
             start = branch.created_seq
-            above = branches.get(branch.parent)
-            if above is None:
-                self._found("INV-22", f"the parent of {branch.name!r} does not exist")
-            elif branch.fork_seq is None or branch.fork_seq > above.head_seq:
-                self._found("INV-22", f"{branch.name!r} was forked beyond its parent's head")
-            elif branch.created_seq < branch.fork_seq:
-                self._found("INV-22", f"{branch.name!r} was created before it was forked")
-        if branch.head_seq != max(newest, start):
+            self._fork_holds(branch, branches.get(branch.parent), line)
+        if branch.head_seq != max(line.newest, start):
             self._found(
                 "INV-22",
-                f"branch {branch.name!r} says its head is {branch.head_seq}, "
-                f"but its newest change is at {max(newest, start)}",
+                f"branch {name!r} says its head is {branch.head_seq}, "
+                f"but its newest change is at {max(line.newest, start)}",
             )
+        ended = branch.status == DELETED
+        if branch.status not in (ACTIVE, DELETED) or ended != (branch.deleted_at is not None):
+            self._found("INV-22", f"branch {name!r} is neither active nor deleted")
+        if line.deleted is not None and (not ended or line.newest > line.deleted):
+            self._found("INV-22", f"branch {name!r} goes on after it was deleted")
 
-    def _newest_by_branch(self) -> dict[BranchName, Seq]:
-        newest: dict[BranchName, Seq] = {}
+    def _fork_holds(self, branch: Branch, above: Branch | None, line: _Line) -> None:
+        name, recorded = branch.name, line.created is not None
+        if above is None:
+            self._found("INV-22", f"the parent of {name!r} does not exist")
+        elif branch.fork_seq is None or branch.fork_seq > above.head_seq:
+            self._found("INV-22", f"{name!r} was forked beyond its parent's head")
+        elif branch.created_seq < branch.fork_seq:
+            self._found("INV-22", f"{name!r} was created before it was forked")
+        elif recorded and (branch.parent, branch.fork_seq) != (line.parent, line.fork_seq):
+            self._found("INV-22", f"{name!r} was not forked where its commit says")
+        if branch.created_seq != (line.created if recorded else branch.fork_seq):
+            self._found("INV-22", f"{name!r} was not created at seq {branch.created_seq}")
+        if line.oldest is not None and line.oldest <= branch.created_seq:
+            self._found("INV-22", f"{name!r} was written to before it was created")
+
+    def _lines(self, branches: dict[BranchName, Branch]) -> dict[BranchName, _Line]:
+        lines = {name: _Line() for name in branches}
         for row in self._commits():
-            if not self._is_lifecycle(row):
-                newest[row.branch] = row.seq
-        return newest
+            line, act = lines.get(row.branch), self._lifecycle(row)
+            if line is None:
+                self._found("INV-22", f"the commit at seq {row.seq} is on no branch")
+            elif act is None:
+                line.oldest, line.newest = line.oldest or row.seq, row.seq
+            elif act.get("name") != row.branch:
+                self._found("INV-22", f"the commit at seq {row.seq} is of another branch")
+            elif act.get("op") == "delete":
+                line.deleted = row.seq
+            else:
+                line.created, line.parent = row.seq, act.get("parentBranch")
+                line.fork_seq = act.get("forkSeq")
+                if line.fork_seq is None and line.parent in branches:
+                    # Where its parent was at that time.
+                    start = _START if line.parent == MAIN else branches[line.parent].created_seq
+                    line.fork_seq = max(lines[line.parent].newest, start)
+        return lines
 
-    def _is_lifecycle(self, row: CommitRow) -> bool:
-        return '"branchLifecycle":' in row.original and (
-            lifecycle_of(self._decode(row.original)) is not None
-        )
+    def _lifecycle(self, row: CommitRow) -> Mapping[str, Any] | None:
+        """What a commit did to a branch. One that cannot be read is found later."""
+        try:
+            marked = '"branchLifecycle":' in row.original
+            return lifecycle_of(self._decode(row.original)) if marked else None
+        except Exception:
+            return None
 
     # commits
 
     def _commits(self) -> Iterator[CommitRow]:
-        after = Seq(0)
+        after = Seq(-(2**62))  # one that is numbered too low is found too
         while page := self._tables.commits(after, _PAGE):
             yield from page
             after = page[-1].seq
@@ -180,7 +228,7 @@ class Verifier:
             message = self._decode(row.original)
             resolution = self._decode(row.resolution)
             expected = revisions_of(row, self._decode, self._encode)
-        except StoreError as error:
+        except Exception as error:  # whatever stands there, it is no commit
             self._found("INV-8", f"the commit at seq {row.seq} cannot be read: {error}")
             return
         if not isinstance(resolution, dict) or resolution.get("seq") != row.seq:
@@ -297,7 +345,7 @@ class Verifier:
             now = replay.newest_state(self._tables, self._decode, branch, id)
             if not same(None if now is None else now.document, document):
                 self._found("INV-23", f"reading {id} gives something other than its history")
-        except StoreError as error:
+        except Exception as error:  # whatever stands there, it is no history
             self._found("INV-9", f"the history of {id} on {branch.name!r} cannot be read: {error}")
 
     def _blobs_hold(self) -> None:

@@ -1,0 +1,87 @@
+"""Collecting garbage: what nothing names goes, and nothing else."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from holdfast.store.errors import InvalidBlob
+from holdfast.store.settings import Settings
+from holdfast.store.store import Store
+from holdfast.store.values import Map, Set, Unknown
+from tests.store.harness import Engines, Writer, commit, delete_, patch_, set_
+from tests.store.test_transfer import signed
+
+
+def add(path: str, value: Any) -> dict[str, Any]:
+    return {"op": "add", "path": path, "value": value}
+
+
+def _moved(store: Store, hash: str) -> None:
+    write = Writer(store)
+    write(set_("doc:a", {"kept": hash}))
+    write(patch_("doc:a", {"op": "move", "from": "/value/kept", "path": "/value/$blob"}))
+
+
+def _on_a_branch(store: Store, hash: str) -> None:
+    store.create_branch("draft")
+    Writer(store)(set_("doc:a", {"$blob": hash}), branch="draft")
+    store.delete_branch("draft")
+
+
+def _in_the_past(store: Store, hash: str) -> None:
+    write = Writer(store)
+    write(set_("doc:a", {"$blob": hash}))
+    write(delete_("doc:a"))
+
+
+WAYS: dict[str, Callable[[Store, str], Any]] = {
+    "in a value": lambda store, hash: Writer(store)(set_("doc:a", [{"x": {"$blob": hash}}])),
+    "by its metadata": lambda store, hash: Writer(store)(set_(f"urn:blob-meta:{hash}", {})),
+    "by a patch": lambda store, hash: Writer(store)(
+        patch_("doc:a", add("/value", {"$blob": hash}))
+    ),
+    "at a path": lambda store, hash: Writer(store)(patch_("doc:a", add("/value/$blob", hash))),
+    "by a move": _moved,
+    "on a deleted branch": _on_a_branch,
+    "in the past": _in_the_past,
+    "in a text": lambda store, hash: Writer(store)(set_("doc:a", f"see bbb{hash}bbb")),
+    "in a set": lambda store, hash: Writer(store)(set_("doc:a", Set([{"$blob": hash}]))),
+    "in a map": lambda store, hash: Writer(store)(set_("doc:a", Map([["k", {"$blob": hash}]]))),
+    "in an unknown": lambda store, hash: Writer(store)(set_("doc:a", Unknown("X@1", [hash]))),
+    "beside the operations": lambda store, hash: store.transact(
+        "s", commit(1, set_("doc:a", 1), codeCID=hash)
+    ),
+}
+
+
+@pytest.mark.shows("STORE-GC")
+def test_a_blob_that_anything_ever_named_is_kept(engines: Engines) -> None:
+    """Named by a patch's path, moved into place or held by a rich value, it used to be lost."""
+    lost = []
+    for way, name in WAYS.items():
+        store = engines.open(settings=Settings(rich_values=True))
+        named, unnamed = store.put_blob(b"named"), store.put_blob(b"unnamed")
+        name(store, named)
+        assert store.collect_garbage().blobs_dropped == 0, "only when asked"
+        dropped = store.collect_garbage(blobs=True).blobs_dropped
+        if dropped != 1 or store.engine.tables.blob(named) is None:
+            lost.append(way)
+        with pytest.raises(InvalidBlob):
+            store.blob(unnamed)
+        assert store.verify().findings == []
+    assert not lost
+
+
+@pytest.mark.shows("STORE-GC")
+def test_a_blob_that_an_import_spells_otherwise_is_kept(engines: Engines) -> None:
+    """Commits come in as they were written, and a letter can be written in two ways."""
+    first, second = engines.open(), engines.open()
+    hash = first.put_blob(b"named")
+    Writer(first)(set_("doc:a", {"$blob": hash}))
+    lines = list(first.export())
+    spelled = [line.replace(f'"$blob":"{hash}"', f'"$blob":"\\u0062{hash[1:]}"') for line in lines]
+    assert spelled != lines
+    second.import_lines(signed(spelled))
+    assert second.collect_garbage(blobs=True).blobs_dropped == 0
+    assert second.blob(hash)[0] == b"named"
