@@ -38,7 +38,7 @@ from holdfast.index.tools.search import search_code
 
 CACHE = Path(__file__).parent / "cache"
 SMALL = ["networkx==3.4.2"]
-MEDIUM = ["django==5.1"]
+MEDIUM = ["django==5.1", "networkx==3.4.2"]
 LARGE = ["sympy==1.13.3", "django==5.1", "networkx==3.4.2"]
 QUERIES = [
     "parse the request headers", "render a template to a string", "validate an email address",

@@ -183,16 +183,7 @@ def measure(directory: Path, scale: float) -> list[Row]:
     rows.append(Row("engine, single-operation commits", single, "commits/s"))
     rows.append(Row("engine / bare driver", share, "ratio", "≥ 0.6", share >= 0.6))
 
-    # Each turn is so long that it has its share of checkpoints.
-    grouped = []
-    for _ in range(7):
-        alone = rate(lambda: writing.sets(max(50, int(1_000 * scale))))
-        grouped.append((alone, group_rate(store, 64, int(20_000 * scale) + 640)))
-    gain = statistics.median(many / alone for alone, many in grouped)
-    rows.append(
-        Row("group commit, 64 writers", statistics.median(m for _, m in grouped), "commits/s")
-    )
-    rows.append(Row("group commit / single", gain, "ratio", "≥ 8", gain >= 8))
+    rows += groups(directory, store, writing, scale)
     threads = statistics.median(thread_rate(store, 64, int(10_000 * scale) + 640) for _ in range(3))
     rows.append(Row("group commit, 64 threads that wait for each commit", threads, "commits/s"))
 
@@ -205,6 +196,30 @@ def measure(directory: Path, scale: float) -> list[Row]:
     rows += flat_memory(directory, scale)
     store.close()
     return rows
+
+
+def groups(directory: Path, grown: Store, numbered: Writing, scale: float) -> list[Row]:
+    """What sharing a trip to the disk gains, in new spaces and in one that grows meanwhile."""
+
+    def turn(store: Store, writing: Writing) -> tuple[float, float]:
+        # So long that it has its share of checkpoints.
+        alone = rate(lambda: writing.sets(max(50, int(1_000 * scale))))
+        return alone, group_rate(store, 64, int(20_000 * scale) + 640)
+
+    new, old = [], []
+    for number in range(7):
+        store = open_store(directory / "spaces", f"new-{number}")
+        new.append(turn(store, Writing(store)))
+        store.close()
+        old.append(turn(grown, numbered))
+    commits = f"{grown.newest_seq() // 1000:,},000"
+    gain, later = (statistics.median(many / one for one, many in turns) for turns in (new, old))
+    together = statistics.median(many for _, many in new)
+    return [
+        Row("group commit, 64 writers", together, "commits/s"),
+        Row("group commit / single", gain, "ratio", "≥ 8", gain >= 8),
+        Row(f"  in a space that grows to {commits} commits", later, "ratio"),
+    ]
 
 
 def conflicts(store: Store, writing: Writing, scale: float) -> list[Row]:
