@@ -218,7 +218,7 @@ def groups(directory: Path, grown: Store, numbered: Writing, scale: float) -> li
     return [
         Row("group commit, 64 writers", together, "commits/s"),
         Row("group commit / single", gain, "ratio", "≥ 8", gain >= 8),
-        Row(f"  in a space that grows to {commits} commits", later, "ratio"),
+        Row(f"  in a space that grows to {commits} commits", later, "ratio", "≥ 8", later >= 8),
     ]
 
 

@@ -107,19 +107,25 @@ class Revision(NamedTuple):
     data: Any
 
     def to_wire(self) -> dict[str, Any]:
-        wire: dict[str, Any] = {
-            "id": self.id,
-            "branch": self.branch,
-            "seq": self.seq,
-            "opIndex": self.op_index,
-            "commitSeq": self.seq,
-            "op": self.op,
-        }
-        if self.op == "set":
-            wire["document"] = self.data
-        elif self.op == "patch":
-            wire["patches"] = self.data
-        return wire
+        return _revision_wire(*self)
+
+
+def _revision_wire(
+    branch: BranchName, id: EntityId, seq: Seq, op_index: int, op: OpKind, data: Any
+) -> dict[str, Any]:
+    wire: dict[str, Any] = {
+        "id": id,
+        "branch": branch,
+        "seq": seq,
+        "opIndex": op_index,
+        "commitSeq": seq,
+        "op": op,
+    }
+    if op == "set":
+        wire["document"] = data
+    elif op == "patch":
+        wire["patches"] = data
+    return wire
 
 
 class Applied(NamedTuple):
@@ -144,11 +150,20 @@ class Applied(NamedTuple):
             ]
         )
 
+    @property
+    def ids(self) -> list[EntityId]:
+        """The documents that the commit wrote, in its order."""
+        return [id for _, id, _ in self.commit.operations]
+
     def to_wire(self) -> dict[str, Any]:
+        branch, seq = self.commit.branch, self.seq
         return {
-            "seq": self.seq,
-            "branch": self.branch,
-            "revisions": [revision.to_wire() for revision in self.revisions],
+            "seq": seq,
+            "branch": branch,
+            "revisions": [
+                _revision_wire(branch, id, seq, index, op, data)
+                for index, (op, id, data) in enumerate(self.commit.operations)
+            ],
         }
 
 

@@ -60,9 +60,7 @@ class Write:
         if type(answer) is Applied:
             space = self.space
             assert space is not None, "what landed has a space"
-            space.committed(
-                answer.seq, answer.branch, [revision.id for revision in answer.revisions]
-            )
+            space.committed(answer.seq, answer.branch, answer.ids)
             if space.stale:
                 self._landing.server.touched()
 
