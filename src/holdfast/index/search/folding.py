@@ -15,8 +15,8 @@ from holdfast.index.search import trigrams
 ALIKE = 0.92
 """The share of trigrams that two texts have in common, of those either has."""
 CHARACTERS_MIN = 200
-BEGINNING, BEGINS_ALIKE = 240, 40
-"""How much of a text is looked at for its first letters, and how many of them."""
+BEGINNINGS, BEGINS_ALIKE = (80, 240), 40
+"""How much of a text is looked at for its first letters, more if need be, and how many of them."""
 COMPARED_MAX = 40
 """How many texts are compared by trigrams; beyond, only what is the same is folded."""
 
@@ -43,16 +43,22 @@ def _same_words(texts: Sequence[str]) -> list[int]:
     # The same words begin alike, which is quickly seen; few other texts do.
     alike: dict[str, list[int]] = {}
     for i, text in enumerate(texts):
-        begins = "".join(text[:BEGINNING].split())
-        if len(begins) < BEGINS_ALIKE:
-            begins = "".join(text.split())
-        alike.setdefault(begins[:BEGINS_ALIKE], []).append(i)
+        alike.setdefault(_first_letters(text), []).append(i)
     for some in alike.values():
         if len(some) > 1:
             by_words: dict[str, int] = {}
             for i in some:
                 places[i] = by_words.setdefault("".join(texts[i].split()), i)
     return places
+
+
+def _first_letters(text: str) -> str:
+    begins = ""
+    for size in (*BEGINNINGS, len(text)):
+        begins = "".join(text[:size].split())
+        if len(begins) >= BEGINS_ALIKE:
+            break
+    return begins[:BEGINS_ALIKE]
 
 
 def _alike(texts: Sequence[str]) -> set[tuple[int, int]]:

@@ -8,12 +8,12 @@ near, it is the beginning.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from holdfast.index.search.regex import LineMatch, lines_of
-from holdfast.index.search.terms import WORD, terms
+from holdfast.index.search.terms import WORD, terms_of
 from holdfast.index.search.understand import Question
 
 LINES_DEFAULT = 10
@@ -46,7 +46,28 @@ class Asked:
 
         `stem` takes endings off and may then change the last letter, of four or more.
         """
-        return tuple({term[:-1] if len(term) > 3 else term for term in self.worth})
+        found: list[str] = []
+        for begins in sorted({term[:-1] if len(term) > 3 else term for term in self.worth}):
+            # Whatever begins with the last one is found with it.
+            if not found or not begins.startswith(found[-1]):
+                found.append(begins)
+        return tuple(found)
+
+    @cached_property
+    def held(self) -> _Held:
+        """Which of these terms a word has."""
+        return _Held(self.worth)
+
+
+class _Held(dict[str, tuple[str, ...]]):
+    """The asked terms of a word, found out once for each word."""
+
+    def __init__(self, asked: Container[str]) -> None:
+        self._asked = asked
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        found = self[word] = tuple([term for term in terms_of(word) if term in self._asked])
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +133,9 @@ def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> l
     if not asked.worth:
         return scores
     met: set[str] = set()
+    held = asked.held
     for i in _may_hold(text, asked.beginnings):
-        here = asked.worth.keys() & terms(lines[i])
+        here = {term for word in WORD.findall(lines[i]) for term in held[word]}
         for term in here:
             scores[i] += asked.worth[term] * (0.5 if term in met else 1.0)
         met |= here
