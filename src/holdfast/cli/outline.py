@@ -22,7 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     file = args.file if args.path else os.path.abspath(args.file)
     whole = os.path.join(args.path or "", file)
-    if not os.path.isfile(whole):
+    # The tool knows what to say of a file that is gone; here is only what a person typed wrong.
+    if os.path.isdir(whole) or not (args.json or os.path.isfile(whole)):
         raise no_file(args.file, whole, "outline")
     index = App.from_environment().open_index()
     try:
