@@ -15,6 +15,9 @@ An error's class says which promise broke, its attributes hold the facts, and `s
 lower-case sentence of them.
 """
 
+HOME_HINT = "set HOLDFAST_HOME to a directory that you may write"
+"""The next step wherever what we keep cannot be written."""
+
 
 class HoldfastError(Exception):
     """The root of every error this package raises on purpose."""

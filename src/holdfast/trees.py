@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.errors import HoldfastError, UsageError
+from holdfast.errors import HOME_HINT, HoldfastError, UsageError
 from holdfast.files import disk
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS, Snapshot, Stat, compressed, covered
@@ -90,7 +90,7 @@ def open_tree(
     except OSError as error:
         raise UsageError(
             f"{sequence_root} cannot be written: {error.strerror}",
-            "set HOLDFAST_HOME to a directory that you may write",
+            HOME_HINT,
         ) from error
     return Tree(root, shelf, found.stats, compressed(unreadable), found.skipped["large"])
 

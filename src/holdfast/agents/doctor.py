@@ -19,7 +19,7 @@ from typing import Literal
 from holdfast.agents.clients import CLIENTS, Client, Place
 from holdfast.agents.plan import Edit
 from holdfast.app import App
-from holdfast.errors import HoldfastError
+from holdfast.errors import HOME_HINT, HoldfastError
 
 State = Literal["ok", "note", "wrong"]
 
@@ -76,11 +76,11 @@ def _home(app: App) -> Iterator[Finding]:
         if above.is_dir() and os.access(above, os.W_OK):
             yield Finding("home", "ok", f"{home} will be made when it is needed")
         else:
-            fix = "set HOLDFAST_HOME to a directory that you may write"
+            fix = HOME_HINT
             yield Finding("home", "wrong", f"{home} cannot be made", fix)
         return
     if not home.is_dir() or not os.access(home, os.W_OK):
-        fix = "set HOLDFAST_HOME to a directory that you may write"
+        fix = HOME_HINT
         yield Finding("home", "wrong", f"{home} is no directory that you may write", fix)
         return
     if home.stat().st_mode & 0o077:

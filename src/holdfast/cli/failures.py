@@ -13,11 +13,9 @@ import sys
 from dataclasses import dataclass
 from typing import NoReturn
 
-from holdfast.errors import HoldfastError, UsageError
+from holdfast.errors import HOME_HINT, HoldfastError, UsageError
 
 OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3
-
-HOME_HINT = "set HOLDFAST_HOME to a directory that you may write"
 
 
 class Refused(HoldfastError):

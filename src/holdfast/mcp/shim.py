@@ -24,6 +24,7 @@ from contextlib import suppress
 from typing import Any
 
 from holdfast import __version__
+from holdfast.errors import HOME_HINT
 from holdfast.mcp.rendezvous import (
     GREETING_BYTES_MAX,
     Rendezvous,
@@ -73,7 +74,7 @@ def _unreachable(error: OSError) -> HostRefused:
     where = f": {error.filename}" if error.filename else ""
     return HostRefused(
         f"no Holdfast host can be started: {error.strerror or error}{where}",
-        "set HOLDFAST_HOME to a directory that you may write; holdfast doctor says more",
+        f"{HOME_HINT}; holdfast doctor says more",
     )
 
 

@@ -54,12 +54,12 @@ class Asked:
         return tuple(found)
 
     @cached_property
-    def held(self) -> _Held:
+    def held(self) -> _AskedTerms:
         """Which of these terms a word has."""
-        return _Held(self.worth)
+        return _AskedTerms(self.worth)
 
 
-class _Held(dict[str, tuple[str, ...]]):
+class _AskedTerms(dict[str, tuple[str, ...]]):
     """The asked terms of a word, found out once for each word."""
 
     def __init__(self, asked: Container[str]) -> None:
