@@ -116,6 +116,7 @@ class SqliteBackend:
         self._lock = threading.Lock()
         self._open: OrderedDict[str, tuple[Identity, Opened]] = OrderedDict()
         self._idle: dict[str, list[tuple[int, apsw.Connection]]] = {}
+        self._folding: threading.Thread | None = None
 
     def _path(self, root: str) -> Path:
         return self._directory / f"{root_key(root)}.sqlite"
@@ -236,8 +237,10 @@ class SqliteBackend:
     @contextmanager
     def writer(self, root: str) -> Iterator[SqliteWriter]:
         self.check(root)
+        self._wait_for_folding()
         with _translated():
             connection = self._open_for_writing(root)
+            published = False
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 writer = SqliteWriter(connection, root, self._dimension)
@@ -246,12 +249,37 @@ class SqliteBackend:
                 finally:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
-                if writer.published:
-                    # Only housekeeping: when a reader is in the way the log stays longer.
-                    connection.set_busy_timeout(0)
-                    _rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+                    published = writer.published
+            finally:
+                if published:
+                    self._fold(connection)
+                else:
+                    connection.close()
+
+    def _fold(self, connection: apsw.Connection) -> None:
+        """Bring the log of what was published into the file, and close it, beside other work.
+
+        Only housekeeping, and mostly waiting for the disk: readers see the generation already, and
+        after a crash the log is still there. When a reader is in the way it stays longer.
+        """
+
+        def fold() -> None:
+            try:
+                connection.set_busy_timeout(0)
+                _rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+            except apsw.Error:
+                pass
             finally:
                 connection.close()
+
+        self._folding = threading.Thread(target=fold, name="holdfast fold")
+        self._folding.start()
+
+    def _wait_for_folding(self) -> None:
+        # Whoever writes next may fork, which should find no other thread.
+        folding, self._folding = self._folding, None
+        if folding is not None:
+            folding.join()
 
     def _open_for_writing(self, root: str) -> apsw.Connection:
         path = self._path(root)
@@ -266,6 +294,7 @@ class SqliteBackend:
             return _prepared(path)
 
     def drop(self, root: str) -> None:
+        self._wait_for_folding()
         try:
             self._unlink(root)
         except OSError as error:
@@ -279,6 +308,7 @@ class SqliteBackend:
             name.unlink(missing_ok=True)
 
     def close(self) -> None:
+        self._wait_for_folding()
         with self._lock:
             for idle in self._idle.values():
                 for _, connection in idle:
@@ -295,6 +325,8 @@ def _prepared(path: Path) -> apsw.Connection:
         _rows(connection, "PRAGMA journal_mode=WAL")
         # Not FULL: an index lost to a power cut is the previous one, or is built again.
         connection.execute("PRAGMA synchronous=NORMAL")
+        # The log is brought into the file after a publication, not within it.
+        _rows(connection, "PRAGMA wal_autocheckpoint=0")
         # Small, so that pages are written while files are still being prepared, not at the end.
         connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
         connection.execute("PRAGMA temp_store=MEMORY")
