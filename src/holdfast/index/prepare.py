@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import msgspec
 
 from holdfast.files.policy import language_of, unfit
 from holdfast.files.snapshot import Entry
@@ -75,7 +77,7 @@ def with_vectors(file: PreparedFile, provider: EmbeddingProvider) -> PreparedFil
 
 
 def replace_vectors(file: PreparedFile, vectors: bytes) -> PreparedFile:
-    return replace(file, vectors=vectors)
+    return msgspec.structs.replace(file, vectors=vectors)
 
 
 def without_parser(job: Job, why: str) -> PreparedFile:
