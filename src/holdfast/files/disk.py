@@ -95,15 +95,17 @@ class _Walking:
                 if error.errno != errno.ENOENT or not key:
                     found.unreadable.add(key)
                 continue
+            controls = {entry.name: entry.path for entry in entries if entry.name in CONTROL_FILES}
             try:
-                own = _with_control_files(rules, entries, prefix)
+                own = _with_control_files(rules, controls, prefix)
             except OSError:
                 found.unreadable.add(key)
                 continue
             # Made anew and then handed over whole, for another look may be reading the old one.
             fresh = Listed(rules, own)
             judged = known if known is not None and known.rules == own else Listed(rules, own)
-            plain = self._list(fresh, judged, entries, prefix) and own == rules
+            # A control file is read at every look: an edit in place leaves the times as they were.
+            plain = self._list(fresh, judged, entries, prefix) and not controls
             fresh.settled(stamp if plain else None, listed_ns)
             self._memory[key] = fresh
             found.skipped.update(fresh.skipped)
@@ -292,10 +294,7 @@ def _utf8(name: str) -> bool:
     return True
 
 
-def _with_control_files(
-    rules: RuleStack, entries: list[os.DirEntry[str]], prefix: str
-) -> RuleStack:
-    present = {entry.name: entry.path for entry in entries if entry.name in CONTROL_FILES}
+def _with_control_files(rules: RuleStack, present: dict[str, str], prefix: str) -> RuleStack:
     for name in CONTROL_FILES:
         if name in present:
             rules = rules.with_rules(_rules(present[name]), drop=len(prefix))
