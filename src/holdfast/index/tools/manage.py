@@ -1,7 +1,7 @@
 """manage_index: create, reindex, sync, status, clear.
 
 The only tool that changes an index. `status` is a read like the others. Whatever goes wrong is an
-answer: this tool does not raise.
+answer: this tool raises only for a path that can be none.
 """
 
 from __future__ import annotations
