@@ -195,6 +195,14 @@ def test_iss_index_stability_a24_a_limit_that_is_reached_is_said(
     status: Any = manage_index(world.index, "status", world.root)
     assert status["status"] == "ok"
     assert "limit_reached (partial" in status["humanText"]
+    assert "only partly indexed" in status["humanText"]
+    assert "fully indexed" not in status["humanText"]
+    world.later(60)
+    manage_index(world.index, "sync", world.root)
+    status = manage_index(world.index, "status", world.root)
+    assert "sync completed, only partly indexed" in status["humanText"]
+    assert "(partial: the limit of chunks was reached)" in list_codebases(world.index)["text"]
+    assert "fully indexed" not in status["humanText"]
 
 
 @pytest.mark.shows("INDEX-LIMIT-REACHED")
