@@ -357,10 +357,9 @@ def _repository(root: str) -> tuple[str | None, Path | None]:
 
 
 def read_file(root: str, key: str) -> tuple[bytes, Stat]:
-    """A file's bytes and the stat they belong to. Raises OSError; refuses links and devices."""
-    descriptor = os.open(
-        os.path.join(root, key), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    )
+    """A file's bytes and the stat they belong to. Raises OSError; refuses devices, and links on
+    the way from the root as much as at its end."""
+    descriptor = _opened(root, key)
     with open(descriptor, "rb") as file:
         before = os.fstat(descriptor)
         if not modes.S_ISREG(before.st_mode):
@@ -371,6 +370,35 @@ def read_file(root: str, key: str) -> tuple[bytes, Stat]:
             source = os.pread(descriptor, after.st_size + 1, 0)
             after = os.fstat(descriptor)
     return source, Stat(len(source), after.st_mtime_ns, after.st_ctime_ns)
+
+
+_PLAINLY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _opened(root: str, key: str) -> int:
+    """A descriptor of a file inside a tree. A folder may have become a link since it was listed."""
+    path = f"{root.rstrip('/')}/{key}"
+    try:
+        descriptor = os.open(path, _PLAINLY)
+    except ValueError as error:
+        raise OSError(errno.EINVAL, "no file has such a name") from error
+    try:
+        # Where the system tells which file was opened, its name shows that no link was followed.
+        if os.readlink(f"/proc/self/fd/{descriptor}") == path:
+            return descriptor
+    except OSError:
+        pass
+    os.close(descriptor)
+    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        *folders, name = key.split("/")
+        for part in folders:
+            inner = os.open(part, _PLAINLY | os.O_DIRECTORY, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(name, _PLAINLY, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def digest(source: bytes) -> str:
