@@ -45,3 +45,32 @@ def test_a_linked_folder_inside_the_tree_names_the_file_it_leads_to(ready: World
     (ready.tree / "link").symlink_to(ready.tree / "src")
     found: Any = file_outline(ready.index, ready.root, "link/cart.py")
     assert (found["status"], found["file"]) == ("ok", "src/cart.py")
+
+
+@pytest.mark.shows("ISS-INDEX-STABILITY-A15")
+def test_a_part_of_a_root_is_governed_by_it_in_every_action(ready: World) -> None:
+    """Status said of a folder in an indexed tree that neither it nor anything above was indexed,
+    and told to create an index for it; the search in that folder answered all along."""
+    part = f"{ready.root}/src"
+    status: Any = manage_index(ready.index, "status", part)
+    assert (status["status"], status["path"]) == ("ok", part)
+    assert f"'{part}' is part of '{ready.root}'." in status["humanText"]
+    assert "fully indexed and ready for search" in status["humanText"]
+    ready.write("src/late.py", "def late():\n    pass\n")
+    ready.later(60)
+    synced: Any = manage_index(ready.index, "sync", part)
+    assert (synced["status"], synced["path"]) == ("ok", part)
+    assert synced["syncStats"]["added"] == 1
+    ready.backend.marker = None
+    stale: Any = manage_index(ready.index, "status", part)
+    assert stale["status"] == "not_indexed"
+    assert stale["hints"]["create"]["args"]["path"] == ready.root
+
+
+@pytest.mark.shows("ISS-INDEX-STABILITY-A15", "ISS-INDEX-STABILITY-D1")
+def test_clearing_a_part_of_a_root_clears_nothing_and_names_the_root(ready: World) -> None:
+    cleared: Any = manage_index(ready.index, "clear", f"{ready.root}/src")
+    assert (cleared["status"], cleared["reason"]) == ("not_indexed", "not_indexed")
+    assert cleared["hints"]["clear"]["args"]["path"] == ready.root
+    assert ready.membership() == [ready.root]
+    assert manage_index(ready.index, "status", ready.root)["status"] == "ok"
