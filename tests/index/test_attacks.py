@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from holdfast.errors import HoldfastError
+from holdfast.files import memory
 from holdfast.index import sqlite
 from holdfast.index.errors import BackendUnavailable, OutsideRoot
 from holdfast.index.progress import Progress
@@ -198,3 +199,56 @@ def test_a_run_that_died_is_mentioned_if_another_one_is_served(
     ready.later(600)
     assert manage_index(ready.index, "create", ready.root)["status"] == "blocked"
     assert ("The last run failed (indexing was interrupted" in state(ready)) is not published
+
+
+def deny(monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
+    """Make a directory one that may not be listed, which to a superuser none is."""
+    real = os.scandir
+
+    def listing(path: Any = ".") -> Any:
+        if str(path) == folder:
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", listing)
+
+
+@pytest.mark.shows("INDEX-COMPLETE")
+def test_an_answer_is_not_complete_while_changed_files_are_unread(ready: World) -> None:
+    """More files changed than one answer reads. An exact search said that nothing held the text,
+    and that this was the complete answer; a file that was not read held it."""
+    for number in range(260):
+        ready.write(f"src/n{number:03}.py", f"def needle_{number:03}():\n    pass\n")
+    ready.later(60)
+    found: Any = search_code(ready.index, ready.root, "must:needle_255")
+    assert found["freshnessDecision"]["mode"] == "overlay_partial"
+    assert found["counts"]["complete"] is False
+    assert any(said.startswith("CHANGES_UNREAD:60 ") for said in found["warnings"])
+    assert manage_index(ready.index, **found["hints"]["sync"]["args"])["status"] == "ok"
+    found = search_code(ready.index, ready.root, "must:needle_255")
+    assert (found["counts"]["complete"], found["results"][0]["file"]) == (True, "src/n255.py")
+
+
+@pytest.mark.shows("INDEX-COMPLETE")
+def test_parts_that_cannot_be_read_are_not_called_unchanged(
+    ready: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready.later(60)
+    deny(monkeypatch, f"{ready.root}/src")
+    memory._trees.clear()
+    found: Any = search_code(ready.index, ready.root, "must:total_price")
+    assert found["freshnessDecision"]["mode"] == "overlay_partial"
+    assert found["freshnessDecision"]["stats"]["unreadable"] == 1
+    assert found["counts"]["complete"] is False
+    assert any(said.startswith("TREE_UNREADABLE:1 ") for said in found["warnings"])
+    assert found["results"][0]["file"] == "src/cart.py"
+
+
+@pytest.mark.shows("INDEX-COMPLETE")
+def test_a_tree_that_is_away_is_not_searched_completely(ready: World) -> None:
+    ready.later(60)
+    ready.tree.rename(ready.tree.with_name("away"))
+    found: Any = search_code(ready.index, ready.root, "must:total_price")
+    assert found["freshnessDecision"]["mode"] == "skipped_missing_path"
+    assert found["counts"]["complete"] is False
+    assert any(said.startswith("TREE_MISSING:") for said in found["warnings"])
