@@ -252,3 +252,22 @@ def test_a_tree_that_is_away_is_not_searched_completely(ready: World) -> None:
     assert found["freshnessDecision"]["mode"] == "skipped_missing_path"
     assert found["counts"]["complete"] is False
     assert any(said.startswith("TREE_MISSING:") for said in found["warnings"])
+
+
+@pytest.mark.shows("INDEX-ROOT-UNREADABLE")
+def test_a_root_that_cannot_be_read_is_not_indexed_as_an_empty_one(
+    ready: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reindex replaced four files by none and called the tree fully indexed; a sync said that
+    nothing had changed."""
+    deny(monkeypatch, ready.root)
+    memory._trees.clear()
+    synced: Any = manage_index(ready.index, "sync", ready.root)
+    assert (synced["status"], "cannot be read" in synced["humanText"]) == ("error", True)
+    manage_index(ready.index, "reindex", ready.root)
+    assert "The last run failed" in state(ready)
+    assert "4 files" in state(ready)
+    manage_index(ready.index, "clear", ready.root)
+    manage_index(ready.index, "create", ready.root)
+    status: Any = manage_index(ready.index, "status", ready.root)
+    assert (status["status"], "cannot be read" in status["humanText"]) == ("error", True)

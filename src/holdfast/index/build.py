@@ -103,6 +103,9 @@ def build(
         found = disk.walk(root, policy)
     except disk.TreeMissing as error:
         raise RootMissing(root, str(error)) from error
+    if "" in found.unreadable:
+        # Nothing is known of the tree now, and an index of nothing must not take its place.
+        raise RootMissing(root, "it cannot be read")
     identity: Identity = (0, "")
     before, totals = Snapshot({}, 0), Totals(0, 0)
     if not whole:
