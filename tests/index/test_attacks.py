@@ -15,6 +15,7 @@ from holdfast.index import sqlite
 from holdfast.index.errors import BackendUnavailable, OutsideRoot
 from holdfast.index.progress import Progress
 from holdfast.index.record import Indexing
+from holdfast.index.registry import Registry
 from holdfast.index.tools.calls import call_graph
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.outline import file_outline
@@ -271,3 +272,23 @@ def test_a_root_that_cannot_be_read_is_not_indexed_as_an_empty_one(
     manage_index(ready.index, "create", ready.root)
     status: Any = manage_index(ready.index, "status", ready.root)
     assert (status["status"], "cannot be read" in status["humanText"]) == ("error", True)
+
+
+@pytest.mark.shows("INDEX-MANAGE-ANSWERS")
+@pytest.mark.parametrize("action", ["create", "reindex", "sync", "clear"])
+def test_a_registry_that_cannot_be_written_is_an_answer(
+    ready: World, monkeypatch: pytest.MonkeyPatch, action: Any
+) -> None:
+    """A full disk came out of the tool as an OSError, past the handlers of its callers."""
+
+    def full(registry: Registry, codebases: dict[str, object]) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Registry, "_write", full)
+    answer: Any = manage_index(ready.index, action, ready.root, force=action == "create")
+    assert answer["status"] == "error"
+    assert "No space left on device" in answer["humanText"]
+    monkeypatch.undo()
+    assert ready.membership() == [ready.root]
+    expected = "not_indexed" if action == "clear" else "ok"
+    assert manage_index(ready.index, "status", ready.root)["status"] == expected

@@ -88,6 +88,9 @@ def manage_index(
     except HoldfastError as error:
         hint = f" ({error.hint})" if error.hint else ""
         return answered(request, request.path, "error", f"{_doing(action)}: {error}{hint}")
+    except OSError as error:
+        # What we keep could not be written: a full disk, a home that became read-only.
+        return answered(request, request.path, "error", f"{_doing(action)}: {error}")
 
 
 def _of_its_root(
