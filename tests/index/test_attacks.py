@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 import pytest
 
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, UsageError
 from holdfast.files import memory
 from holdfast.index import sqlite
 from holdfast.index.errors import BackendUnavailable, OutsideRoot
@@ -292,3 +292,23 @@ def test_a_registry_that_cannot_be_written_is_an_answer(
     assert ready.membership() == [ready.root]
     expected = "not_indexed" if action == "clear" else "ok"
     assert manage_index(ready.index, "status", ready.root)["status"] == expected
+
+
+@pytest.mark.shows("INDEX-CANONICAL-ROOT")
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_root_whose_name_is_not_utf8_is_refused(
+    world: World, tmp_path: Path, linked: bool
+) -> None:
+    """The run began, failed at the last step with half a letter in its error, and raised."""
+    bad = os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff")
+    os.mkdir(bad)
+    asked = bad
+    if linked:
+        asked = str(tmp_path / "good")
+        os.symlink(bad, asked)
+    for action in ("create", "status", "sync", "clear"):
+        with pytest.raises(UsageError, match="not UTF-8"):
+            manage_index(world.index, action, asked)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="not UTF-8"):
+        search_code(world.index, asked, "price")
+    assert world.membership() == []

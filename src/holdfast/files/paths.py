@@ -13,20 +13,27 @@ from holdfast.errors import UsageError
 
 
 def nameable(path: str) -> bool:
-    """Whether a text can be the name of something: the system knows no NUL, and no half letters."""
+    """Whether a text can name a tree: without NUL, and UTF-8, for answers and backends are text."""
     try:
-        return b"\0" not in os.fsencode(path)
+        return b"\0" not in path.encode()
     except UnicodeEncodeError:
         return False
+
+
+def _check(path: str) -> None:
+    if not nameable(path):
+        raise UsageError(
+            f"{path!r} cannot be indexed: the name is not UTF-8, or has a NUL",
+            hint="give the directory another name",
+        )
 
 
 def canonical_root(path: str) -> str:
     """The one spelling of a root: real path if it resolves, else lexical; no trailing slash.
 
-    Raises UsageError for a text that is no path.
+    Raises UsageError for what can be no root.
     """
-    if not nameable(path):
-        raise UsageError(f"{path!r} cannot be a path")
+    _check(path)
     absolute = os.path.abspath(os.path.expanduser(path))
     try:
         resolved = os.path.realpath(absolute, strict=True)
@@ -34,6 +41,7 @@ def canonical_root(path: str) -> str:
         # A tree that is gone (deleted, unmounted) keeps its name, so it can still be compared.
         # As much of the path as still exists is resolved, so that a symlink on the way counts.
         resolved = os.path.realpath(absolute)
+    _check(resolved)
     stripped = resolved.rstrip(os.sep)
     return stripped or os.sep
 
