@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.files import memory
 from holdfast.index import sqlite
-from holdfast.index.errors import BackendUnavailable, OutsideRoot
+from holdfast.index.errors import BackendUnavailable, OutsideRoot, RegistryDamaged
 from holdfast.index.progress import Progress
 from holdfast.index.record import Indexing
 from holdfast.index.registry import Registry
@@ -312,3 +313,18 @@ def test_a_root_whose_name_is_not_utf8_is_refused(
     with pytest.raises(UsageError, match="not UTF-8"):
         search_code(world.index, asked, "price")
     assert world.membership() == []
+
+
+@pytest.mark.shows("INDEX-REGISTRY-DAMAGED")
+def test_a_registry_of_a_newer_version_is_not_to_be_repaired(ready: World) -> None:
+    """The advice was to repair it, and the repair moved a good registry away."""
+    wire = json.loads(ready.registry_path.read_text())
+    ready.registry_path.write_text(json.dumps(wire | {"formatVersion": 99}))
+    before = ready.bytes_at_rest()
+    answer: Any = manage_index(ready.index, "status", ready.root)
+    assert answer["status"] == "error"
+    assert "update holdfast" in answer["humanText"]
+    assert "repair" not in answer["humanText"]
+    with pytest.raises(RegistryDamaged):
+        ready.index.registry.set_aside()
+    assert ready.bytes_at_rest() == before
