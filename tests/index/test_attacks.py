@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from holdfast.errors import HoldfastError, UsageError
 from holdfast.files import memory
 from holdfast.index import sqlite
 from holdfast.index.errors import BackendUnavailable, OutsideRoot, RegistryDamaged
+from holdfast.index.preflight import IgnoreOnly, Needed, preflight
 from holdfast.index.progress import Progress
 from holdfast.index.record import Indexing
 from holdfast.index.registry import Registry
@@ -328,3 +330,18 @@ def test_a_registry_of_a_newer_version_is_not_to_be_repaired(ready: World) -> No
     with pytest.raises(RegistryDamaged):
         ready.index.registry.set_aside()
     assert ready.bytes_at_rest() == before
+
+
+@pytest.mark.shows("ISS-INDEX-STABILITY-R6")
+def test_a_renamed_file_is_no_change_of_rules(ready: World) -> None:
+    """The old name of a rename was read as a line of its own, without its first letters."""
+    ready.write("abc.gitignore", "x\n")
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"],
+                  ["mv", "abc.gitignore", ".gitignore"]):  # fmt: skip
+        settings = ["-c", "user.email=a@b", "-c", "user.name=n"]
+        subprocess.run(["git", "-C", ready.root, *settings, *words], check=True)
+    assert preflight(ready.root) == Needed()
+    (ready.tree / ".gitignore").rename(ready.tree / "abc.gitignore")
+    subprocess.run(["git", "-C", ready.root, "reset", "-q"], check=True)
+    ready.write(".gitignore", "y\n")
+    assert preflight(ready.root) == IgnoreOnly((".gitignore",))
