@@ -345,3 +345,16 @@ def test_a_renamed_file_is_no_change_of_rules(ready: World) -> None:
     subprocess.run(["git", "-C", ready.root, "reset", "-q"], check=True)
     ready.write(".gitignore", "y\n")
     assert preflight(ready.root) == IgnoreOnly((".gitignore",))
+
+
+@pytest.mark.shows("ISS-INDEX-STABILITY-ST10")
+def test_the_text_names_the_settings_that_the_marker_names(ready: World) -> None:
+    """The text gave the registry's fingerprint, equal to the one in force, beside the message that
+    they differ; the structured answer had the marker's."""
+    other = ready.index.runtime().to_wire() | {"embeddingModel": "another-model"}
+    ready.backend.marker = json.dumps(ready.marker(fingerprint=other))
+    for action in ("status", "create", "sync"):
+        answer: Any = manage_index(ready.index, action, ready.root)  # type: ignore[arg-type]
+        assert answer["status"] == "requires_reindex"
+        line = next(x for x in answer["humanText"].splitlines() if x.startswith("Indexed finger"))
+        assert "another-model" in line
