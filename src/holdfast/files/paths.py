@@ -9,9 +9,24 @@ from __future__ import annotations
 
 import os
 
+from holdfast.errors import UsageError
+
+
+def nameable(path: str) -> bool:
+    """Whether a text can be the name of something: the system knows no NUL, and no half letters."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+
 
 def canonical_root(path: str) -> str:
-    """The one spelling of a root: real path if it resolves, else lexical; no trailing slash."""
+    """The one spelling of a root: real path if it resolves, else lexical; no trailing slash.
+
+    Raises UsageError for a text that is no path.
+    """
+    if not nameable(path):
+        raise UsageError(f"{path!r} cannot be a path")
     absolute = os.path.abspath(os.path.expanduser(path))
     try:
         resolved = os.path.realpath(absolute, strict=True)
