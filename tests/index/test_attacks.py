@@ -10,8 +10,11 @@ import apsw
 import pytest
 
 from holdfast.errors import HoldfastError
+from holdfast.files import memory
 from holdfast.index import sqlite
-from holdfast.index.errors import OutsideRoot
+from holdfast.index.errors import BackendUnavailable, OutsideRoot
+from holdfast.index.progress import Progress
+from holdfast.index.record import Indexing
 from holdfast.index.tools.calls import call_graph
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.outline import file_outline
@@ -150,3 +153,102 @@ def test_a_disk_that_fills_up_after_publishing_takes_nothing_back(
     ready.later(60)
     synced: Any = manage_index(ready.index, "sync", ready.root)
     assert (synced["status"], synced["syncStats"]["added"]) == ("ok", 1)
+
+
+@pytest.mark.shows("INDEX-PREVIOUS-SERVES")
+def test_a_failed_run_over_a_proven_index_that_the_registry_lost_leaves_it_to_serve(
+    ready: World,
+) -> None:
+    """The state went to *indexed* and the fingerprint stayed unknown, so that a proven index was
+    said to be incompatible with the settings that had made it."""
+    ready.registry_path.unlink()
+    ready.backend.writing = "late"
+    manage_index(ready.index, "create", ready.root)
+    status: Any = manage_index(ready.index, "status", ready.root)
+    assert status["status"] == "ok"
+    assert "The last run failed (the disk is full)" in status["humanText"]
+    assert search_code(ready.index, ready.root, "price")["status"] == "ok"
+
+
+@pytest.mark.shows("INDEX-PREVIOUS-SERVES")
+def test_a_run_that_fails_after_it_was_published_is_not_said_to_have_failed(ready: World) -> None:
+    """The answer to the last step was lost, or the caller's progress raised: the new generation
+    served under the counts of the old, with the word that the one before was served."""
+    ready.write("src/late.py", "def late():\n    pass\n")
+
+    def broken(progress: Progress) -> None:
+        if progress.pct == 100:
+            raise BackendUnavailable("the connection was lost")
+
+    manage_index(ready.index, "reindex", ready.root, report=broken)
+    assert "5 files" in state(ready)
+    assert "The last run failed" not in state(ready)
+
+
+@pytest.mark.shows("INDEX-PREVIOUS-SERVES")
+@pytest.mark.parametrize("published", [False, True])
+def test_a_run_that_died_is_mentioned_if_another_one_is_served(
+    ready: World, published: bool
+) -> None:
+    record = ready.index.registry.find(ready.root)
+    proof = ready.index.prove(ready.root)
+    assert record is not None
+    assert proof.marker is not None
+    run = proof.marker.run_id if published else "run_dead"
+    ready.put_record(Indexing(run, 40.0))
+    ready.later(600)
+    assert manage_index(ready.index, "create", ready.root)["status"] == "blocked"
+    assert ("The last run failed (indexing was interrupted" in state(ready)) is not published
+
+
+def deny(monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
+    """Make a directory one that may not be listed, which to a superuser none is."""
+    real = os.scandir
+
+    def listing(path: Any = ".") -> Any:
+        if str(path) == folder:
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", listing)
+
+
+@pytest.mark.shows("INDEX-COMPLETE")
+def test_an_answer_is_not_complete_while_changed_files_are_unread(ready: World) -> None:
+    """More files changed than one answer reads. An exact search said that nothing held the text,
+    and that this was the complete answer; a file that was not read held it."""
+    for number in range(260):
+        ready.write(f"src/n{number:03}.py", f"def needle_{number:03}():\n    pass\n")
+    ready.later(60)
+    found: Any = search_code(ready.index, ready.root, "must:needle_255")
+    assert found["freshnessDecision"]["mode"] == "overlay_partial"
+    assert found["counts"]["complete"] is False
+    assert any(said.startswith("CHANGES_UNREAD:60 ") for said in found["warnings"])
+    assert manage_index(ready.index, **found["hints"]["sync"]["args"])["status"] == "ok"
+    found = search_code(ready.index, ready.root, "must:needle_255")
+    assert (found["counts"]["complete"], found["results"][0]["file"]) == (True, "src/n255.py")
+
+
+@pytest.mark.shows("INDEX-COMPLETE")
+def test_parts_that_cannot_be_read_are_not_called_unchanged(
+    ready: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready.later(60)
+    deny(monkeypatch, f"{ready.root}/src")
+    memory._trees.clear()
+    found: Any = search_code(ready.index, ready.root, "must:total_price")
+    assert found["freshnessDecision"]["mode"] == "overlay_partial"
+    assert found["freshnessDecision"]["stats"]["unreadable"] == 1
+    assert found["counts"]["complete"] is False
+    assert any(said.startswith("TREE_UNREADABLE:1 ") for said in found["warnings"])
+    assert found["results"][0]["file"] == "src/cart.py"
+
+
+@pytest.mark.shows("INDEX-COMPLETE")
+def test_a_tree_that_is_away_is_not_searched_completely(ready: World) -> None:
+    ready.later(60)
+    ready.tree.rename(ready.tree.with_name("away"))
+    found: Any = search_code(ready.index, ready.root, "must:total_price")
+    assert found["freshnessDecision"]["mode"] == "skipped_missing_path"
+    assert found["counts"]["complete"] is False
+    assert any(said.startswith("TREE_MISSING:") for said in found["warnings"])

@@ -289,7 +289,7 @@ def _answer(
     warnings = [*base.get("warnings", []), *warnings_of(request, answered, groups)]
     if warnings:
         base["warnings"] = warnings
-    complete = all(_complete(each.found) for each in answered)
+    complete = all(_complete(each.found) and each.overlay.whole for each in answered)
     base["counts"] = {
         "from": start + 1 if page.items else start,
         "to": page.end,
@@ -370,12 +370,13 @@ def _decision(index: CodeIndex, each: Answered) -> Wire:
         "thresholdMs": overlay.threshold_ms,
         "lastSyncAt": each.gate.record.last_updated,
     }
-    if overlay.changed or overlay.gone or overlay.beyond:
+    if overlay.changed or overlay.gone or overlay.beyond or overlay.unreadable:
         decision["stats"] = {
             "added": overlay.added,
             "modified": overlay.modified,
             "removed": len(overlay.gone),
             "unread": overlay.beyond,
+            "unreadable": overlay.unreadable,
         }
     return decision
 
