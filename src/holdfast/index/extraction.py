@@ -72,8 +72,9 @@ def extract(path: str, source: bytes) -> FileFacts:
     if found is None:
         found = Gathered(module=language.module(path, "") if language else "")
     root = found.tree.root_node if found.tree else None
-    if root is not None and root.has_error:
-        problems.append(_syntax(root))
+    given = found.broken.root_node if found.broken else root
+    if given is not None and given.has_error:
+        problems.append(_syntax(given))
     if found.truncated:
         detail = f"more than {SYMBOLS_MAX} symbols, or nested too deep; the rest are left out"
         problems.append(Problem("too_many", 1, detail))

@@ -14,7 +14,9 @@ from holdfast.index.generation import PreparedChunk, PreparedFile
 from holdfast.index.search import trigrams
 from holdfast.index.search.fields import fields_of
 from holdfast.index.search.postings import Rows, postings
+from holdfast.index.search.segment import TEST_KIND
 from holdfast.index.search.terms import WORD
+from holdfast.index.testcode import is_test_code
 
 Extract = Callable[[str, bytes], FileFacts]
 
@@ -24,13 +26,14 @@ def extract_facts(path: str, source: bytes) -> FileFacts:
     return facts_of.extract(path, source)
 
 
-PREPARED_VERSION = 4
+PREPARED_VERSION = 5
 """What `prepare` makes of facts; part of the key under which its results are kept.
 
 1: chunks with header and body words.
 2: chunks, and postings by field.
 3: files without an extension may be for a shell.
 4: postings of a file have their terms in no order, and another digest of a body; trigrams.
+5: tests that stand among code are marked.
 """
 
 
@@ -113,8 +116,16 @@ class _Parsed:
         return Rows(
             fields_of(self.facts, {chunk.start: chunk.text for chunk in chunks}),
             [(chunk.start_line, chunk.end_line) for chunk in chunks],
-            [chunk.kind for chunk in chunks],
+            self._kinds(),
         )
+
+    def _kinds(self) -> list[str]:
+        """What each chunk is of; a test that stands among code is nothing but that."""
+        owners = {chunk.span.start: chunk.owner for chunk in self.facts.chunks}
+        return [
+            TEST_KIND if is_test_code(self.facts, owners[chunk.start], chunk.text) else chunk.kind
+            for chunk in self.chunks
+        ]
 
 
 def _files(given: Sequence[_Parsed]) -> list[PreparedFile]:

@@ -30,7 +30,7 @@ from holdfast.index.facts import (
     InheritanceKind,
     Kind,
 )
-from holdfast.index.parsing import parse
+from holdfast.index.parsing import TooHardError, parse
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -65,6 +65,8 @@ class Language:
     """The module of a file, from its path and the package it declares."""
     prepare: Callable[[str], str] | None = None
     """Rewrites a callee or a value before it is read as a chain."""
+    mend: Callable[[bytes, Callable[[bytes], bool]], bytes] | None = None
+    """Blanks what keeps a file from being parsed, told whether a text fits the grammar."""
 
     @cached_property
     def leads(self) -> frozenset[int]:
@@ -145,6 +147,8 @@ class Gathered:
     failed: list[tuple[int, str]] = field(default_factory=list)
     """Where a rule met a node that it did not expect, and lost it."""
     tree: tree_sitter.Tree | None = None
+    broken: tree_sitter.Tree | None = None
+    """The tree of the file as it is, where the facts are those of a mended one."""
 
 
 def first_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
@@ -156,6 +160,18 @@ def last_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
     """The last named child, if there is one."""
     count = node.named_child_count
     return node.named_child(count - 1) if count else None
+
+
+def lost_bytes(root: tree_sitter.Node) -> int:
+    """How much of a file lies where the parser gave up."""
+    lost, work = 0, [root]
+    while work:
+        node = work.pop()
+        if node.is_error:
+            lost += node.end_byte - node.start_byte
+        elif node.has_error:
+            work.extend(node.children)
+    return lost
 
 
 class Walk(Gathered):
@@ -180,6 +196,8 @@ class Walk(Gathered):
 
         parser, query, rules = _loaded(self.language.name)
         self.tree = tree = parse(parser, self.source)
+        if tree.root_node.has_error and self.language.mend is not None:
+            self.tree = tree = self._mended(parser, tree, self.language.mend)
         nodes = QueryCursor(query).captures(tree.root_node).get("n", [])
         _in_order(nodes)
         scopes, starts, line = self.scopes, self.line_starts, 1
@@ -203,6 +221,29 @@ class Walk(Gathered):
             except Exception as error:  # the promise is to never fail; the tests see to the rules
                 self.failed.append((node.start_point[0] + 1, f"{node.type}: {error!r}"))
         self.adopt()
+
+    def _mended(
+        self,
+        parser: tree_sitter.Parser,
+        broken: tree_sitter.Tree,
+        mend: Callable[[bytes, Callable[[bytes], bool]], bytes],
+    ) -> tree_sitter.Tree:
+        """The tree to walk: that of the mended source, if less of it is lost."""
+
+        def fits(text: bytes) -> bool:
+            try:
+                return not parse(parser, text).root_node.has_error
+            except TooHardError:
+                return False
+
+        source = mend(self.source, fits)
+        if source == self.source:
+            return broken
+        tree = parse(parser, source)
+        if lost_bytes(tree.root_node) >= lost_bytes(broken.root_node):
+            return broken
+        self.source, self.broken = source, broken
+        return tree
 
     def adopt(self) -> None:
         """Give members defined outside their class (`Cart::total`) their parent."""

@@ -298,7 +298,8 @@ class Engine:
         hash = hashing.blob_hash(data)
         if expected is not None and expected != hash:
             raise InvalidBlob(f"blob hash mismatch: expected {expected}, the bytes hash to {hash}")
-        self._in_transaction(lambda: self._writes.add_blob(hash, data, content_type))
+        now = self._clock()
+        self._in_transaction(lambda: self._writes.add_blob(hash, data, content_type, now))
         return hash
 
     # keeping
@@ -309,9 +310,11 @@ class Engine:
         from holdfast.store import hashing, transfer
         from holdfast.store.verify import Verifier
 
+        now = self._clock()
+
         def fill() -> int:
             commits = transfer.read_in(
-                self._writes, lines, self.settings, self.encode, self.decode, hashing.blob_hash
+                self._writes, lines, self.settings, self.encode, self.decode, hashing.blob_hash, now
             )
             # Its digest says that nobody changed it by accident, not that it is sound.
             report = Verifier(self._writes, self.encode, self.decode).run()
@@ -321,16 +324,25 @@ class Engine:
 
         return self._in_transaction(fill)
 
-    def collect_garbage(self, blobs: bool) -> Garbage:
-        """Rebuild heads and snapshots, drop unnamed blobs if asked, and compact the file."""
+    def collect_garbage(self, blobs: bool, grace_seconds: float) -> Garbage:
+        """Rebuild heads and snapshots, drop unnamed blobs if asked, and compact the file.
+
+        A blob is put before the commit that names it, so one that was put within the grace is kept.
+        """
 
         from holdfast.store import derive
+
+        now = self._clock()
 
         def collect() -> Garbage:
             before = self._writes.snapshot_count()
             _, kept = derive.rebuild(self._writes, self.settings, self.encode, self.decode)
-            unused = derive.unused_blobs(self._writes, self.encode, self.decode) if blobs else []
-            self._writes.drop_blobs(unused)
+            unused: list[str] = []
+            if blobs:
+                self._writes.date_blobs(now)
+                old = self._writes.blobs_put_until(derive.earlier(now, grace_seconds))
+                unused = derive.unused_blobs(self._writes, old, self.encode, self.decode)
+                self._writes.drop_blobs(unused)
             return Garbage(before, kept, len(unused))
 
         done = self._in_transaction(collect)

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
+BLOB_GRACE_SECONDS = 3_600.0
+"""How long a blob may wait for the commit that names it."""
+
 
 class Store:
     """One space: documents on branches, written in transactions."""
@@ -340,9 +343,14 @@ class Store:
             tables, engine = self.engine.tables, self.engine
             return Verifier(tables, engine.encode, engine.decode, progress).run()
 
-    def collect_garbage(self, blobs: bool = False) -> Garbage:
-        """Rebuild what is derived, drop what nothing names, and give the room back."""
-        return self._exclusively(lambda: self.engine.collect_garbage(blobs))
+    def collect_garbage(
+        self, blobs: bool = False, grace_seconds: float = BLOB_GRACE_SECONDS
+    ) -> Garbage:
+        """Rebuild what is derived, drop what nothing names, and give the room back.
+
+        A blob that was put within the grace is kept: the commit that names it may be on its way.
+        """
+        return self._exclusively(lambda: self.engine.collect_garbage(blobs, grace_seconds))
 
     # blobs
 

@@ -22,6 +22,7 @@ from holdfast.index.search.leaders import HEADERS, is_brief, is_head, led_by_fun
 from holdfast.index.search.lexical import rank_lexical
 from holdfast.index.search.overlay import corpus_with, fresh_chunk
 from holdfast.index.search.roles import Role, role_of
+from holdfast.index.search.segment import KINDS, TEST_KIND
 from holdfast.index.search.signals import agreements, definitions, stem_matches
 from holdfast.index.search.understand import Question, understand
 from holdfast.index.search.weights import WEIGHTS, Weights
@@ -201,6 +202,8 @@ class _Ranking:
         held = _Held(weights, question)
         signals["role"] = np.array([held[role_of(path)] for path in paths])[of_files]
         kinds = corpus.kinds[rows]
+        among_code = kinds == KINDS.index(TEST_KIND)
+        signals["role"][among_code] = np.minimum(signals["role"][among_code], held["test"])
         signals["head"], signals["brief"] = np.ones((2, len(rows)))
         if question.kind != "symbol":
             in_header = np.array([path.endswith(HEADERS) for path in paths])[of_files]

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from holdfast.index.search.callables import Callables
+from holdfast.index.search.columns import columns, products
 from holdfast.index.search.fields import FIELDS, Field
 from holdfast.index.search.segment import Segment, in_words
 
@@ -251,7 +252,7 @@ class Corpus:
 
         if known is None and self._asked <= ASKED_BEFORE_TABLE:
             lengths = self.lengths.reshape(-1)
-            return lambda rows, fields: worths(lengths[rows * FIELDS + fields], fields)
+            return lambda rows, fields: worths(lengths.take(rows * FIELDS + fields), fields)
         if known is None:
             known = worths(self.lengths, slice(None)).reshape(-1)
             with self._lock:
@@ -259,7 +260,7 @@ class Corpus:
                     self._norms.clear()
                 self._norms[key] = known
         table = known
-        return lambda rows, fields: table[rows * FIELDS + fields]
+        return lambda rows, fields: table.take(rows * FIELDS + fields)
 
     def entries(
         self, term: str, *, prefix: bool = False
@@ -319,7 +320,11 @@ class Corpus:
             segment = part.segment
             if segment.vectors.shape[1] == len(asked):
                 out = near[first : first + segment.rows]
-                _products(segment.vectors, asked, out)
+                blocks = columns.of(segment)
+                if blocks is not None:
+                    out[:] = products(blocks, asked)[: segment.rows]
+                else:
+                    _products(segment.vectors, asked, out)
                 out *= segment.scales
         near *= scale
         return near

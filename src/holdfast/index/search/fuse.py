@@ -7,7 +7,7 @@ candidates, from 0 for the last of them to 1 for the first, before they are adde
 from __future__ import annotations
 
 from collections.abc import Iterable
-from heapq import heapify, heappop, heapreplace
+from heapq import heappop, heapreplace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -61,33 +61,45 @@ def give_places(
     A chunk is worth less after a better one of its file, and after one that says the same, because
     the reader already has that. `alike` are pairs of near-duplicates, each both ways.
     """
+    import numpy as np
+
+    order = np.lexsort((ties, -scores))
+    # In order, so it is a heap already.
+    heap = list(zip((-scores[order]).tolist(), ties[order].tolist(), order.tolist(), strict=True))
     left: list[float] = scores.tolist()
     of: list[int] = files.tolist()
-    same: dict[int, list[int]] = {}
-    for number, file in enumerate(of):
-        same.setdefault(file, []).append(number)
     twins: dict[int, list[int]] = {}
     for one, other in alike:
         twins.setdefault(one, []).append(other)
+    # Most candidates never come near their turn, so each pays for those of its file that were
+    # shown before it when it is looked at.
+    shown_of: dict[int, int] = {}
+    paid: dict[int, int] = {}
+
+    def settle(number: int) -> float:
+        owed = shown_of.get(of[number], 0)
+        for _ in range(owed - paid.get(number, 0)):
+            left[number] *= repeat
+        paid[number] = owed
+        return left[number]
+
     # Scores only fall. So the top of the heap is the next one, if it still has that score; else it
     # goes back in with the one it has.
-    heap = list(zip((-scores).tolist(), ties.tolist(), range(len(left)), strict=True))
-    heapify(heap)
     shown: set[int] = set()
     places: list[tuple[int, float]] = []
     while heap and len(places) < wanted:
         score, tie, best = heap[0]
-        if -score != left[best]:
-            heapreplace(heap, (-left[best], tie, best))
+        worth = settle(best)
+        if -score != worth:
+            heapreplace(heap, (-worth, tie, best))
             continue
         heappop(heap)
-        places.append((best, left[best]))
+        places.append((best, worth))
         shown.add(best)
         file = of[best]
-        same[file].remove(best)
-        for number in same[file]:
-            left[number] *= repeat
         for number in twins.get(best, ()):
             if of[number] != file and number not in shown:
+                settle(number)
                 left[number] *= duplicate
+        shown_of[file] = shown_of.get(file, 0) + 1
     return places

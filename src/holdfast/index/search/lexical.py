@@ -34,10 +34,11 @@ class Occurrences:
 
     rows: NDArray[np.int64]
     fields: NDArray[np.uint8]
-    counts: NDArray[np.uint8]
     worths: NDArray[np.float32]
-    values: NDArray[np.float32]
-    """What each entry adds to its chunk's frequency: count, field and form together."""
+    """Never rising: the word itself, then its other forms, those that count most first."""
+    in_files: NDArray[np.float64]
+    """How often it stands in each file, by what each entry adds to its chunk's frequency: count,
+    field and form together. Above 0 where a field that is searched has it."""
     weight: float
     """The word's own weight: how much it tells (idf) by how much it was asked for."""
     asked: float
@@ -63,18 +64,23 @@ def rank_lexical(question: Question, corpus: Corpus, weights: Weights) -> Lexica
         if gathered is None:
             continue
         rows, packed, worths, exact_rows = gathered
-        fields, counts = packed >> np.uint8(5), packed & np.uint8(31)
-        value = worth_of(rows, fields) * counts * worths
+        fields = packed >> np.uint8(5)
+        value = worth_of(rows, fields)
+        value *= packed & np.uint8(31)
+        value *= worths
         frequency = np.bincount(rows, weights=value, minlength=corpus.rows)
         containing = exact_rows or int(np.count_nonzero(frequency))
         weight = asked * idf(corpus.chunks, containing)
         if len(rows) * SPARSE < corpus.rows:
-            at = np.flatnonzero(frequency)
-            frequency = frequency[at]
+            at = np.flatnonzero(frequency > 0)
+            frequency = frequency.take(at)
             scores[at] += weight * (frequency / (frequency + weights.fields.saturation))
         else:
             scores += weight * (frequency / (frequency + weights.fields.saturation))
-        found.append(Occurrences(rows, fields, counts, worths, value, weight, asked))
+        in_files: NDArray[np.float64] = np.bincount(
+            corpus.file_of.take(rows), weights=value, minlength=len(corpus.files)
+        ).astype(np.float64, copy=False)
+        found.append(Occurrences(rows, fields, worths, in_files, weight, asked))
     return Lexical(scores, found)
 
 
@@ -92,12 +98,14 @@ Form = tuple[str, bool, float]
 def _forms(question: Question, weights: Weights) -> list[tuple[list[Form], float]]:
     forms: list[tuple[list[Form], float]] = []
     for word in question.words:
-        own: list[Form] = [(word.term, False, 1.0)]
+        others: list[Form] = []
         if weights.stemmates:
-            own += [(other, False, weights.stemmates) for other in word.others]
+            others += [(other, False, weights.stemmates) for other in word.others]
         if weights.prefix and len(word.term) >= PREFIX_CHARACTERS_MIN:
-            own.append((word.term, True, weights.prefix))
-        forms.append((own, 1.0))
+            others.append((word.term, True, weights.prefix))
+        others.sort(key=lambda form: -form[2])
+        assert not others or others[0][2] <= 1.0, "no form counts more than the word itself"
+        forms.append(([(word.term, False, 1.0), *others], 1.0))
     if weights.joined:
         forms += [([(term, False, 1.0)], weights.joined) for term in question.joins]
     return forms
@@ -116,8 +124,7 @@ def _gather(
         if not len(at) or (prefix and len(at) > PREFIX_ENTRIES_MAX):
             continue
         if number == 0:
-            called = packed >> 5 == Field.CALL
-            searched = at[~called] if called.any() else at
+            searched = at.take(np.flatnonzero(packed < Field.CALL << 5))
             # Entries of one term are in the order of rows within each segment.
             exact = int(np.count_nonzero(searched[1:] != searched[:-1])) + 1 if len(searched) else 0
         rows.append(at)

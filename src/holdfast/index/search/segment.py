@@ -56,9 +56,10 @@ _END = "\U0010ffff"
 KINDS = (
     "module", "class", "interface", "trait", "struct", "union", "enum", "object", "namespace",
     "type", "function", "method", "constructor", "property", "constant", "variable", "macro",
-    "section", "cell", "key",
+    "section", "cell", "key", "test",
 )  # fmt: skip
-"""Kinds of owners, by their stored number."""
+"""Kinds of owners, by their stored number; last that of a test which stands among code."""
+TEST_KIND = "test"
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
 

@@ -35,13 +35,11 @@ def by_words(lexical: Lexical, corpus: Corpus, files: Numbers) -> Floats:
     """BM25 of some files, each as one text, from 0 to 1 for the best of them."""
     import numpy as np
 
-    total = len(corpus.files)
     scores = np.zeros(len(files))
-    norms = corpus.file_norms
+    norms = corpus.file_norms[files]
     for word in lexical.occurrences:
-        of_files = np.bincount(corpus.file_of[word.rows], weights=word.values, minlength=total)
-        weight = word.asked * idf(corpus.filled, int(np.count_nonzero(of_files)))
-        frequency = of_files[files] / norms[files]
+        weight = word.asked * idf(corpus.filled, int(np.count_nonzero(word.in_files)))
+        frequency = word.in_files[files] / norms
         scores += weight * (frequency / (frequency + SATURATION))
     best = float(scores.max(initial=0.0))
     return scores / best if best > 0 else scores
