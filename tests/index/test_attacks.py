@@ -358,3 +358,20 @@ def test_the_text_names_the_settings_that_the_marker_names(ready: World) -> None
         assert answer["status"] == "requires_reindex"
         line = next(x for x in answer["humanText"].splitlines() if x.startswith("Indexed finger"))
         assert "another-model" in line
+
+
+@pytest.mark.shows("INDEX-FRESHNESS")
+def test_a_call_graph_shows_files_as_they_are_now(ready: World) -> None:
+    """A look that was made a moment ago served although a file of the answer had changed since:
+    lines were where they had been, and nothing said so."""
+    ready.later(60)
+    ref: Any = {"file": "src/checkout.py", "symbolLabel": "pay"}
+    before: Any = call_graph(ready.index, ready.root, ref, direction="callees")
+    assert before["edges"][0]["site"] == {"file": "src/checkout.py", "startLine": 4}
+    ready.write("src/checkout.py", "\n\n" + (ready.tree / "src/checkout.py").read_text())
+    after: Any = call_graph(ready.index, ready.root, ref, direction="callees")
+    assert after["edges"][0]["site"] == {"file": "src/checkout.py", "startLine": 6}
+    (ready.tree / "src/checkout.py").unlink()
+    assert call_graph(ready.index, ready.root, ref)["status"] == "not_found"
+    ready.write("src/checkout.py", "def pay():\n    pass\n")
+    assert call_graph(ready.index, ready.root, ref)["status"] == "ok"
