@@ -375,3 +375,24 @@ def test_a_call_graph_shows_files_as_they_are_now(ready: World) -> None:
     assert call_graph(ready.index, ready.root, ref)["status"] == "not_found"
     ready.write("src/checkout.py", "def pay():\n    pass\n")
     assert call_graph(ready.index, ready.root, ref)["status"] == "ok"
+
+
+@pytest.mark.shows("INDEX-WATCH")
+def test_a_watcher_outlives_a_sync_that_breaks_and_a_dead_one_is_replaced(ready: World) -> None:
+    """A registry that could not be read for a moment ended the thread, and the root was taken for
+    watched until the process ended."""
+    ready.index.watches = True
+    manage_index(ready.index, "sync", ready.root)
+    first = ready.index.watchers[ready.root]
+    good = ready.bytes_at_rest()
+    ready.registry_path.write_bytes(b"{")
+    first._changed(frozenset({"src/cart.py"}))
+    ready.registry_path.write_bytes(good)
+    assert first.running
+    first.stop()
+    manage_index(ready.index, "sync", ready.root)
+    second = ready.index.watchers[ready.root]
+    assert second.running
+    assert second is not first
+    manage_index(ready.index, "sync", ready.root)
+    assert ready.index.watchers[ready.root] is second

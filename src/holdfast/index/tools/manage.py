@@ -6,6 +6,7 @@ answer: this tool raises only for a path that can be none.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -41,6 +42,8 @@ from holdfast.index.tools.managing import (
     unseen_warnings,
 )
 from holdfast.index.tools.status import status
+
+_log = logging.getLogger("holdfast.index")
 
 ACTIONS: tuple[Action, ...] = ("create", "reindex", "sync", "status", "clear")
 
@@ -118,7 +121,8 @@ def _doing(action: Action) -> str:
 
 def watch(index: CodeIndex, root: str) -> None:
     """Keep a root in sync from now on; started by a lifecycle action, ended by clear or close."""
-    if root in index.watchers:
+    known = index.watchers.get(root)
+    if known is not None and known.running:
         return
     watcher = Watcher(root, lambda keys: _sync_quietly(index, root))
     index.watchers[root] = watcher
@@ -126,9 +130,15 @@ def watch(index: CodeIndex, root: str) -> None:
 
 
 def _sync_quietly(index: CodeIndex, root: str) -> None:
-    record = index.registry.find(root)
-    if record is not None and record.searchable:
-        manage_index(index, "sync", root)
+    try:
+        record = index.registry.find(root)
+        if record is not None and record.searchable:
+            answer = manage_index(index, "sync", root)
+            if answer["status"] == "error":
+                _log.warning("%s", answer["message"])
+    except Exception:
+        # Nobody waits for this, and the next change must find the watcher at its post.
+        _log.warning("could not sync %s", root, exc_info=True)
 
 
 def _sync(index: CodeIndex, request: Request) -> ManageAnswer:
