@@ -17,7 +17,7 @@ from holdfast.index import sqlite
 from holdfast.index.errors import BackendUnavailable, OutsideRoot, RegistryDamaged
 from holdfast.index.preflight import IgnoreOnly, Needed, preflight
 from holdfast.index.progress import Progress
-from holdfast.index.record import Indexing
+from holdfast.index.record import IndexFailed, Indexing
 from holdfast.index.registry import Registry
 from holdfast.index.tools.calls import call_graph
 from holdfast.index.tools.manage import manage_index
@@ -396,3 +396,33 @@ def test_a_watcher_outlives_a_sync_that_breaks_and_a_dead_one_is_replaced(ready:
     assert second is not first
     manage_index(ready.index, "sync", ready.root)
     assert ready.index.watchers[ready.root] is second
+
+
+@pytest.mark.shows("INDEX-TWO-HOMES")
+def test_a_sync_notices_that_another_home_made_the_index_anew(
+    ready: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two homes share a backend. Between a sync's look and its writing the other one cleared the
+    root and made it with other rules; both generations were number one, so the sync added its
+    change to files that were not there, and called the result whole."""
+    other = World(tmp_path / "other", ready.backend.inner)
+    other.tree, other.root = ready.tree, ready.root
+    other.put_record(IndexFailed("not yet"))
+    ready.write("src/late.py", "def late():\n    pass\n")
+    ready.later(60)
+    real = ready.backend.writer
+    came: list[str] = []
+
+    def writer(root: str) -> Any:
+        if not came:
+            came.append(root)
+            manage_index(other.index, "clear", root)
+            manage_index(other.index, "create", root, ignore_patterns=["prices.py", "late.py"])
+        return real(root)
+
+    monkeypatch.setattr(ready.backend, "writer", writer)
+    assert manage_index(ready.index, "sync", ready.root)["status"] == "ok"
+    assert came
+    with ready.index.backend.reader(ready.root) as reader:
+        assert {"src/prices.py", "src/late.py"} <= set(reader.snapshot().entries)
+    other.close()

@@ -125,7 +125,7 @@ def build(
     with tools.backend.writer(root) as writer:
         if whole:
             writer.start_over()
-        elif writer.generation != identity[0] + 1:
+        elif writer.follows != identity:
             before = writer.snapshot()  # Somebody published since we looked.
             todo, gone = moved(before, found.stats)
         run = _Run(root, before, found, tools, writer, meter)

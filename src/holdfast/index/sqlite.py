@@ -501,7 +501,7 @@ class SqliteWriter:
         self._anew = anew
         self.generation = int(_meta(connection, "generation") or 0) + 1
         self.published = False
-        self._before: Identity = (self.generation - 1, str(_meta(connection, "run") or ""))
+        self.follows: Identity = (self.generation - 1, str(_meta(connection, "run") or ""))
         self._noted = changes.decode(_meta(connection, "changes"))
         self._put_anew: set[str] | None = None
         """What was put since everything was dropped: nothing else can be in the way."""
@@ -657,7 +657,7 @@ class SqliteWriter:
         """What a reader of an earlier generation has to take note of; None is all there is."""
         if not self._followable:
             return None
-        change = Change(self._before, identity, frozenset(self._removed), frozenset(self._added))
+        change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
         return changes.encode(changes.noted(self._noted, change))
 
     def publish(self, marker: str, taken_ns: int) -> Identity:
