@@ -13,7 +13,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from importlib import import_module
 from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -30,7 +29,7 @@ from holdfast.index.facts import (
     InheritanceKind,
     Kind,
 )
-from holdfast.index.parsing import parse
+from holdfast.index.parsing import parse, parser_of
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -115,20 +114,19 @@ _CALLEES: dict[str, dict[bytes, tuple[str, str]]] = {}
 
 
 @lru_cache(maxsize=64)
-def _loaded(name: str) -> tuple[tree_sitter.Parser, tree_sitter.Query, dict[int, Rule]]:
-    from tree_sitter import Language as Grammar
-    from tree_sitter import Parser, Query
+def _loaded(name: str) -> tuple[tree_sitter.Query, dict[int, Rule]]:
+    from tree_sitter import Query
 
     from holdfast.index.languages import parsed
 
     language = parsed(name)
     assert language is not None, "only languages with a table are walked"
-    module, function = language.grammar
-    grammar = Grammar(getattr(import_module(module), function)())
+    grammar = parser_of(language.grammar).language
+    assert grammar is not None, "a parser is made with its language"
     patterns = [p for kind in language.rules for p in language.patterns.get(kind, (f"({kind})",))]
     query = Query(grammar, "\n".join(p if "@n" in p else p + " @n" for p in patterns))
     rules = {(grammar.id_for_node_kind(k, True) or 0): rule for k, rule in language.rules.items()}
-    return Parser(grammar), query, rules
+    return query, rules
 
 
 @dataclass
@@ -178,8 +176,8 @@ class Walk(Gathered):
     def run(self) -> None:
         from tree_sitter import QueryCursor
 
-        parser, query, rules = _loaded(self.language.name)
-        self.tree = tree = parse(parser, self.source)
+        query, rules = _loaded(self.language.name)
+        self.tree = tree = parse(self.language.grammar, self.source)
         nodes = QueryCursor(query).captures(tree.root_node).get("n", [])
         _in_order(nodes)
         scopes, starts, line = self.scopes, self.line_starts, 1
