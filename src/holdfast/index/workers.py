@@ -21,6 +21,7 @@ from itertools import chain, repeat
 
 import msgspec
 
+from holdfast.index import trial
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generation import PreparedFile
 from holdfast.index.prepare import (
@@ -51,6 +52,8 @@ def _begin(recipe: Recipe, inherited: Sequence[int]) -> None:
     """Runs once in each worker."""
     global _recipe
     _recipe = recipe
+    # A parse that does not end takes its worker with it, and nobody else.
+    trial.become_expendable()
     # What a file is prepared into holds no cycles, and looking for some among the nodes of its
     # tree took a third of the time.
     gc.disable()
@@ -140,7 +143,7 @@ def _one_by_one(jobs: list[Job], recipe: Recipe, inherited: Sequence[int]) -> li
                 made += _decoder.decode(pool.submit(_prepare_batch, [job]).result())
             except BrokenProcessPool:
                 pool.shutdown(wait=False, cancel_futures=True)
-                file = without_parser(job, "the parser ended abnormally on this file")
+                file = without_parser(job)
                 if recipe.provider is not None:
                     file = with_vectors(file, recipe.provider)
                 made.append(file)
