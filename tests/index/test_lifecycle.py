@@ -31,6 +31,7 @@ from holdfast.index.record import (
     Unseen,
 )
 from holdfast.index.registry import REGISTRY_FORMAT, Registry
+from holdfast.index.search import segment as segments_of
 from holdfast.index.sqlite import SqliteBackend
 from holdfast.index.tools.listing import list_codebases
 from holdfast.index.tools.manage import manage_index
@@ -171,19 +172,24 @@ def test_many_processes_make_the_same_index_as_one(world: World) -> None:
         body = "".join(f"    step_{number}_{line}()\n" for line in range(600))
         world.write(f"src/f{number}.py", f"def f{number}():\n{body}")
     dumps = []
-    for processes in (1, 2):
+    for processes in (1, 2, 5):
         world.index.processes = processes
         world.index.content.close()
         (world.home / "index" / "content.sqlite").unlink(missing_ok=True)
         manage_index(world.index, "create", world.root, force=True)
         with world.backend.reader(world.root) as reader:
+            segments = [part.segment for part in reader.corpus().parts]
             dumps.append(
                 [
-                    [reader.chunks_of(path), reader.facts([path])]
-                    for path in sorted(reader.snapshot().entries)
+                    [(segments_of.pack(s), segments_of.pack_vectors(s)) for s in segments],
+                    list(reader.kept_files()),
+                    [
+                        [path, entry, reader.chunks_of(path), reader.facts([path])]
+                        for path, entry in sorted(reader.snapshot().entries.items())
+                    ],
                 ]
             )
-    assert dumps[0] == dumps[1]
+    assert dumps[0] == dumps[1] == dumps[2]
 
 
 @pytest.mark.shows("INDEX-LIMIT-REACHED", "ISS-INDEX-STABILITY-A24")
