@@ -315,8 +315,8 @@ def _character_class(pattern: str, i: int) -> tuple[str | None, int]:
                     return None, i
                 last = pattern[i]
             i += 1
-            if c <= last:
-                items.append(f"{re.escape(c)}-{re.escape(last)}")
+            # Of a range that goes backwards git still takes the letter it begins with.
+            items.append(f"{re.escape(c)}-{re.escape(last)}" if c <= last else re.escape(c))
         else:
             items.append(re.escape(c))
     body = "".join(items)
