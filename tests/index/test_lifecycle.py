@@ -534,7 +534,7 @@ def test_a_home_that_cannot_be_used_is_not_to_be_repaired(world: World, tmp_path
 
 
 @pytest.mark.shows("INDEX-REGISTRY-DAMAGED")
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"formatVersion": 9, "codebases": {}}', "\xff"])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"formatVersion": 0, "codebases": {}}', "\xff"])
 def test_a_registry_that_cannot_be_read_is_never_an_empty_one(world: World, text: str) -> None:
     make_ready(world)
     world.registry_path.write_bytes(text.encode("latin-1"))

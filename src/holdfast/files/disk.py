@@ -305,8 +305,8 @@ def _rules(path: str) -> Rules:
     """The rules of a control file as it is now; the same object for the same lines."""
     if os.path.islink(path):
         return _of_lines(())  # git does not follow a linked .gitignore either.
-    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-    return _of_lines(tuple(text.split("\n")))
+    text = Path(path).read_bytes().decode("utf-8", "surrogateescape")
+    return _of_lines(tuple(text.removeprefix("\ufeff").split("\n")))
 
 
 @lru_cache(maxsize=512)

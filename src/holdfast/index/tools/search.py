@@ -390,7 +390,7 @@ def _decision(index: CodeIndex, each: Answered) -> Wire:
             "modified": overlay.modified,
             "removed": len(overlay.gone),
             "unread": overlay.beyond,
-            "unreadable": overlay.unreadable,
+            **({"unreadable": overlay.unreadable} if overlay.unreadable else {}),
         }
     return decision
 

@@ -25,6 +25,7 @@ from holdfast.index.tools.managing import (
     unseen_warnings,
 )
 
+LAST_RUN_FAILED = "LAST_RUN_FAILED"
 WHOLE = "fully indexed and ready for search"
 
 
@@ -139,9 +140,11 @@ def _status_open(request: Request, opened: Open, lines: str) -> ManageAnswer:
             f"'{record.root}' is {ready}.\n{totals}, {completeness}\n"
             f"Last updated: {record.last_updated}"
         )
-    if record.last_error is not None:
-        text += f"\nThe last run failed ({record.last_error}); the index before it is served."
     warnings = unseen_warnings(record)
+    if record.last_error is not None:
+        said = f"The last run failed ({record.last_error}); the index before it is served."
+        text += f"\n{said}"
+        warnings.append({"code": LAST_RUN_FAILED, "message": said})
     text += "".join(f"\n{said}" for said in record.unseen.sentences())
     if opened.probe_failure is not None:
         text += f"\n{answers.PROBE_NOTE}"
