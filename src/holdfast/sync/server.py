@@ -16,7 +16,7 @@ from holdfast.errors import StoreError
 from holdfast.ids import SpaceId
 from holdfast.store import roots
 from holdfast.store.errors import StoreBusy, StoreUnreachable
-from holdfast.store.model import Applied
+from holdfast.store.model import Applied, Guard
 from holdfast.store.store import Store
 from holdfast.sync import telling
 from holdfast.sync.access import Access, AccessMode
@@ -42,10 +42,12 @@ RETRY_MS = 1_000
 """When to try again to read from a database that is away."""
 
 
-def commit_now(store: Store, session: str, commit: Mapping[str, Any], tell: Told) -> None:
+def commit_now(
+    store: Store, session: str, commit: Mapping[str, Any], tell: Told, guard: Guard | None = None
+) -> None:
     """Land a commit before returning."""
     try:
-        answer: Applied | StoreError = store.transact(session, commit)
+        answer: Applied | StoreError = store.transact(session, commit, guard)
     except StoreError as refusal:
         answer = refusal
     tell(answer)
