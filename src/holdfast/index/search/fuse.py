@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 CALIBRATED_ON = 200
+SAMPLED, SAMPLE_MIN = 16, 256
+"""Of many scores one in so many is looked at, to see above which mark the best are."""
 
 
 def stretched(scores: NDArray[Any], pool: NDArray[Any]) -> Floats:
@@ -39,13 +41,29 @@ def best_rows(
     """The rows with the highest scores above a floor, best first; ties by place."""
     import numpy as np
 
-    above = np.flatnonzero(scores > floor)
+    mark = _mark(scores, limit, floor)
+    above = np.flatnonzero(scores > mark)
+    if len(above) < limit and mark > floor:
+        above = np.flatnonzero(scores > floor)
+    some = scores.take(above)
     if len(above) > limit:
         # All that tie with the last place stay in, so that the cut does not depend on layout.
-        some, place = scores[above], len(above) - limit
-        above = above[some >= np.partition(some, place)[place]]
-    order = np.lexsort((ties[above], -scores[above]))
-    return above[order][:limit]
+        place = len(above) - limit
+        best = np.flatnonzero(some >= np.partition(some, place)[place])
+        above, some = above.take(best), some.take(best)
+    return above.take(np.lexsort((ties.take(above), -some))[:limit])
+
+
+def _mark(scores: NDArray[Any], limit: int, floor: float) -> float:
+    """A score, no lower than the floor, that probably more than `limit` of many rows are above."""
+    import numpy as np
+
+    some = scores[::SAMPLED]
+    # Twice as many as are wanted, so that it is seldom too few.
+    place = len(some) - max(1, 2 * limit // SAMPLED)
+    if len(some) < SAMPLE_MIN or place <= len(some) // 2:
+        return floor
+    return max(floor, float(np.partition(some, place)[place]))
 
 
 def give_places(
