@@ -17,7 +17,8 @@ from holdfast.index.tools.listing import list_codebases
 from holdfast.index.tools.manage import manage_index
 from holdfast.mcp import bindings
 from holdfast.mcp.bindings import Binding
-from holdfast.observed import Codebases, Sessions, codebase_key, codebase_values
+from holdfast.observed.codebases import Codebases, codebase_key, codebase_values
+from holdfast.observed.sessions import Sessions
 from holdfast.reading.hosts.native import NativeSession
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request

@@ -429,3 +429,29 @@ def test_a_text_is_said_in_any_locale(tmp_path: Path, settings: dict[str, str], 
     assert ended.returncode == 0, ended.stderr
     shown = ended.stdout.decode("latin-1" if settings.get("PYTHONIOENCODING") else "utf-8")
     assert shown.splitlines()[0] == said
+
+
+def test_calls_finds_the_file_of_a_name(run: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "cart.py").write_text(
+        "class Cart:\n    def total(self):\n        return price()\n\n\ndef price(): ...\n"
+    )
+    (tmp_path / "lib" / "bill.py").write_text("class Bill:\n    def total(self): ...\n")
+    run("index", "create")
+    assert "Cart.total -> price  lib/cart.py:3" in run("calls", "price")
+    assert "Cart.total -> price  lib/cart.py:3" in run("calls", "Cart.total")
+    assert '"status": "ok"' in run("calls", "price", "--json")
+    run("calls", "total", code=1)
+    assert "holdfast: several are called total\nhint: name its file\n" in run.errors
+    assert "  holdfast calls lib/cart.py Cart.total\n" in run.errors
+    assert "  holdfast calls lib/bill.py Bill.total\n" in run.errors
+    run("calls", "nothing_like_it", code=1)
+    assert "holdfast: no symbol here is called nothing_like_it\n" in run.errors
+
+
+def test_calls_of_a_name_in_a_tree_that_is_not_indexed_say_so(
+    run: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "cart.py").write_text("def total(): ...\n")
+    run("calls", "total", code=1)
+    assert "holdfast index create" in run.errors

@@ -69,6 +69,9 @@ def test_every_verb_answers_in_json(run: Terminal) -> None:
     assert run.json("memory", "import", "x.jsonl", "--space", "copy")["commits"] == 7
     assert run.json("memory", "verify", "--space", "copy")["sound"] is True
     assert run.json("memory", "gc")["blobsDropped"] == 0
+    assert run.json("memory", "gc", "--blobs", "--grace", "0.5")["blobsDropped"] == 0
+    run("memory", "gc", "--grace", "soon", code=2)
+    assert "'soon' is no number of seconds" in run.errors
 
 
 @pytest.mark.shows("CLI-MEMORY")

@@ -117,6 +117,41 @@ def test_links_are_not_followed_not_even_in_circles(tmp_path: Path) -> None:
 
 
 @pytest.mark.shows("FILES-LINKS")
+@pytest.mark.parametrize("told", [True, False])
+def test_a_folder_that_became_a_link_is_not_read_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: bool
+) -> None:
+    """Only the last step was guarded: a folder swapped for a link between listing and reading let
+    files from outside the tree into its index."""
+    if not told:  # As on a system that does not say which file was opened.
+        monkeypatch.setattr(os, "readlink", lambda path: "")
+    root = tmp_path / "tree"
+    write(root, "src/deep/a.py", "inside\n")
+    write(tmp_path, "outside/deep/a.py", "outside\n")
+    assert disk.read_file(str(root), "src/deep/a.py")[0] == b"inside\n"
+    (root / "src").rename(tmp_path / "away")
+    (root / "src").symlink_to(tmp_path / "outside")
+    with pytest.raises(OSError, match=r".*"):
+        disk.read_file(str(root), "src/deep/a.py")
+
+
+@pytest.mark.shows("FILES-LINKS")
+def test_a_root_that_is_a_link_or_the_top_can_be_read_from(tmp_path: Path) -> None:
+    write(tmp_path, "tree/a.py", "here\n")
+    (tmp_path / "link").symlink_to(tmp_path / "tree")
+    assert disk.read_file(str(tmp_path / "link"), "a.py")[0] == b"here\n"
+    key = str(tmp_path.resolve() / "tree" / "a.py")[1:]
+    assert disk.read_file("/", key)[0] == b"here\n"
+
+
+@pytest.mark.shows("FILES-LINKS")
+@pytest.mark.parametrize("key", ["a\0.py", "\ud800.py"])
+def test_a_key_that_no_file_has_is_an_ordinary_failure(tmp_path: Path, key: str) -> None:
+    with pytest.raises(OSError, match="no file has such a name"):
+        disk.read_file(str(tmp_path), key)
+
+
+@pytest.mark.shows("FILES-LINKS")
 def test_pipes_are_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.py")
     assert disk.walk(str(tmp_path)).skipped["special"] == 1

@@ -1,5 +1,6 @@
 """Ignore rules agree with git itself, on hand-picked cases and on random ones."""
 
+import random
 import subprocess
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.files import disk
 from holdfast.files.ignore import Rules, RuleStack, parse_rule
 
 PATHS = (
@@ -68,6 +70,7 @@ CASES = [
     ["doc.txt   "], ["doc.txt\\ "], ["*b"], [".*"], ["**"], ["*/"], ["a/**"], ["/*", "!/src"],
     ["abc", "!abc", "abc"], ["[[:alpha:]]bc"], ["[a-"], ["x.py\\"], ["/"], ["a//b"], ["a/"],
     ["**/"], ["**foo"], ["foo**"], ["a/**/b"], ["src/deep/"], ["!*", "x.py"], ["b/*", "!b/a"],
+    ["[b-a]"], ["[!b-a]"],
 ]  # fmt: skip
 
 
@@ -98,3 +101,58 @@ def test_random_rules_leave_out_what_git_leaves_out(repository: Path, lines: lis
 @pytest.mark.parametrize("line", ["", "   ", "# note", "/", "!"])
 def test_a_line_without_a_pattern_states_no_rule(line: str) -> None:
     assert parse_rule(line) is None
+
+
+ODD = [
+    "a", "b", "foo", "*", "**", "***", "?", "??", "[!a]", "[a-c]", "[[:alpha:]]", "\\*", "\\ ", " ",
+    "é", "x.py", "*.py", "#x", "\\#x", "[]a]", "[a-", "..", "\\",
+]  # fmt: skip
+ODD_NAMES = ["a", "b", "foo", "x.py", "#x", "!y", "*", "a b", "é", "]", " a", "b ", "A", "n\nl"]
+
+
+def plant(rng: random.Random, folder: Path, depth: int = 0) -> None:
+    for _ in range(rng.randint(1, 4)):
+        path = folder / rng.choice(ODD_NAMES)
+        if path.exists():
+            continue
+        if depth < 3 and rng.random() < 0.5:
+            path.mkdir()
+            plant(rng, path, depth + 1)
+        else:
+            path.touch()
+    if rng.random() < 0.5:
+        end = rng.choice(["\n", "\n", "\r\n", "\r\r\n"])
+        rules = rng.choice(["", "", "\ufeff"]) + end.join(odd_rule(rng) for _ in range(3)) + end
+        (folder / ".gitignore").write_bytes(rules.encode())
+
+
+def odd_rule(rng: random.Random) -> str:
+    parts = ["".join(rng.choices(ODD, k=rng.randint(1, 2))) for _ in range(rng.randint(1, 3))]
+    begin, end = rng.choice(["", "", "/", "!", "!/"]), rng.choice(["", "", "/", " ", "\t"])
+    return begin + "/".join(parts) + end
+
+
+@pytest.mark.shows("FILES-IGNORE-GIT")
+@pytest.mark.parametrize("seed", range(40))
+def test_a_random_tree_holds_what_git_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Names beyond ASCII were matched by letters and not by bytes, three stars were one, a byte
+    order mark was part of the first rule, and a lone carriage return ended a line."""
+    monkeypatch.setattr(disk, "_DEFAULTS", Rules([]))
+    monkeypatch.setattr(disk, "_OUTPUTS", {ruled: Rules([]) for ruled in (False, True)})
+    monkeypatch.setattr(
+        disk,
+        "_left_out",
+        lambda name, path, extensions, rules: (
+            "ignored" if rules.excludes(path, name, False) else None
+        ),
+    )
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    plant(random.Random(seed), tmp_path)
+    asked = ["-c", "core.excludesFile=/dev/null", "-c", "core.ignoreCase=false"]
+    listed = subprocess.run(
+        ["git", "-C", tmp_path, *asked, "ls-files", "-z", "--others", "--exclude-standard"],
+        capture_output=True, check=True,
+    ).stdout.decode()  # fmt: skip
+    assert set(disk.walk(str(tmp_path)).stats) == {path for path in listed.split("\0") if path}

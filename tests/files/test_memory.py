@@ -133,6 +133,22 @@ def test_a_directory_that_rests_is_not_listed_again(
 
 
 @pytest.mark.shows("FILES-REMEMBERED")
+@pytest.mark.parametrize("name", disk.CONTROL_FILES)
+@pytest.mark.parametrize("empty", ["", "# nothing yet\n"])
+def test_rules_written_into_an_empty_control_file_hold_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, empty: str
+) -> None:
+    """A file of rules without a rule said as little as none, so its directory was taken for one
+    without, and an edit in place was never seen: that leaves a directory's times as they are."""
+    monkeypatch.setattr(disk, "_trusted", lambda root: True)
+    (tmp_path / name).write_text(empty)
+    (tmp_path / "a.py").write_text("x = 1\n")
+    assert "a.py" in disk.walk(str(tmp_path), None, ahead).stats
+    (tmp_path / name).write_text("a.py\n")
+    assert "a.py" not in disk.walk(str(tmp_path), None, ahead).stats
+
+
+@pytest.mark.shows("FILES-REMEMBERED")
 def test_a_directory_touched_about_when_it_was_listed_is_listed_again(tmp_path: Path) -> None:
     """A name may come in the same tick as the listing, and leave the times as they are."""
     (tmp_path / "a.py").write_text("x = 1\n")

@@ -6,9 +6,11 @@ the ranking of segments itself against brute force.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +21,7 @@ from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.generation import Backend, PreparedFile
 from holdfast.index.postgres import PostgresBackend
-from holdfast.index.prepare import Job, prepare_with_vectors
+from holdfast.index.prepare import Job, extract_facts, prepare_with_vectors
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.lexical import rank_lexical
 from holdfast.index.search.understand import understand
@@ -271,4 +273,68 @@ def test_postgresql_may_stop_and_start_again(postgres: PostgresServer) -> None:
         write_across_a_restart()
     assert backend.read_marker(ROOT) == "first"
     check(backend, {"a.py": A}, ["parse"])
+    backend.close()
+
+
+@pytest.mark.shows("INDEX-BACKEND-PUBLISH")
+def test_a_writer_says_which_generation_it_follows(backend: Backend) -> None:
+    """Numbers begin anew after a clear, so that only the random word tells two first ones apart."""
+    follows = []
+    for _ in range(2):
+        publish(backend, A)
+        with backend.reader(ROOT) as reader, backend.writer(ROOT) as writer:
+            assert writer.follows == reader.identity
+            follows.append(writer.follows)
+        backend.drop(ROOT)
+    assert follows[0][0] == follows[1][0] == 1
+    assert follows[0] != follows[1]
+
+
+@pytest.mark.shows("INDEX-BACKEND-PUBLISH")
+def test_names_may_hold_what_text_in_a_database_may_not(backend: Backend) -> None:
+    """One heading with a NUL, past the bytes that tell a binary file, failed the whole run."""
+    source = b"# one\n\n" + b"words and words\n" * 600 + b"\n# two\0three\n\nmore\n"
+    entry = Entry(Stat(len(source), 1, 1), hashlib.sha256(source).hexdigest())
+    file = prepare_with_vectors(Job("a.md", source, entry), extract_facts, PROVIDER)
+    assert any("\0" in (chunk.label or "") for chunk in file.chunks)
+    publish(backend, file)
+    with backend.reader(ROOT) as reader:
+        assert len(reader.chunks_of("a.md")) == len(file.chunks)
+
+
+@pytest.mark.shows("INDEX-BACKEND-RESTART")
+def test_a_lost_answer_to_the_last_step_is_not_told_as_nothing_done(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server may have done it; the hint said that nothing was changed."""
+    import psycopg
+
+    backend = PostgresBackend(postgres.url, DIMENSION, "lost")
+    real = psycopg.Connection.execute
+
+    def lost(connection: Any, query: Any, *rest: Any, **more: Any) -> Any:
+        if query == "COMMIT":
+            real(connection, query)
+            raise psycopg.OperationalError("server closed the connection unexpectedly")
+        return real(connection, query, *rest, **more)
+
+    monkeypatch.setattr(psycopg.Connection, "execute", lost)
+    with pytest.raises(BackendUnavailable, match="may have been published") as caught:
+        publish(backend, A, marker='{"is": "there"}')
+    assert "nothing was changed" not in caught.value.hint
+    monkeypatch.undo()
+    assert backend.read_marker(ROOT) == '{"is": "there"}'
+    backend.close()
+
+
+@pytest.mark.shows("INDEX-BACKEND-DROP")
+def test_a_generation_is_not_published_into_a_root_that_is_gone(postgres: PostgresServer) -> None:
+    """Two hosts with homes of their own share a server: one cleared the root while the other was
+    taking its last file out, and the second said that it had published."""
+    backend = PostgresBackend(postgres.url, DIMENSION, "gone")
+    publish(backend, A)
+    with backend.writer(ROOT) as writer:
+        backend.drop(ROOT)
+        with pytest.raises(BackendUnavailable, match="cleared"):
+            writer.publish("{}", 1)
     backend.close()

@@ -43,6 +43,51 @@ def test_a_short_class_stays_whole_and_a_long_one_is_cut_at_its_methods() -> Non
     ]
 
 
+OUTSIDE = {
+    "a.go": (
+        "type Cart struct {\n\tn int\n}\n\n",
+        [
+            ("Cart.Add", "// Adds.\nfunc (c *Cart) Add() {\n\tc.n++\n}\n\n"),
+            ("Cart.Sum", "func (c *Cart) Sum() int {\n\treturn c.n\n}\n"),
+        ],
+    ),
+    "a.rs": (
+        "struct Cart;\n\n",
+        [
+            ("Cart.add", "impl Cart {\n    /// Adds.\n    fn add(&self) {}\n\n"),
+            ("Cart.sum", "    fn sum(&self) {}\n}\n"),
+        ],
+    ),
+    "a.cpp": (
+        "class Cart {\n  void add();\n};\n\n",
+        [("Cart.add", "// Adds.\nvoid Cart::add() {\n  step();\n}\n")],
+    ),
+    "a.lua": (
+        "local cart = {}\n\n",
+        [
+            ("cart.add", "-- Adds.\nfunction cart.add()\n  step()\nend\n\n"),
+            ("cart.sum", "function cart:sum()\n  step()\nend\n"),
+        ],
+    ),
+    "a.swift": (
+        "struct Cart {}\n\n",
+        [("Cart.add", "extension Cart {\n  func add() { step() }\n}\n")],
+    ),
+}
+
+
+@pytest.mark.parametrize("path", OUTSIDE)
+@pytest.mark.shows("FACT-CHUNK-CUTS")
+def test_a_method_outside_its_short_owner_is_a_chunk(path: str) -> None:
+    """A short owner stays whole with what stands in it. That once took methods that stand elsewhere
+    too, which were left in chunks without an owner."""
+    owner, methods = OUTSIDE[path]
+    text = owner + "".join(body for _, body in methods)
+    (label, whole), *rest = cut(path, text)
+    assert (label.lower(), whole) == ("cart", owner)
+    assert rest == methods
+
+
 @pytest.mark.shows("FACT-CHUNK-CUTS")
 def test_a_closing_brace_stays_with_what_it_closes() -> None:
     body = "        step();\n" * 60

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from holdfast.cli.main import main
+from holdfast.index.errors import BackendUnavailable
+from holdfast.index.sqlite import SqliteBackend, SqliteWriter
 
 
 @pytest.fixture
@@ -119,3 +121,42 @@ def test_usage_is_two(tree: Path, words: list[str]) -> None:
     except SystemExit as error:
         code = int(error.code or 0)
     assert code == 2
+
+
+@pytest.mark.shows("INDEX-CLI", "INDEX-PREVIOUS-SERVES")
+def test_a_rebuild_that_failed_is_not_a_success_although_the_old_index_serves(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command ended with 0 and *fully indexed*; the failure was a line of text at the end."""
+    assert run(capsys, "index", "create", tree)[0] == 0
+
+    def full(writer: SqliteWriter, marker: str, taken_ns: int) -> None:
+        raise BackendUnavailable("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteWriter, "publish", full)
+        code, out = run(capsys, "index", "reindex", tree)
+        assert (code, "The last run failed (the disk is full)" in out) == (1, True)
+        code, answer = run_json(capsys, "index", "reindex", tree)
+        assert code == 1
+        assert [said["code"] for said in answer["warnings"]] == ["LAST_RUN_FAILED"]
+    assert run(capsys, "index", "status", tree)[0] == 0
+    assert run(capsys, "index", "reindex", tree)[0] == 0
+    assert "warnings" not in run_json(capsys, "index", "status", tree)[1]
+
+
+@pytest.mark.shows("INDEX-CLI")
+def test_a_repair_without_its_backend_does_not_say_that_nothing_needed_it(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the server away and the registry lost it said *Nothing needed repair*."""
+    run(capsys, "index", "create", tree)
+
+    def away(backend: SqliteBackend) -> list[str]:
+        raise BackendUnavailable("cannot reach it")
+
+    monkeypatch.setattr(SqliteBackend, "roots", away)
+    code, out = run(capsys, "index", "repair")
+    assert (code, "Nothing needed repair" in out, "cannot reach it" in out) == (1, False, True)
+    code, answer = run_json(capsys, "index", "repair")
+    assert (code, answer["status"]) == (1, "error")

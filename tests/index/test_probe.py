@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.index.fingerprint import Fingerprint
 from holdfast.index.proof import Outcome
 from holdfast.index.tools.manage import manage_index
 from tests.index.world import World
@@ -35,3 +36,20 @@ def test_a_probe_that_hangs_keeps_no_other_from_its_answer(world: World) -> None
     assert world.index.prove(other).outcome is Outcome.STALE_LOCAL
     world.backend.release.set()
     assert world.index.prove(world.root).outcome is Outcome.VALID
+
+
+@pytest.mark.shows("INDEX-PROBE-THREAD")
+def test_a_probe_that_breaks_off_leaves_its_thread_to_the_next(world: World) -> None:
+    """The thread ended with the exception and was handed the next probe all the same, so that no
+    probe of the process was answered again and every root was said to be unprovable."""
+    manage_index(world.index, "create", world.root)
+    prober, real = world.index.prober, world.index.prober._runtime
+
+    def broken() -> Fingerprint:
+        raise RuntimeError("no settings")
+
+    prober._runtime = broken
+    proof = prober.prove(world.root)
+    assert (proof.outcome, proof.detail) == (Outcome.PROBE_FAILED, "RuntimeError: no settings")
+    prober._runtime = real
+    assert prober.prove(world.root).outcome is Outcome.VALID

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.errors import UsageError
 from holdfast.files.paths import canonical_root, relative_key, within
 from holdfast.index.fingerprint import Fingerprint
 from holdfast.index.marker import MARKER_KIND, Marker, encode
@@ -75,6 +76,8 @@ def verdict(raw: object) -> tuple[str, str | None]:
         row("P5-before-payload", {"kind": "other", "codebasePath": 1}, *KIND),
         row("P6-blank-path", marker(codebasePath="  "), *PAYLOAD),
         row("P6-no-path", marker(codebasePath=None), *PAYLOAD),
+        row("P6-nul-path", marker(codebasePath="/a\0b"), *PAYLOAD),
+        row("P6-half-letter-path", json.dumps(marker(codebasePath="/\ud800")), *PAYLOAD),
         row("P6-fingerprint", marker(fingerprint=[]), *PAYLOAD),
         row("P6-four-missing", marker(fingerprint={"embeddingProvider": "x"}), *PAYLOAD),
         row("P6-dimension-text", marker(fingerprint=with_dimension("256")), *PAYLOAD),
@@ -139,6 +142,14 @@ def test_only_a_whole_marker_of_this_root_and_fingerprint_is_valid(changes: dict
 @given(st.binary(max_size=60))
 def test_no_bytes_make_the_validator_raise(raw: bytes) -> None:
     assert judge(raw, ROOT, RUNTIME).outcome is Outcome.STALE_LOCAL
+
+
+@pytest.mark.shows("INDEX-CANONICAL-ROOT")
+@pytest.mark.parametrize("text", ["/a\0b", "\0", "/\ud800", "~\udfff/x", "/bad\udcff"])
+def test_a_text_that_is_no_path_is_refused_as_such(text: str) -> None:
+    """The system's own ValueError went through every tool and left a client with a traceback."""
+    with pytest.raises(UsageError, match="cannot be indexed"):
+        canonical_root(text)
 
 
 @pytest.mark.shows("ISS-INDEX-STABILITY-A16", "INDEX-CANONICAL-ROOT")

@@ -114,14 +114,14 @@ def test_the_socket_and_what_is_beside_it_are_the_users_own(machine: Machine) ->
 @pytest.mark.shows("MCP-PRIVATE")
 def test_a_process_of_another_user_is_turned_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """The system says who is at the other end; both ends ask."""
-    from holdfast.mcp import host, shim
+    from holdfast.mcp import host, reaching
 
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     from holdfast.mcp.rendezvous import peer_user
 
     assert peer_user(near) == os.getuid()
     stranger = os.getuid() + 1
-    monkeypatch.setattr(shim, "peer_user", lambda connection: stranger)
+    monkeypatch.setattr(reaching, "peer_user", lambda connection: stranger)
     monkeypatch.setattr(host, "peer_user", lambda connection: stranger)
 
     async def served() -> bytes:
@@ -140,7 +140,7 @@ def test_a_process_of_another_user_is_turned_away(monkeypatch: pytest.MonkeyPatc
 def test_a_shim_does_not_trust_a_socket_of_another_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.mcp import shim
+    from holdfast.mcp import reaching
     from holdfast.mcp.rendezvous import rendezvous_of
 
     monkeypatch.chdir(tmp_path)
@@ -149,15 +149,15 @@ def test_a_shim_does_not_trust_a_socket_of_another_user(
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(place.socket)
         listening.listen()
-        monkeypatch.setattr(shim, "peer_user", lambda connection: os.getuid() + 1)
-        with pytest.raises(shim.HostRefused, match="held by user"):
-            shim.reach(place, {})
+        monkeypatch.setattr(reaching, "peer_user", lambda connection: os.getuid() + 1)
+        with pytest.raises(reaching.HostRefused, match="held by user"):
+            reaching.reach(place, {})
 
 
 @pytest.mark.shows("MCP-VERSIONS")
 def test_two_versions_refuse_clearly_and_say_what_to_do(machine: Machine) -> None:
+    from holdfast.mcp.reaching import HostRefused, reach
     from holdfast.mcp.rendezvous import greeting
-    from holdfast.mcp.shim import HostRefused, reach
 
     agent = Raw(machine)
     agent.initialize()
@@ -206,9 +206,9 @@ def test_an_agent_sees_why_it_is_refused(tmp_path: Path) -> None:
 def test_an_idle_host_of_another_version_makes_way(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.mcp import shim
+    from holdfast.mcp import reaching
+    from holdfast.mcp.reaching import HostRefused, reach
     from holdfast.mcp.rendezvous import greeting
-    from holdfast.mcp.shim import HostRefused, reach
 
     agent = Raw(machine)
     agent.initialize()
@@ -219,7 +219,7 @@ def test_an_idle_host_of_another_version_makes_way(
     def start(place: object, hello: object) -> None:
         raise HostRefused("the way is free", "")
 
-    monkeypatch.setattr(shim, "_start", start)
+    monkeypatch.setattr(reaching, "_start", start)
     try:
         with pytest.raises(HostRefused, match="the way is free"):
             reach(machine.place, greeting("9.9.9", machine.environment, None, None))

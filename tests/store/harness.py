@@ -1,6 +1,7 @@
 """Short ways to say what a test does to a store."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
@@ -17,6 +18,16 @@ _spaces = count(1)
 ENGINES = ["memory", "sqlite", "postgres"]
 
 
+class Clock:
+    """The time, as a store wants it; it goes on when told to."""
+
+    def __init__(self) -> None:
+        self.seconds = 1_000_000_000
+
+    def __call__(self) -> str:
+        return datetime.fromtimestamp(self.seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
 class Engines:
     """Opens stores on one engine, each in a space of its own, and closes them again."""
 
@@ -27,8 +38,13 @@ class Engines:
     def space(self) -> str:
         return f"did:key:test-{next(_spaces)}"
 
-    def open(self, space: str | None = None, settings: Settings | None = None) -> Store:
-        store = open_store(self.url, space or self.space(), settings)
+    def open(
+        self,
+        space: str | None = None,
+        settings: Settings | None = None,
+        clock: Callable[[], str] | None = None,
+    ) -> Store:
+        store = open_store(self.url, space or self.space(), settings, clock)
         self._open.append(store)
         return store
 

@@ -12,7 +12,7 @@ from holdfast.store.errors import DamagedStore
 from holdfast.store.model import CommitKey
 from holdfast.store.store import Store, open_store
 from holdfast.store.tables import SCHEMA_VERSION
-from tests.store.harness import Writer, dump, patch_, replace_, set_
+from tests.store.harness import Engines, Writer, dump, patch_, replace_, set_
 
 # One line per version that ever left this project: never edit one, add one.
 SCHEMAS = {
@@ -23,6 +23,10 @@ SCHEMAS = {
     4: {
         "sqlite": "444467eaf2a1dcb5",
         "postgres": "348a7ff33f5d8430",
+    },
+    5: {
+        "sqlite": "1f3ec99cf379274b",
+        "postgres": "aac8ef3846a39fa0",
     },
 }
 EXPORTS = {
@@ -76,11 +80,15 @@ def test_a_file_of_version_3_is_brought_up_to_date_and_says_what_it_said(tmp_pat
         write(patch_("doc:a", replace_("/value/n", 2)))
         store.create_branch("draft", by=CommitKey(SessionId("keeper"), LocalSeq(1)))
         write(set_("doc:b", {"n": 3}), branch="draft")
+        hash = store.put_blob(b"bytes", "text/plain")
         before = dump(store)
+        del before["blob_store"]
     (file,) = tmp_path.rglob("*.sqlite")
     make_version_3(file)
     with open_store(tmp_path, "did:key:old") as store:
-        assert dump(store) == before
+        assert dump(store).items() >= before.items()
+        assert store.blob(hash) == (b"bytes", "text/plain")
+        assert store.collect_garbage(blobs=True).blobs_dropped == 0, "put an unknown time ago"
         assert store.verify().findings == []
         rows = store.engine.writing.rows
         assert rows("PRAGMA user_version") == [(SCHEMA_VERSION,)]
@@ -91,6 +99,28 @@ def test_a_file_of_version_3_is_brought_up_to_date_and_says_what_it_said(tmp_pat
         assert write_again(store) == (5, 2)
     with open_store("memory:", "did:key:new") as fresh:
         assert upgraded == fresh.engine.writing.rows(schema)
+
+
+@pytest.mark.shows("STORE-FORMATS")
+def test_tables_of_version_4_are_brought_up_to_date(engines: Engines) -> None:
+    if engines.url == "memory:":
+        return  # what is in memory was never left by another version
+    space = engines.space()
+    with open_store(engines.url, space) as store:
+        Writer(store)(set_("doc:a", {"n": 1}))
+        hash = store.put_blob(b"bytes")
+        before = dump(store)
+        write = store.engine.writing.run
+        write("ALTER TABLE blob_store DROP COLUMN put_at")
+        if engines.url.startswith("postgres"):
+            write(f"COMMENT ON SCHEMA {postgres.schema_name(space)} IS 'holdfast 4 {space}'")
+        else:
+            write("PRAGMA user_version=4")
+    for _ in "once", "and again, with nothing left to do":
+        with open_store(engines.url, space, create=False) as store:
+            assert {**dump(store), "blob_store": None} == {**before, "blob_store": None}
+            assert store.blob(hash)[0] == b"bytes"
+            assert store.collect_garbage(blobs=True).blobs_dropped == 0
 
 
 def write_again(store: Store) -> tuple[int, int]:
@@ -110,6 +140,7 @@ def make_version_3(file: Path) -> None:
     ours, older = "UNIQUE (local_seq, session_id)", "UNIQUE (session_id, local_seq)"
     assert ours in sqlite._FROM_3[0]
     database.rows("PRAGMA foreign_keys=OFF")
+    database.rows("ALTER TABLE blob_store DROP COLUMN put_at")
     database._run_all(statement.replace(ours, older) for statement in sqlite._FROM_3)
     database.rows("PRAGMA user_version=3")
     database.close()

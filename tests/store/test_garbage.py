@@ -4,12 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from holdfast.store.errors import InvalidBlob
 from holdfast.store.settings import Settings
-from holdfast.store.store import Store
+from holdfast.store.store import Store, open_store
 from holdfast.store.values import Map, Set, Unknown
-from tests.store.harness import Engines, Writer, commit, delete_, patch_, set_
+from tests.store.harness import Clock, Engines, Writer, commit, delete_, patch_, set_
 from tests.store.test_transfer import signed
 
 
@@ -64,7 +66,7 @@ def test_a_blob_that_anything_ever_named_is_kept(engines: Engines) -> None:
         named, unnamed = store.put_blob(b"named"), store.put_blob(b"unnamed")
         name(store, named)
         assert store.collect_garbage().blobs_dropped == 0, "only when asked"
-        dropped = store.collect_garbage(blobs=True).blobs_dropped
+        dropped = store.collect_garbage(blobs=True, grace_seconds=0).blobs_dropped
         if dropped != 1 or store.engine.tables.blob(named) is None:
             lost.append(way)
         with pytest.raises(InvalidBlob):
@@ -83,5 +85,59 @@ def test_a_blob_that_an_import_spells_otherwise_is_kept(engines: Engines) -> Non
     spelled = [line.replace(f'"$blob":"{hash}"', f'"$blob":"\\u0062{hash[1:]}"') for line in lines]
     assert spelled != lines
     second.import_lines(signed(spelled))
-    assert second.collect_garbage(blobs=True).blobs_dropped == 0
+    assert second.collect_garbage(blobs=True, grace_seconds=0).blobs_dropped == 0
     assert second.blob(hash)[0] == b"named"
+
+
+@pytest.mark.shows("STORE-GC-GRACE")
+def test_a_blob_whose_commit_is_on_its_way_is_kept(engines: Engines) -> None:
+    """It is put first and named after. A collection in between used to take it away."""
+    clock = Clock()
+    store = engines.open(clock=clock)
+    young, old = store.put_blob(b"young"), store.put_blob(b"old")
+    assert store.collect_garbage(blobs=True).blobs_dropped == 0
+    clock.seconds += 3_599
+    assert store.put_blob(b"young") == young, "put again, and counted on again"
+    assert store.collect_garbage(blobs=True).blobs_dropped == 0
+    clock.seconds += 1
+    assert store.collect_garbage(blobs=True, grace_seconds=3_601).blobs_dropped == 0
+    assert store.collect_garbage(blobs=True).blobs_dropped == 1
+    Writer(store)(set_("doc:a", {"$blob": young}))
+    assert store.blob(young)[0] == b"young"
+    with pytest.raises(InvalidBlob):
+        store.blob(old)
+    clock.seconds += 1_000_000
+    assert store.collect_garbage(blobs=True).blobs_dropped == 0, "now it is named"
+    assert store.verify().findings == []
+
+
+@pytest.mark.shows("STORE-GC-GRACE")
+@given(
+    puts=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 30)), max_size=12),
+    grace=st.integers(0, 40),
+)
+def test_a_collection_drops_what_a_list_of_puts_says(
+    puts: list[tuple[int, int]], grace: int
+) -> None:
+    clock, last = Clock(), dict[int, int]()
+    with open_store("memory:", "did:key:grace", clock=clock) as store:
+        for blob, waited in puts:
+            clock.seconds += waited
+            store.put_blob(bytes([blob]))
+            last[blob] = clock.seconds
+        gone = {blob for blob, at in last.items() if at <= clock.seconds - grace}
+        assert store.collect_garbage(True, grace).blobs_dropped == len(gone)
+        left = {store.blob(hash)[0][0] for hash in store.engine.tables.blob_hashes()}
+        assert left == last.keys() - gone
+
+
+@pytest.mark.shows("STORE-GC-GRACE")
+def test_a_blob_of_unknown_age_waits_for_one_grace_more(engines: Engines) -> None:
+    """A process of an older version may still write into tables that say when."""
+    clock = Clock()
+    store = engines.open(clock=clock)
+    store.put_blob(b"undated")
+    store.engine.writing.run("UPDATE blob_store SET put_at = ''")
+    assert store.collect_garbage(blobs=True).blobs_dropped == 0
+    clock.seconds += 3_600
+    assert store.collect_garbage(blobs=True).blobs_dropped == 1

@@ -19,7 +19,7 @@ from holdfast.store.store import Store, open_store
 from holdfast.store.values import BigInt, Undefined
 from tests.postgres import PostgresServer
 from tests.scale import examples
-from tests.store.harness import Engines, Writer, dump, patch_, replace_, set_
+from tests.store.harness import Clock, Engines, Writer, dump, patch_, replace_, set_
 from tests.store.histories import histories, play
 
 SPACE = "did:key:moved"
@@ -51,9 +51,9 @@ def filled(store: Store, rich: bool = False) -> Store:
 @pytest.mark.parametrize("rich", [False, True])
 def test_a_space_comes_back_as_it_left(engines: Engines, rich: bool) -> None:
     chosen = Settings(rich_values=rich)
-    store = filled(engines.open(settings=chosen), rich)
+    store = filled(engines.open(settings=chosen, clock=Clock()), rich)
     lines = list(store.export(SPACE))
-    other = engines.open(settings=chosen)
+    other = engines.open(settings=chosen, clock=Clock())
     assert other.import_lines(line + "\n" for line in lines) == store.newest_seq()
     assert list(other.export(SPACE)) == lines
     ground = ("commit", "revision", "branch", "blob_store", "head")

@@ -8,7 +8,8 @@ import shlex
 from typing import Any
 
 from holdfast.app import App
-from holdfast.cli.envelopes import exit_code, no_file, spoken
+from holdfast.cli.envelopes import as_typed, exit_code, no_file, spoken
+from holdfast.cli.named import named_symbol
 from holdfast.cli.output import print_json
 from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph
 
@@ -20,9 +21,13 @@ SAID = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", help="the file the symbol is in")
+    parser.add_argument(
+        "file", nargs="?", help="the file the symbol is in (default: where its name is found)"
+    )
     parser.add_argument("symbol", help="its name, qualified name or id")
-    parser.add_argument("--path", help="its tree (default: the tracked tree the file is in)")
+    parser.add_argument(
+        "--path", help="its tree (default: the tracked tree the file, or this directory, is in)"
+    )
     parser.add_argument(
         "--direction",
         choices=("callers", "callees", "both"),
@@ -43,18 +48,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    file = args.file if args.path else os.path.abspath(args.file)
-    whole = os.path.join(args.path or "", file)
+    file = args.file if args.path or not args.file else os.path.abspath(args.file)
+    whole = os.path.join(args.path or "", file or "")
     # The tool knows what to say of a file that is gone; here is only what a person typed wrong.
-    if os.path.isdir(whole) or not (args.json or os.path.isfile(whole)):
+    if file and (os.path.isdir(whole) or not (args.json or os.path.isfile(whole))):
         raise no_file(args.file, whole, "calls", args.symbol)
     index = App.from_environment().open_index()
-    key = "symbolId" if args.symbol.startswith("sym_") else "symbolLabel"
-    reference: Any = {"file": file, key: args.symbol}
     try:
+        if file:
+            tree = args.path or os.path.dirname(file)
+            key = "symbolId" if args.symbol.startswith("sym_") else "symbolLabel"
+            reference: Any = {"file": file, key: args.symbol}
+        else:
+            tree = args.path or os.getcwd()
+            reference = named_symbol(index, tree, args.symbol)
         answer: Any = call_graph(
             index,
-            args.path or os.path.dirname(file),
+            tree,
             reference,
             direction=args.direction,
             depth=args.depth,
@@ -65,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(answer)
     elif answer["status"] != "ok":
-        outline = f"`holdfast outline {shlex.quote(args.file)}` lists its symbols"
+        typed = args.file or as_typed(reference["file"], tree)
+        outline = f"`holdfast outline {shlex.quote(typed)}` lists its symbols"
         said = answer["message"].replace("ask file_outline for its symbols", outline)
         print(spoken(said))
         for node in answer["nodes"]:

@@ -11,10 +11,12 @@ from typing import Any
 from holdfast.app import App
 from holdfast.cli.envelopes import OK, REFUSED, spoken
 from holdfast.cli.output import print_json
+from holdfast.errors import HoldfastError
 from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.progress import Progress
 from holdfast.index.tools.listing import list_codebases
 from holdfast.index.tools.manage import manage_index
+from holdfast.index.tools.status import LAST_RUN_FAILED
 
 INNER = (
     "Last updated",
@@ -94,7 +96,8 @@ def _run(index: CodeIndex, args: argparse.Namespace) -> int:
             print(spoken("\n".join([*notes, *said]), final["path"]))
         else:
             print(spoken(answer["humanText"], answer["path"]))
-    return OK if final["status"] == "ok" else REFUSED
+    failed = any(said["code"] == LAST_RUN_FAILED for said in final.get("warnings", ()))
+    return REFUSED if final["status"] != "ok" or (started and failed) else OK
 
 
 def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
@@ -104,22 +107,32 @@ def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
     aside = index.registry.set_aside()
     ended = recover_all(index)
     restored = reconcile_nondestructive(index)
+    try:
+        index.backend.roots()
+        away = None
+    except HoldfastError as error:
+        # A repair stands on what the backend proves; without it, nothing was found to be well.
+        away = f"{error}{f' ({error.hint})' if error.hint else ''}"
     if args.json:
         print_json(
             {
-                "status": "ok",
+                "status": "ok" if away is None else "error",
+                **({} if away is None else {"message": away}),
                 "setAside": str(aside) if aside else None,
                 "ended": ended,
                 "restored": restored,
             }
         )
-        return OK
+        return OK if away is None else REFUSED
     if aside is not None:
         print(f"The registry could not be read; it is kept as {aside}.")
     for root in ended:
         print(f"Ended an interrupted run on {root}.")
     for root in restored:
         print(f"Brought back {root}: its index is complete.")
+    if away is not None:
+        print(f"The backend did not answer, so nothing more could be proven: {away}")
+        return REFUSED
     if aside is None and not ended and not restored:
         print("Nothing needed repair.")
     return OK

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.app import App
 from holdfast.errors import UsageError
 from holdfast.index.code_index import CodeIndex
-from holdfast.observed import Observed, Sessions
+from holdfast.observed.sessions import Observed, Sessions
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
 from holdfast.reading.scope import Lines

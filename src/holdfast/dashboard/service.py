@@ -25,7 +25,10 @@ from holdfast.dashboard.waking import live_space_of
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.files.watcher import Watcher
 from holdfast.ids import SpaceId
-from holdfast.observed import Codebases, Sessions, Values, space_values
+from holdfast.observed import Values
+from holdfast.observed.codebases import Codebases
+from holdfast.observed.sessions import Sessions
+from holdfast.observed.spaces import space_values
 from holdfast.reading import config
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place

@@ -95,15 +95,17 @@ class _Walking:
                 if error.errno != errno.ENOENT or not key:
                     found.unreadable.add(key)
                 continue
+            controls = {entry.name: entry.path for entry in entries if entry.name in CONTROL_FILES}
             try:
-                own = _with_control_files(rules, entries, prefix)
+                own = _with_control_files(rules, controls, prefix)
             except OSError:
                 found.unreadable.add(key)
                 continue
             # Made anew and then handed over whole, for another look may be reading the old one.
             fresh = Listed(rules, own)
             judged = known if known is not None and known.rules == own else Listed(rules, own)
-            plain = self._list(fresh, judged, entries, prefix) and own == rules
+            # A control file is read at every look: an edit in place leaves the times as they were.
+            plain = self._list(fresh, judged, entries, prefix) and not controls
             fresh.settled(stamp if plain else None, listed_ns)
             self._memory[key] = fresh
             found.skipped.update(fresh.skipped)
@@ -292,10 +294,7 @@ def _utf8(name: str) -> bool:
     return True
 
 
-def _with_control_files(
-    rules: RuleStack, entries: list[os.DirEntry[str]], prefix: str
-) -> RuleStack:
-    present = {entry.name: entry.path for entry in entries if entry.name in CONTROL_FILES}
+def _with_control_files(rules: RuleStack, present: dict[str, str], prefix: str) -> RuleStack:
     for name in CONTROL_FILES:
         if name in present:
             rules = rules.with_rules(_rules(present[name]), drop=len(prefix))
@@ -306,8 +305,8 @@ def _rules(path: str) -> Rules:
     """The rules of a control file as it is now; the same object for the same lines."""
     if os.path.islink(path):
         return _of_lines(())  # git does not follow a linked .gitignore either.
-    text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-    return _of_lines(tuple(text.split("\n")))
+    text = Path(path).read_bytes().decode("utf-8", "surrogateescape")
+    return _of_lines(tuple(text.removeprefix("\ufeff").split("\n")))
 
 
 @lru_cache(maxsize=512)
@@ -358,10 +357,9 @@ def _repository(root: str) -> tuple[str | None, Path | None]:
 
 
 def read_file(root: str, key: str) -> tuple[bytes, Stat]:
-    """A file's bytes and the stat they belong to. Raises OSError; refuses links and devices."""
-    descriptor = os.open(
-        os.path.join(root, key), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    )
+    """A file's bytes and the stat they belong to. Raises OSError; refuses devices, and links on
+    the way from the root as much as at its end."""
+    descriptor = _opened(root, key)
     with open(descriptor, "rb") as file:
         before = os.fstat(descriptor)
         if not modes.S_ISREG(before.st_mode):
@@ -372,6 +370,35 @@ def read_file(root: str, key: str) -> tuple[bytes, Stat]:
             source = os.pread(descriptor, after.st_size + 1, 0)
             after = os.fstat(descriptor)
     return source, Stat(len(source), after.st_mtime_ns, after.st_ctime_ns)
+
+
+_PLAINLY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _opened(root: str, key: str) -> int:
+    """A descriptor of a file inside a tree. A folder may have become a link since it was listed."""
+    path = f"{root.rstrip('/')}/{key}"
+    try:
+        descriptor = os.open(path, _PLAINLY)
+    except ValueError as error:
+        raise OSError(errno.EINVAL, "no file has such a name") from error
+    try:
+        # Where the system tells which file was opened, its name shows that no link was followed.
+        if os.readlink(f"/proc/self/fd/{descriptor}") == path:
+            return descriptor
+    except OSError:
+        pass
+    os.close(descriptor)
+    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        *folders, name = key.split("/")
+        for part in folders:
+            inner = os.open(part, _PLAINLY | os.O_DIRECTORY, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(name, _PLAINLY, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def digest(source: bytes) -> str:

@@ -34,7 +34,7 @@ class Rule:
 
 def parse_rule(line: str) -> Rule | None:
     """The rule a line states; None for a blank line, a comment, an empty pattern."""
-    text = line.rstrip("\r\n")
+    text = line.removesuffix("\n").removesuffix("\r")  # One of each, as git does.
     if text.startswith("#"):
         return None
     text = _without_trailing_spaces(text)
@@ -132,7 +132,7 @@ class Rules:
     def __init__(self, lines: Iterable[str]) -> None:
         self._runs: list[_Run] = []
         for line in lines:
-            rule = parse_rule(line)
+            rule = parse_rule(line if line.isascii() else _by_byte(line))
             if rule is None:
                 continue
             if not self._runs or self._runs[-1].negated != rule.negated:
@@ -164,10 +164,20 @@ class Rules:
             return verdict
 
     def _judge(self, path: str, name: str, directory: bool) -> bool | None:
+        if not path.isascii():
+            path, name = _by_byte(path), _by_byte(name)
         for run in self._runs:
             if run.matches(path, name, directory):
                 return not run.negated
         return None
+
+
+def _by_byte(text: str) -> str:
+    """Text with a letter for each of its bytes: to git, `?` is a byte and `é` is two."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("latin-1")
+    except UnicodeEncodeError:
+        return text  # Not the name of any file.
 
 
 class Layer(Protocol):
@@ -224,7 +234,7 @@ def _translate(pattern: str, *, path: bool) -> str | None:
                 i += 1
             starts = stars == 0 or pattern[stars - 1] == "/"
             ends = i == n or pattern[i] == "/"
-            if path and i - stars == 2 and starts and ends:
+            if path and i - stars >= 2 and starts and ends:
                 if i == n:
                     out.append(".+" if stars else ".*")
                 else:
@@ -305,8 +315,8 @@ def _character_class(pattern: str, i: int) -> tuple[str | None, int]:
                     return None, i
                 last = pattern[i]
             i += 1
-            if c <= last:
-                items.append(f"{re.escape(c)}-{re.escape(last)}")
+            # Of a range that goes backwards git still takes the letter it begins with.
+            items.append(f"{re.escape(c)}-{re.escape(last)}" if c <= last else re.escape(c))
         else:
             items.append(re.escape(c))
     body = "".join(items)

@@ -9,9 +9,31 @@ from __future__ import annotations
 
 import os
 
+from holdfast.errors import UsageError
+
+
+def nameable(path: str) -> bool:
+    """Whether a text can name a tree: without NUL, and UTF-8, for answers and backends are text."""
+    try:
+        return b"\0" not in path.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def _check(path: str) -> None:
+    if not nameable(path):
+        raise UsageError(
+            f"{path!r} cannot be indexed: the name is not UTF-8, or has a NUL",
+            hint="give the directory another name",
+        )
+
 
 def canonical_root(path: str) -> str:
-    """The one spelling of a root: real path if it resolves, else lexical; no trailing slash."""
+    """The one spelling of a root: real path if it resolves, else lexical; no trailing slash.
+
+    Raises UsageError for what can be no root.
+    """
+    _check(path)
     absolute = os.path.abspath(os.path.expanduser(path))
     try:
         resolved = os.path.realpath(absolute, strict=True)
@@ -19,6 +41,7 @@ def canonical_root(path: str) -> str:
         # A tree that is gone (deleted, unmounted) keeps its name, so it can still be compared.
         # As much of the path as still exists is resolved, so that a symlink on the way counts.
         resolved = os.path.realpath(absolute)
+    _check(resolved)
     stripped = resolved.rstrip(os.sep)
     return stripped or os.sep
 

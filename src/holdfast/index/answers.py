@@ -119,9 +119,14 @@ def compatibility(
     return facts
 
 
-def compatibility_lines(runtime: Fingerprint, record: Record | None, reason: str = "none") -> str:
+def compatibility_lines(
+    runtime: Fingerprint, record: Record | None, refused: Incompatible | None = None
+) -> str:
     """The same, as four lines for a person."""
     made_with = record.fingerprint if record else None
+    reason = "none"
+    if refused is not None:
+        made_with, reason = refused.indexed_with, refused.reindex_reason
     return (
         f"Runtime fingerprint: {runtime}\n"
         f"Indexed fingerprint: {made_with or 'unavailable'}\n"

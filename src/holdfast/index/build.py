@@ -103,6 +103,9 @@ def build(
         found = disk.walk(root, policy)
     except disk.TreeMissing as error:
         raise RootMissing(root, str(error)) from error
+    if "" in found.unreadable:
+        # Nothing is known of the tree now, and an index of nothing must not take its place.
+        raise RootMissing(root, "it cannot be read")
     identity: Identity = (0, "")
     before, totals = Snapshot({}, 0), Totals(0, 0)
     if not whole:
@@ -122,7 +125,7 @@ def build(
     with tools.backend.writer(root) as writer:
         if whole:
             writer.start_over()
-        elif writer.generation != identity[0] + 1:
+        elif writer.follows != identity:
             before = writer.snapshot()  # Somebody published since we looked.
             todo, gone = moved(before, found.stats)
         run = _Run(root, before, found, tools, writer, meter)
@@ -201,20 +204,35 @@ class _Run:
         self.limit_reached = False
         self._chunks = writer.totals().chunks
         self._waiting: list[PreparedFile] = []
+        self._done: set[str] = set()
 
     def put_changed(self, todo: Sequence[str]) -> None:
-        """Put the files that may have changed; `entries` says what was found of them."""
-        stats = self._found.stats
-        total_bytes = sum(stats[path].size_bytes for path in todo) or 1
-        done_bytes = 0
-        for done, file in enumerate(self._prepared(todo, total_bytes), 1):
-            self._put(file)
-            done_bytes += file.entry.stat.size_bytes
-            self._meter.extracted(done, len(todo), min(1.0, done_bytes / total_bytes))
-            if self._chunks >= self._tools.chunks_max:
-                self.limit_reached = True
-                break
-        self._put_waiting()
+        """Put the files that may have changed; `entries` says what was found of them.
+
+        What is indexed is brought up to date whatever the limit says; only new files meet it.
+        """
+        known = self._before.entries.keys()
+        indexed = [path for path in todo if path in known]
+        new = [path for path in todo if path not in known] if indexed else todo
+        total_bytes = sum(self._found.stats[path].size_bytes for path in todo) or 1
+        done = done_bytes = 0
+        for paths in (indexed, new):
+            for file in self._prepared(paths, total_bytes) if paths else ():
+                if paths is new and self._chunks >= self._tools.chunks_max:
+                    self.limit_reached = True
+                    break
+                self._put(file)
+                self._done.add(file.path)
+                done += 1
+                done_bytes += file.entry.stat.size_bytes
+                self._meter.extracted(done, len(todo), min(1.0, done_bytes / total_bytes))
+            self._put_waiting()
+            if indexed and paths is indexed and new:
+                self._chunks = self._writer.totals().chunks
+        if self.limit_reached:
+            # Some were read and not put: nothing is known of them.
+            kept = self._done | known
+            self.entries = {path: entry for path, entry in self.entries.items() if path in kept}
 
     def _prepared(self, todo: Sequence[str], total_bytes: int) -> Iterator[PreparedFile]:
         """The files to put, from what is kept or made new, in runs short enough to hold."""

@@ -30,6 +30,7 @@ _CONTAINERS = frozenset(
 )
 SMALL = frozenset({"constant", "variable", "key"})
 SMALL_BYTES = 600
+OPENER_BYTES = 200
 TRIES = 8
 
 _CLOSING = b"})]"
@@ -65,7 +66,12 @@ def _segments(lines: int, symbols: Sequence[Draft]) -> list[tuple[int, int, int]
         kind, parent, size = symbol.kind, symbol.parent, symbol.end - symbol.start
         limit = WHOLE_CLASS_BYTES if kind in _CONTAINERS else CHUNK_BYTES_MAX
         whole[index] = size <= limit and kind != "section"
-        if parent != MODULE and parent < index and whole[parent]:
+        if (
+            parent != MODULE
+            and parent < index
+            and whole[parent]
+            and _within(symbol, symbols[parent])
+        ):
             whole[index] = True
             continue
         if kind in SMALL and size <= SMALL_BYTES:
@@ -88,6 +94,11 @@ def _segments(lines: int, symbols: Sequence[Draft]) -> list[tuple[int, int, int]
     return found
 
 
+def _within(symbol: Draft, owner: Draft) -> bool:
+    """Whether a symbol stands inside its owner. A method in Go, or of an `impl`, does not."""
+    return owner.start <= symbol.start and symbol.end <= owner.end
+
+
 def _close(found: list[tuple[int, int, int]], at: int, open_: list[tuple[int, int]]) -> int:
     owner, last = open_.pop()
     if at <= last:
@@ -99,7 +110,10 @@ def _close(found: list[tuple[int, int, int]], at: int, open_: list[tuple[int, in
 def _runs(
     source: bytes, starts: Sequence[int], segments: Sequence[tuple[int, int, int]]
 ) -> list[tuple[int, int, int]]:
-    """Segments, where blank lines and lone closing brackets join what is before them."""
+    """Segments, where blank lines and lone closing brackets join what is before them.
+
+    A line that only opens a block joins what comes next.
+    """
     runs: list[tuple[int, int, int]] = []
     for first, last, owner in segments:
         if runs:
@@ -109,6 +123,9 @@ def _runs(
                 end - begin < 200 and not source[begin:end].strip(b" \t\r\n})];,")
             ):
                 runs[-1] = (before[0], last, before[2])
+                continue
+            if before[2] == MODULE and _opens(source[starts[before[0] - 1] : starts[before[1]]]):
+                runs[-1] = (before[0], last, owner)
                 continue
             blank = first
             while not source[starts[blank - 1] : starts[blank]].strip():
@@ -121,6 +138,11 @@ def _runs(
         # Blank lines at the top have no run before them, and are no text of their own.
         runs[:2] = [(1, runs[1][1], runs[1][2])]
     return runs
+
+
+def _opens(text: bytes) -> bool:
+    """Whether a text only opens what comes next, as `impl Cart {` does. It says little alone."""
+    return len(text) < OPENER_BYTES and text.rstrip().endswith(b"{")
 
 
 def _cut(

@@ -37,9 +37,11 @@ class DamagedBackend(CodeIndexError):
 class RegistryDamaged(CodeIndexError):
     """Raised when the registry of roots is not readable; no root is said to be gone for it."""
 
-    def __init__(self, path: str, why: str, hint: str = "run: holdfast index repair") -> None:
+    def __init__(self, path: str, why: str, hint: str = "") -> None:
         super().__init__(path, why, hint)
-        self.path, self.why, self.hint = path, why, hint
+        self.path, self.why, self.hint = path, why, hint or "run: holdfast index repair"
+        self.mendable = not hint
+        """Whether a repair helps; otherwise there is nothing wrong with the file itself."""
 
     def __str__(self) -> str:
         return f"the registry of indexed roots at {self.path} cannot be read: {self.why}"

@@ -19,11 +19,12 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 2
+FACTS_VERSION = 3
 """The format of `FileFacts`; part of whatever key the facts are kept under.
 
 1: first version.
 2: `guessed`; files without a grammar have symbols guessed from their lines.
+3: methods outside a short owner are chunks of their own; broken shell scripts are mended.
 """
 
 Kind = Literal[

@@ -33,7 +33,8 @@ OVERLAY_FILES_MAX = 200
 
 @dataclass(slots=True)
 class Overlay:
-    """What differs from a generation, by path. `beyond` counts changed files left unread."""
+    """What differs from a generation, by path. `beyond` counts changed files left unread, and
+    `unreadable` files and directories that could not be read."""
 
     identity: Identity
     before: Snapshot
@@ -45,8 +46,14 @@ class Overlay:
     added: int = 0
     modified: int = 0
     beyond: int = 0
+    unreadable: int = 0
     corpus: object = None
     """What is ranked over, once it was made; belongs to `holdfast.index.search.overlay`."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the tree was looked at, so that nothing in it is out of sight."""
+        return not (self.beyond or self.unreadable or self.mode == "skipped_missing_path")
 
     def replaces(self, path: str) -> bool:
         """Whether stored chunks of a file must not be shown."""
@@ -136,6 +143,8 @@ class FreshnessChecks:
                     else prepare_with_vectors(job, extract, provider)
                 )
             overlay.changed[path] = ready
+        # Another file system in the tree is not a part of it that we failed to read.
+        overlay.unreadable = max(0, len(unreadable) - found.skipped["mount"])
         unreadable.update(path for path in todo if path not in entries)
         # Only what moved is compared: the rest is as it was.
         had = {p: before.entries[p] for p in (*todo, *absent) if p in before.entries}
@@ -145,7 +154,7 @@ class FreshnessChecks:
         )
         overlay.gone = frozenset(changes.removed)
         overlay.added, overlay.modified = len(changes.added), len(changes.modified)
-        if overlay.beyond:
+        if overlay.beyond or overlay.unreadable:
             overlay.mode = "overlay_partial"
         elif overlay.changed or overlay.gone:
             overlay.mode = "overlay"

@@ -108,6 +108,8 @@ class Writer(Protocol):
     """The next generation, seen by nobody until `publish`."""
 
     generation: int
+    follows: Identity
+    """Which generation this one is made from; none, if it is the first."""
 
     def snapshot(self) -> Snapshot: ...
     def totals(self) -> Totals: ...

@@ -104,7 +104,9 @@ def settle_interrupted(index: CodeIndex, record: Record) -> Record | None:
         if now is None or now.state != interrupted:
             return now
         if proof.valid and proof.marker is not None:
-            return _promoted(index, now, proof.marker)
+            ours = proof.marker.run_id == interrupted.run_id
+            promoted = _promoted(index, now, proof.marker)
+            return replace(promoted, last_error=None if ours else INTERRUPTED)
         return replace(
             now,
             state=IndexFailed(INTERRUPTED, interrupted.progress_pct),
@@ -168,7 +170,7 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
             # Whatever went wrong, the run has to end: a state of *indexing* without a run lies.
             if isinstance(error, Exception):
                 _log.warning("the build of %s failed: %s", root, error)
-            _end(index, root, run_id, _after_failure(index, root, error, saver.last_pct))
+            _end(index, root, run_id, _after_failure(index, lease, error, saver.last_pct))
             if not isinstance(error, HoldfastError | OSError):
                 raise
             return
@@ -235,15 +237,21 @@ def _published(index: CodeIndex, record: Record, state: Settled, left: Unseen) -
 
 
 def _after_failure(
-    index: CodeIndex, root: str, error: BaseException, last_pct: float
+    index: CodeIndex, lease: Lease, error: BaseException, last_pct: float
 ) -> Callable[[Record], Record]:
     """What to say of a root whose run failed: what can be proven, else that it failed."""
-    proof = index.prove(root)
+    proof = index.prove(lease.root)
     interrupted = isinstance(error, KeyboardInterrupt)
     text = INTERRUPTED if interrupted else f"{error}" or type(error).__name__
 
     def settle(record: Record) -> Record:
         assert isinstance(record.state, Indexing)
+        if proof.marker is not None and proof.valid:
+            if proof.marker.run_id == lease.run_id:
+                # It failed after all was published, or lost the answer that it was.
+                return replace(_promoted(index, record, proof.marker), last_error=None)
+            if not _agrees(record, proof.marker):
+                return replace(_promoted(index, record, proof.marker), last_error=text)
         return replace(
             record,
             state=_still_true(record.state.previous, proof, text, last_pct),
@@ -254,22 +262,29 @@ def _after_failure(
     return settle
 
 
+def _agrees(record: Record, marker: Marker) -> bool:
+    """Whether what the registry said before a run is what the marker proves now."""
+    assert isinstance(record.state, Indexing)
+    before = record.state.previous
+    return (
+        isinstance(before, Indexed | SyncCompleted)
+        and (before.files, before.chunks) == (marker.indexed_files, marker.total_chunks)
+        and record.fingerprint == marker.fingerprint
+    )
+
+
 def _still_true(previous: Settled | None, proof: Proof, error: str, last_pct: float) -> State:
-    failed = IndexFailed(error, last_pct)
+    """What of the state before a run can still be said."""
+    searchable = isinstance(previous, Indexed | SyncCompleted)
     match proof.outcome:
-        case Outcome.VALID:
-            if isinstance(previous, Indexed | SyncCompleted):
-                return previous
-            assert proof.marker is not None
-            marker = proof.marker
-            return Indexed(marker.indexed_files, marker.total_chunks, marker.index_status)
+        case Outcome.VALID if searchable:
+            kept = True
         case Outcome.FINGERPRINT_MISMATCH | Outcome.PROBE_FAILED:
             # Nothing says that the previous generation is gone.
-            if isinstance(previous, Indexed | SyncCompleted | RequiresReindex):
-                return previous
-            return failed
-        case Outcome.STALE_LOCAL:
-            return failed
+            kept = searchable or isinstance(previous, RequiresReindex)
+        case _:
+            kept = False
+    return previous if kept and previous is not None else IndexFailed(error, last_pct)
 
 
 def _end(index: CodeIndex, root: str, run_id: str, settle: Callable[[Record], Record]) -> None:

@@ -461,10 +461,11 @@ class PostgresWriter:
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 1))", (root,))
         connection.execute("INSERT INTO root (path) VALUES ($1) ON CONFLICT DO NOTHING", (root,))
         row = connection.execute(
-            "SELECT id, generation FROM root WHERE path = $1", (root,)
+            "SELECT id, generation, run FROM root WHERE path = $1", (root,)
         ).fetchone()
         assert row is not None
         self._root, self.generation = row[0], row[1] + 1
+        self.follows: Identity = (row[1], row[2])
         self._gathering = Gathering(dimension)
         self._gathered_as: int | None = None
 
@@ -500,8 +501,8 @@ class PostgresWriter:
         self._copy(
             "chunk (file_id, ordinal, start_line, end_line, symbol_id, label, kind, text)",
             [
-                (row[0], ordinal, c.start_line, c.end_line, c.symbol_id, c.label, c.kind,
-                 _clean(c.text))
+                (row[0], ordinal, c.start_line, c.end_line, c.symbol_id,
+                 None if c.label is None else _clean(c.label), c.kind, _clean(c.text))
                 for ordinal, c in enumerate(file.chunks)
             ],
         )  # fmt: skip
@@ -580,9 +581,22 @@ class PostgresWriter:
         self._put_segment()
         self._merge_segments()
         identity = (self.generation, os.urandom(8).hex())
-        self._connection.execute(
+        done = self._connection.execute(
             "UPDATE root SET marker=$2, generation=$3, taken_ns=$4, run=$5 WHERE id=$1",
             (self._root, marker, self.generation, taken_ns, identity[1]),
         )
-        self._connection.execute("COMMIT")
+        if done.rowcount != 1:
+            raise BackendUnavailable("another host cleared the index while it was being written")
+        self._commit()
         return identity
+
+    def _commit(self) -> None:
+        import psycopg
+
+        try:
+            self._connection.execute("COMMIT")
+        except psycopg.OperationalError as error:
+            raise BackendUnavailable(
+                "PostgreSQL went away at the last step, so the run may have been published",
+                hint="try again",
+            ) from error

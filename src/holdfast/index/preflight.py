@@ -6,6 +6,7 @@ the rebuild go ahead.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -44,13 +45,26 @@ def preflight(root: str) -> Needed | IgnoreOnly | Unknown:
             capture_output=True,
             timeout=TIMEOUT_S,
             check=False,
+            env={**os.environ, "LC_ALL": "C"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return Unknown(str(error))
     if run.returncode != 0:
         words = run.stderr.decode("utf-8", "replace").strip()
         return Needed() if "not a git repository" in words else Unknown(words)
-    changed = [line[3:] for line in run.stdout.decode("utf-8", "replace").split("\0") if line]
+    changed = _paths(run.stdout.decode("utf-8", "replace"))
     if changed and all(path.rsplit("/", 1)[-1] in CONTROL_FILES for path in changed):
         return IgnoreOnly(tuple(changed))
     return Needed()
+
+
+def _paths(listed: str) -> list[str]:
+    """The paths that `git status --porcelain -z` names; of a rename both."""
+    paths: list[str] = []
+    entries = iter(listed.split("\0"))
+    for entry in entries:
+        if entry:
+            paths.append(entry[3:])
+            if "R" in entry[:2] or "C" in entry[:2]:
+                paths.append(next(entries, ""))
+    return paths

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 
@@ -11,12 +12,14 @@ from holdfast.files.policy import language_of, unfit
 from holdfast.files.snapshot import Entry
 from holdfast.index import facts as facts_of
 from holdfast.index.embedding.provider import EmbeddingProvider
-from holdfast.index.facts import MODULE, Chunk, FileFacts, Problem, Span
+from holdfast.index.facts import MODULE, FileFacts
 from holdfast.index.generation import PreparedChunk, PreparedFile
 from holdfast.index.search import trigrams
 from holdfast.index.search.fields import fields_of
 from holdfast.index.search.postings import Rows, postings
+from holdfast.index.search.segment import TEST_KIND
 from holdfast.index.search.terms import WORD
+from holdfast.index.testcode import is_test_code
 
 Extract = Callable[[str, bytes], FileFacts]
 
@@ -26,13 +29,14 @@ def extract_facts(path: str, source: bytes) -> FileFacts:
     return facts_of.extract(path, source)
 
 
-PREPARED_VERSION = 4
+PREPARED_VERSION = 5
 """What `prepare` makes of facts; part of the key under which its results are kept.
 
 1: chunks with header and body words.
 2: chunks, and postings by field.
 3: files without an extension may be for a shell.
 4: postings of a file have their terms in no order, and another digest of a body; trigrams.
+5: tests that stand among code are marked.
 """
 
 
@@ -80,20 +84,11 @@ def replace_vectors(file: PreparedFile, vectors: bytes) -> PreparedFile:
     return msgspec.structs.replace(file, vectors=vectors)
 
 
-def without_parser(job: Job, why: str) -> PreparedFile:
-    """A file whose parsing ended the process: its text as one plain chunk, and the problem."""
-    lines = job.source.count(b"\n") + 1
-    whole = Span(1, lines, 0, len(job.source))
-    facts = FileFacts(
-        job.path,
-        language_of(job.path),
-        "",
-        lines,
-        len(job.source),
-        chunks=(Chunk(MODULE, whole),) if job.source else (),
-        problems=(Problem("too_hard", 1, why),),
-    )
-    return _files([_Parsed(job, facts, why, chunks_of(job.source, facts))])[0]
+def without_parser(job: Job) -> PreparedFile:
+    """A file whose parsing ended its process: as where the parser itself gives it up."""
+    from holdfast.index import extraction
+
+    return prepare(job, partial(extraction.extract, parsed=False))
 
 
 def embedded_text(path: str, chunk: PreparedChunk) -> str:
@@ -115,8 +110,16 @@ class _Parsed:
         return Rows(
             fields_of(self.facts, {chunk.start: chunk.text for chunk in chunks}),
             [(chunk.start_line, chunk.end_line) for chunk in chunks],
-            [chunk.kind for chunk in chunks],
+            self._kinds(),
         )
+
+    def _kinds(self) -> list[str]:
+        """What each chunk is of; a test that stands among code is nothing but that."""
+        owners = {chunk.span.start: chunk.owner for chunk in self.facts.chunks}
+        return [
+            TEST_KIND if is_test_code(self.facts, owners[chunk.start], chunk.text) else chunk.kind
+            for chunk in self.chunks
+        ]
 
 
 def _files(given: Sequence[_Parsed]) -> list[PreparedFile]:

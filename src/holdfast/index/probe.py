@@ -103,6 +103,9 @@ class Prober:
     def _run(self, root: str, flight: _Flight) -> None:
         try:
             flight.proof = validate_completion_proof(root, self._backend, self._runtime())
+        except Exception as error:
+            # A probe that broke off did not finish, and the thread that made it has to go on.
+            flight.proof = failed_probe(f"{type(error).__name__}: {error}")
         finally:
             with self._lock:
                 del self._flights[root]

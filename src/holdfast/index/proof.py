@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from holdfast.files.paths import canonical_root
+from holdfast.files.paths import canonical_root, nameable
 from holdfast.index import fingerprint as fingerprints
 from holdfast.index.fingerprint import Fingerprint
 from holdfast.index.marker import COMPLETED, LIMIT_REACHED, MARKER_KIND, Marker
@@ -122,7 +122,7 @@ def _json_object(raw: object) -> dict[str, object] | None:
 def _marker(payload: dict[str, object]) -> Marker | str:
     """The marker a payload spells out, or what is wrong with it."""
     path = payload.get("codebasePath")
-    if not isinstance(path, str) or not path.strip() or "\0" in path:
+    if not isinstance(path, str) or not path.strip() or not nameable(path):
         return "codebasePath is not a path"
     fingerprint = fingerprints.from_wire(payload.get("fingerprint"))
     if fingerprint is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from holdfast.index import fingerprint as fingerprints
 from holdfast.index.fingerprint import Fingerprint
-from holdfast.index.marker import COMPLETED
+from holdfast.index.marker import COMPLETED, LIMIT_REACHED
 
 VERIFIED = "verified"
 ASSUMED = "assumed_v2"
@@ -133,6 +133,12 @@ class Record:
     @property
     def searchable(self) -> bool:
         return isinstance(self.state, Indexed | SyncCompleted)
+
+
+def partial(record: Record) -> bool:
+    """Whether files were left out of an index because it had become too large."""
+    state = record.state
+    return isinstance(state, Indexed | SyncCompleted) and state.index_status == LIMIT_REACHED
 
 
 _NAMES: dict[type, str] = {

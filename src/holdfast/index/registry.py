@@ -79,7 +79,9 @@ class Registry:
         with self._locked():
             try:
                 self._read()
-            except RegistryDamaged:
+            except RegistryDamaged as error:
+                if not error.mendable:
+                    raise
                 number = 1
                 while (aside := self._path.with_suffix(f".damaged-{number}.json")).exists():
                     number += 1
@@ -109,10 +111,15 @@ class Registry:
             raise RegistryDamaged(str(self._path), f"not JSON ({error})") from error
         if not isinstance(wire, dict) or not isinstance(wire.get("codebases"), dict):
             raise RegistryDamaged(str(self._path), "not a registry")
-        if wire.get("formatVersion") not in range(1, REGISTRY_FORMAT + 1):
+        version = wire.get("formatVersion")
+        if isinstance(version, int) and version > REGISTRY_FORMAT:
             raise RegistryDamaged(
-                str(self._path), f"format {wire.get('formatVersion')!r} is not {REGISTRY_FORMAT}"
+                str(self._path),
+                f"format {version} is newer than {REGISTRY_FORMAT}",
+                "update holdfast: a newer version of it wrote this file",
             )
+        if version not in range(1, REGISTRY_FORMAT + 1):
+            raise RegistryDamaged(str(self._path), f"format {version!r} is not {REGISTRY_FORMAT}")
         return dict(wire["codebases"])
 
     def _write(self, codebases: dict[str, object]) -> None:

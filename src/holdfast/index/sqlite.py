@@ -13,8 +13,8 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -239,41 +239,19 @@ class SqliteBackend:
         self.check(root)
         self._wait_for_folding()
         with _translated():
-            connection = self._open_for_writing(root)
-            published = False
+            writer = self._begun(root)
             try:
-                connection.execute("BEGIN IMMEDIATE")
-                writer = SqliteWriter(connection, root, self._dimension)
-                try:
-                    yield writer
-                finally:
-                    if connection.in_transaction:
-                        connection.execute("ROLLBACK")
-                    published = writer.published
+                yield writer
+            except _DAMAGED:
+                if writer.started_over:
+                    self._unlink(root)  # A rebuild takes pages of the old file, damaged or not.
+                raise
             finally:
-                if published:
-                    self._fold(connection)
-                else:
-                    connection.close()
-
-    def _fold(self, connection: apsw.Connection) -> None:
-        """Bring the log of what was published into the file, and close it, beside other work.
-
-        Only housekeeping, and mostly waiting for the disk: readers see the generation already, and
-        after a crash the log is still there. When a reader is in the way it stays longer.
-        """
-
-        def fold() -> None:
-            try:
-                connection.set_busy_timeout(0)
-                _rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
-            except apsw.Error:
-                pass
-            finally:
-                connection.close()
-
-        self._folding = threading.Thread(target=fold, name="holdfast fold")
-        self._folding.start()
+                connection = writer.end()
+                self._folding = threading.Thread(
+                    target=_fold, args=(connection,), name="holdfast fold"
+                )
+                self._folding.start()
 
     def _wait_for_folding(self) -> None:
         # Whoever writes next may fork, which should find no other thread.
@@ -281,17 +259,28 @@ class SqliteBackend:
         if folding is not None:
             folding.join()
 
-    def _open_for_writing(self, root: str) -> apsw.Connection:
+    def _begun(self, root: str) -> SqliteWriter:
+        """A writer in its transaction, on a new file where the old one cannot be read."""
+        try:
+            connection = self._connected(root)
+            try:
+                return SqliteWriter(connection, root, self._dimension, lambda: self._anew(root))
+            except BaseException:
+                connection.close()
+                raise
+        except _DAMAGED:
+            return SqliteWriter(self._anew(root), root, self._dimension, lambda: self._anew(root))
+
+    def _connected(self, root: str) -> apsw.Connection:
         path = self._path(root)
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        try:
-            return _prepared(path)
-        except (apsw.NotADBError, apsw.CorruptError):
-            # Derived data: the files it was made from are still there.
-            self._unlink(root)
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-            return _prepared(path)
+        return _prepared(path)
+
+    def _anew(self, root: str) -> apsw.Connection:
+        """A new file. Derived data: what the old one was made from is still there."""
+        self._unlink(root)
+        return self._connected(root)
 
     def drop(self, root: str) -> None:
         self._wait_for_folding()
@@ -316,7 +305,26 @@ class SqliteBackend:
             self._idle.clear()
 
 
+def _fold(connection: apsw.Connection) -> None:
+    """Bring the log into the file and close it; done beside other work.
+
+    Only housekeeping, and mostly waiting for the disk: readers see what was published already, and
+    after a crash the log is still there. When a reader is in the way, or the disk is full, it stays
+    longer.
+    """
+    try:
+        connection.set_busy_timeout(0)
+        with suppress(apsw.Error):
+            _rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.close()
+
+
+_DAMAGED = (apsw.CorruptError, apsw.NotADBError)
+
+
 def _prepared(path: Path) -> apsw.Connection:
+    """A connection in a write transaction, with our tables."""
     connection = apsw.Connection(str(path))
     try:
         connection.set_busy_timeout(BUSY_MS)
@@ -339,6 +347,7 @@ def _prepared(path: Path) -> apsw.Connection:
                 connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
             connection.execute("COMMIT")
         connection.execute(_TRIGRAM)
+        connection.execute("BEGIN IMMEDIATE")
     except BaseException:
         connection.close()
         raise
@@ -377,7 +386,7 @@ def _segment(connection: apsw.Connection, number: int, dimension: int) -> Segmen
 def _translated() -> Iterator[None]:
     try:
         yield
-    except (apsw.CorruptError, apsw.NotADBError) as error:
+    except _DAMAGED as error:
         raise DamagedBackend(f"an index file is damaged: {error}") from error
     except apsw.FullError as error:
         raise BackendUnavailable("the disk is full", hint="make room, then try again") from error
@@ -512,11 +521,18 @@ def _totals(connection: apsw.Connection) -> Totals:
 class SqliteWriter:
     """The next generation, in a write transaction."""
 
-    def __init__(self, connection: apsw.Connection, root: str, dimension: int) -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        root: str,
+        dimension: int,
+        anew: Callable[[], apsw.Connection],
+    ) -> None:
         self._connection, self._root, self._dimension = connection, root, dimension
+        self._anew = anew
         self.generation = int(_meta(connection, "generation") or 0) + 1
         self.published = False
-        self._before: Identity = (self.generation - 1, str(_meta(connection, "run") or ""))
+        self.follows: Identity = (self.generation - 1, str(_meta(connection, "run") or ""))
         self._noted = changes.decode(_meta(connection, "changes"))
         self._put_anew: set[str] | None = None
         """What was put since everything was dropped: nothing else can be in the way."""
@@ -531,6 +547,21 @@ class SqliteWriter:
         self._next_file, self._next_segment = int(file) + 1, int(segment) + 1
         self._gathering = Gathering(self._dimension)
 
+    @property
+    def started_over(self) -> bool:
+        return self._put_anew is not None
+
+    def end(self) -> apsw.Connection:
+        """Undo what was not published; its connection is the caller's then."""
+        connection = self._connection
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
     def snapshot(self) -> Snapshot:
         return _snapshot(self._connection)
 
@@ -538,10 +569,14 @@ class SqliteWriter:
         return _totals(self._connection)
 
     def start_over(self) -> None:
-        _drop_tables(self._connection)
-        tables = _TABLES.split(";\n", 1)[1]  # All but meta, which says what generation we are.
-        self._connection.execute(tables)
-        self._connection.execute("DELETE FROM trigram")
+        try:
+            _drop_tables(self._connection)
+            tables = _TABLES.split(";\n", 1)[1]  # All but meta, which says what generation we are.
+            self._connection.execute(tables)
+            self._connection.execute("DELETE FROM trigram")
+        except _DAMAGED:
+            self._connection.close()
+            self._connection = self._anew()
         self._put_anew = set()
         self._load_counters()
         self._followable = False
@@ -650,7 +685,7 @@ class SqliteWriter:
         """What a reader of an earlier generation has to take note of; None is all there is."""
         if not self._followable:
             return None
-        change = Change(self._before, identity, frozenset(self._removed), frozenset(self._added))
+        change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
         return changes.encode(changes.noted(self._noted, change))
 
     def publish(self, marker: str, taken_ns: int) -> Identity:

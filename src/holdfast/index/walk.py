@@ -13,7 +13,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from importlib import import_module
 from itertools import compress, count
 from operator import attrgetter, eq
 from typing import TYPE_CHECKING
@@ -30,7 +29,7 @@ from holdfast.index.facts import (
     InheritanceKind,
     Kind,
 )
-from holdfast.index.parsing import parse
+from holdfast.index.parsing import TooHardError, parse, parser_of
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -65,6 +64,8 @@ class Language:
     """The module of a file, from its path and the package it declares."""
     prepare: Callable[[str], str] | None = None
     """Rewrites a callee or a value before it is read as a chain."""
+    mend: Callable[[bytes, Callable[[bytes], bool]], bytes] | None = None
+    """Blanks what keeps a file from being parsed, told whether a text fits the grammar."""
 
     @cached_property
     def leads(self) -> frozenset[int]:
@@ -115,20 +116,19 @@ _CALLEES: dict[str, dict[bytes, tuple[str, str]]] = {}
 
 
 @lru_cache(maxsize=64)
-def _loaded(name: str) -> tuple[tree_sitter.Parser, tree_sitter.Query, dict[int, Rule]]:
-    from tree_sitter import Language as Grammar
-    from tree_sitter import Parser, Query
+def _loaded(name: str) -> tuple[tree_sitter.Query, dict[int, Rule]]:
+    from tree_sitter import Query
 
     from holdfast.index.languages import parsed
 
     language = parsed(name)
     assert language is not None, "only languages with a table are walked"
-    module, function = language.grammar
-    grammar = Grammar(getattr(import_module(module), function)())
+    grammar = parser_of(language.grammar).language
+    assert grammar is not None, "a parser is made with its language"
     patterns = [p for kind in language.rules for p in language.patterns.get(kind, (f"({kind})",))]
     query = Query(grammar, "\n".join(p if "@n" in p else p + " @n" for p in patterns))
     rules = {(grammar.id_for_node_kind(k, True) or 0): rule for k, rule in language.rules.items()}
-    return Parser(grammar), query, rules
+    return query, rules
 
 
 @dataclass
@@ -145,6 +145,8 @@ class Gathered:
     failed: list[tuple[int, str]] = field(default_factory=list)
     """Where a rule met a node that it did not expect, and lost it."""
     tree: tree_sitter.Tree | None = None
+    broken: tree_sitter.Tree | None = None
+    """The tree of the file as it is, where the facts are those of a mended one."""
 
 
 def first_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
@@ -156,6 +158,18 @@ def last_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
     """The last named child, if there is one."""
     count = node.named_child_count
     return node.named_child(count - 1) if count else None
+
+
+def lost_bytes(root: tree_sitter.Node) -> int:
+    """How much of a file lies where the parser gave up."""
+    lost, work = 0, [root]
+    while work:
+        node = work.pop()
+        if node.is_error:
+            lost += node.end_byte - node.start_byte
+        elif node.has_error:
+            work.extend(node.children)
+    return lost
 
 
 class Walk(Gathered):
@@ -178,8 +192,10 @@ class Walk(Gathered):
     def run(self) -> None:
         from tree_sitter import QueryCursor
 
-        parser, query, rules = _loaded(self.language.name)
-        self.tree = tree = parse(parser, self.source)
+        query, rules = _loaded(self.language.name)
+        self.tree = tree = parse(self.language.grammar, self.source)
+        if tree.root_node.has_error and self.language.mend is not None:
+            self.tree = tree = self._mended(tree, self.language.mend)
         nodes = QueryCursor(query).captures(tree.root_node).get("n", [])
         begins = _in_order(nodes)
         scopes, starts, line = self.scopes, self.line_starts, 1
@@ -202,6 +218,28 @@ class Walk(Gathered):
             except Exception as error:  # the promise is to never fail; the tests see to the rules
                 self.failed.append((node.start_point[0] + 1, f"{node.type}: {error!r}"))
         self.adopt()
+
+    def _mended(
+        self,
+        broken: tree_sitter.Tree,
+        mend: Callable[[bytes, Callable[[bytes], bool]], bytes],
+    ) -> tree_sitter.Tree:
+        """The tree to walk: that of the mended source, if less of it is lost."""
+
+        def fits(text: bytes) -> bool:
+            try:
+                return not parse(self.language.grammar, text).root_node.has_error
+            except TooHardError:
+                return False
+
+        source = mend(self.source, fits)
+        if source == self.source:
+            return broken
+        tree = parse(self.language.grammar, source)
+        if lost_bytes(tree.root_node) >= lost_bytes(broken.root_node):
+            return broken
+        self.source, self.broken = source, broken
+        return tree
 
     def adopt(self) -> None:
         """Give members defined outside their class (`Cart::total`) their parent."""

@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection
 
 import msgspec
 
+from holdfast.index import trial
 from holdfast.index.crew import Crew, Died, Hire
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generation import PreparedFile
@@ -52,6 +53,8 @@ _decoder_of_jobs = msgspec.msgpack.Decoder(list[Job])
 
 def _begin(inherited: Sequence[int]) -> None:
     """Runs once in each worker."""
+    # A parse that does not end takes its worker with it, and nobody else.
+    trial.become_expendable()
     # What a file is prepared into holds no cycles, and looking for some among the nodes of its
     # tree took a third of the time.
     gc.disable()
@@ -143,7 +146,7 @@ def _one_by_one(jobs: list[Job], recipe: Recipe, crew: Crew) -> Iterator[Prepare
     """Prepare a batch of which one file ends its process."""
     for job, answer in crew.alone((job, _encoder.encode([job])) for job in jobs):
         if isinstance(answer, Died):
-            file = without_parser(job, "the parser ended abnormally on this file")
+            file = without_parser(job)
             yield file if recipe.provider is None else with_vectors(file, recipe.provider)
         else:
             yield from _read(answer)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from typing import Any
 
 from holdfast.ids import EntityId, Seq
@@ -101,16 +102,27 @@ def walk(
         yield row, document
 
 
+def earlier(at: str, seconds: float) -> str:
+    """The time that was so long before `at`, as it is stored."""
+    try:
+        then = datetime.fromisoformat(at) - timedelta(seconds=seconds)
+    except OverflowError:
+        return ""  # before any blob
+    return then.strftime("%Y-%m-%dT%H:%M:%S.") + f"{then.microsecond // 1_000:03d}Z"
+
+
 def unused_blobs(
-    tables: Tables, encode: Callable[[Any], str], decode: Callable[[str], Any]
+    tables: Tables,
+    hashes: list[str],
+    encode: Callable[[Any], str],
+    decode: Callable[[str], Any],
 ) -> list[str]:
-    """Blobs whose hash no commit ever had in it, at whatever place.
+    """Which of these blobs no commit ever had in it, at whatever place.
 
     May keep one that nothing needs; never drops one that something names. A document comes to name
     a blob in many ways (a path of a patch ends in `$blob`, a hash is moved there), so the hash is
     looked for in the text, which has it letter by letter.
     """
-    hashes = tables.blob_hashes()
     if not hashes:
         return []
     width = len(hashing.blob_hash(b""))

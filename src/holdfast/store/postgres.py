@@ -95,9 +95,16 @@ CREATE TABLE blob_store (
   hash text COLLATE "C" NOT NULL PRIMARY KEY,
   data bytea NOT NULL,
   content_type text NOT NULL,
-  size bigint NOT NULL
+  size bigint NOT NULL,
+  put_at text COLLATE "C" NOT NULL DEFAULT ''
 );
 INSERT INTO branch (name) VALUES ('')
+"""
+
+# As on SQLite. Version 3 is version 4 here.
+_FROM_4 = f"""
+ALTER TABLE blob_store ADD COLUMN put_at text COLLATE "C" NOT NULL DEFAULT '';
+UPDATE blob_store SET put_at = {_NOW}
 """
 
 LOCK_MS = 30_000
@@ -180,8 +187,11 @@ class PostgresDatabase:
                 self.run(f"SET LOCAL search_path TO {self._schema}")
                 for statement in _SCHEMA.split(";\n"):
                     self.run(statement)
-            # Version 3 is the same on PostgreSQL.
-            elif version not in (3, SCHEMA_VERSION):
+            elif version in (3, 4):
+                self.run(f"SET LOCAL search_path TO {self._schema}")
+                for statement in _FROM_4.split(";\n"):
+                    self.run(statement)
+            elif version != SCHEMA_VERSION:
                 raise DamagedStore(f"the space {self._space} is stored in version {version}")
             if version != SCHEMA_VERSION:
                 quoted = f"holdfast {SCHEMA_VERSION} {self._space}".replace("'", "''")

@@ -94,7 +94,8 @@ CREATE TABLE blob_store (
   hash TEXT NOT NULL PRIMARY KEY,
   data BLOB NOT NULL,
   content_type TEXT NOT NULL,
-  size INTEGER NOT NULL
+  size INTEGER NOT NULL,
+  put_at TEXT NOT NULL DEFAULT ''
 );
 INSERT INTO branch (name, created_at) VALUES ('', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));
 """
@@ -108,6 +109,12 @@ _FROM_3 = (
     'INSERT INTO commit_4 SELECT * FROM "commit"',
     'DROP TABLE "commit"',
     'ALTER TABLE commit_4 RENAME TO "commit"',
+)
+
+# Version 4 did not know when a blob was put. None was put later than now.
+_FROM_4 = (
+    "ALTER TABLE blob_store ADD COLUMN put_at TEXT NOT NULL DEFAULT ''",
+    "UPDATE blob_store SET put_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
 )
 
 _PRAGMAS = (
@@ -205,8 +212,8 @@ class SqliteDatabase:
                     # Whoever began to make it died before there were tables.
                     raise self._missing()
                 self._run_all(_SCHEMA.split(";\n"))
-            elif version == 3:
-                self._run_all(_FROM_3)
+            elif version in (3, 4):
+                self._run_all((*_FROM_3, *_FROM_4) if version == 3 else _FROM_4)
             elif version != SCHEMA_VERSION:
                 raise DamagedStore(
                     f"{self.path} is not a store of version {SCHEMA_VERSION}",

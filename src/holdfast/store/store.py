@@ -27,6 +27,7 @@ from holdfast.store.model import (
     Branch,
     CommitKey,
     Document,
+    Guard,
     State,
     name_problem,
     text_problem,
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from holdfast.store.verify import Report
 
 Made = TypeVar("Made")
+
+BLOB_GRACE_SECONDS = 3_600.0
+"""How long a blob may wait for the commit that names it."""
 
 
 class Store:
@@ -74,7 +78,9 @@ class Store:
 
     # writing
 
-    def transact(self, session: str, commit: Mapping[str, Any]) -> Applied:
+    def transact(
+        self, session: str, commit: Mapping[str, Any], guard: Guard | None = None
+    ) -> Applied:
         """Land a commit (the wire's object), or raise why not. When this returns it is durable."""
         engine, by = self.engine, SessionId(session)
         parsed = engine.parse(by, commit)
@@ -86,7 +92,7 @@ class Store:
                 self._reader.release()
             if refusal is not None:
                 raise refusal
-        answer = self._group.do(engine.prepare(by, commit, parsed))
+        answer = self._group.do(engine.prepare(by, commit, parsed, guard))
         if isinstance(answer, StoreError):
             raise answer
         return answer
@@ -96,6 +102,7 @@ class Store:
         session: str,
         commit: Mapping[str, Any],
         tell: Callable[[Applied | StoreError], None],
+        guard: Guard | None = None,
     ) -> None:
         """Queue a commit; `tell` is called from another thread once its fate is durable.
 
@@ -103,7 +110,7 @@ class Store:
         """
         by = SessionId(session)
         # Encoded before this returns: what the caller handed us is the caller's to change.
-        request = self.engine.prepare(by, commit, self.engine.parse(by, commit))
+        request = self.engine.prepare(by, commit, self.engine.parse(by, commit), guard)
 
         def told(fate: Applied | StoreError | BaseException) -> None:
             if isinstance(fate, BaseException) and not isinstance(fate, StoreError):
@@ -214,16 +221,19 @@ class Store:
         parent: str = MAIN,
         fork_seq: int | None = None,
         by: CommitKey | None = None,
+        guard: Guard | None = None,
     ) -> Branch:
         """Fork a branch. With `by` the fork is itself a commit."""
         at = None if fork_seq is None else Seq(fork_seq)
         return self._exclusively(
-            lambda: self.engine.create_branch(BranchName(name), BranchName(parent), at, by)
+            lambda: self.engine.create_branch(BranchName(name), BranchName(parent), at, by, guard)
         )
 
-    def delete_branch(self, name: str, by: CommitKey | None = None) -> Branch:
+    def delete_branch(
+        self, name: str, by: CommitKey | None = None, guard: Guard | None = None
+    ) -> Branch:
         """Close a branch to writes. With `by` the deletion is itself a commit."""
-        return self._exclusively(lambda: self.engine.delete_branch(BranchName(name), by))
+        return self._exclusively(lambda: self.engine.delete_branch(BranchName(name), by, guard))
 
     def diff(
         self,
@@ -340,9 +350,14 @@ class Store:
             tables, engine = self.engine.tables, self.engine
             return Verifier(tables, engine.encode, engine.decode, progress).run()
 
-    def collect_garbage(self, blobs: bool = False) -> Garbage:
-        """Rebuild what is derived, drop what nothing names, and give the room back."""
-        return self._exclusively(lambda: self.engine.collect_garbage(blobs))
+    def collect_garbage(
+        self, blobs: bool = False, grace_seconds: float = BLOB_GRACE_SECONDS
+    ) -> Garbage:
+        """Rebuild what is derived, drop what nothing names, and give the room back.
+
+        A blob that was put within the grace is kept: the commit that names it may be on its way.
+        """
+        return self._exclusively(lambda: self.engine.collect_garbage(blobs, grace_seconds))
 
     # blobs
 

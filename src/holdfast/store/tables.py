@@ -29,11 +29,12 @@ TABLES = (
     "snapshot",
 )
 
-SCHEMA_VERSION = 4
-"""The layout of the tables at rest. Tables of version 3 are brought up to date when opened.
+SCHEMA_VERSION = 5
+"""The layout of the tables at rest. Tables since version 3 are brought up to date when opened.
 
 3  seq revisions; documents and patches inline; no semantic hashes
 4  on SQLite the index of commit keys has localSeq first
+5  a blob says when it was last put
 """
 
 
@@ -438,11 +439,13 @@ class Tables:
 
     # blobs
 
-    def add_blob(self, hash: str, data: bytes, content_type: str) -> None:
+    def add_blob(self, hash: str, data: bytes, content_type: str, at: str) -> None:
+        # Whoever puts it again counts on it as much as the first, so it is young again.
         self._db.run(
-            "INSERT INTO blob_store (hash, data, content_type, size) VALUES ($1, $2, $3, $4) "
-            "ON CONFLICT (hash) DO NOTHING",
-            (hash, data, content_type, len(data)),
+            "INSERT INTO blob_store (hash, data, content_type, size, put_at) "
+            "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (hash) DO UPDATE "
+            "SET put_at = excluded.put_at WHERE blob_store.put_at < excluded.put_at",
+            (hash, data, content_type, len(data), at),
         )
 
     def blob(self, hash: str) -> tuple[bytes, str, int] | None:
@@ -453,6 +456,16 @@ class Tables:
 
     def blob_hashes(self) -> list[str]:
         return [row[0] for row in self._db.rows("SELECT hash FROM blob_store ORDER BY hash")]
+
+    def blobs_put_until(self, at: str) -> list[str]:
+        found = self._db.rows(
+            "SELECT hash FROM blob_store WHERE put_at <> '' AND put_at <= $1 ORDER BY hash", (at,)
+        )
+        return [row[0] for row in found]
+
+    def date_blobs(self, at: str) -> None:
+        """Blobs of unknown age are as old as this. Only an older version leaves such behind."""
+        self._db.run("UPDATE blob_store SET put_at = $1 WHERE put_at = ''", (at,))
 
     def drop_blobs(self, hashes: Iterable[str]) -> None:
         self._db.run_many("DELETE FROM blob_store WHERE hash = $1", [(h,) for h in hashes])

@@ -121,6 +121,7 @@ def read_in(
     encode: Callable[[Any], str],
     decode: Callable[[str], Any],
     blob_hash: Callable[[bytes], str],
+    now: str,
 ) -> int:
     """Fill an empty space from an export, inside the caller's transaction; how many commits.
 
@@ -145,7 +146,9 @@ def read_in(
                     _check_end(line.end, count, digest.hexdigest())
                     ended = True
                     continue
-                commits += _write_line(tables, line, commits, branches, decode, encode, blob_hash)
+                commits += _write_line(
+                    tables, line, commits, branches, decode, encode, blob_hash, now
+                )
         except InvalidExport:
             raise
         except RecursionError:
@@ -191,6 +194,7 @@ def _write_line(
     decode: Callable[[str], Any],
     encode: Callable[[Any], str],
     blob_hash: Callable[[bytes], str],
+    now: str,
 ) -> int:
     if sum(part is not None for part in (line.branch, line.blob, line.commit)) != 1:
         raise InvalidExport("a line is one branch, one commit, one blob, or the end")
@@ -204,7 +208,7 @@ def _write_line(
         data = b64decode(line.blob.data, validate=True)
         if blob_hash(data) != line.blob.hash:
             raise InvalidExport(f"the bytes of blob {line.blob.hash} hash to something else")
-        tables.add_blob(line.blob.hash, data, line.blob.content_type)
+        tables.add_blob(line.blob.hash, data, line.blob.content_type, now)
     elif line.commit is not None:
         c = line.commit
         if c.seq != before + 1:

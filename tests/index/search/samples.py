@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from holdfast.files.snapshot import Entry, Stat
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
 from holdfast.index.generation import PreparedFile
-from holdfast.index.prepare import Job, prepare_with_vectors
+from holdfast.index.prepare import Extract, Job, prepare_with_vectors
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.segments import Gathering, prepared_segment
 from tests.index import double
@@ -17,9 +17,9 @@ from tests.index import double
 PROVIDER = HashedEmbedding()
 
 
-def prepared(path: str, text: str) -> PreparedFile:
+def prepared(path: str, text: str, extract: Extract = double.extract) -> PreparedFile:
     entry = Entry(Stat(len(text), 1, 1), f"digest of {text}")
-    return prepare_with_vectors(Job(path, text.encode(), entry), double.extract, PROVIDER)
+    return prepare_with_vectors(Job(path, text.encode(), entry), extract, PROVIDER)
 
 
 def corpus_of(files: Mapping[str, PreparedFile]) -> Corpus:

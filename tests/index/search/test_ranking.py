@@ -16,6 +16,7 @@ from holdfast.index.embedding.hashed import DIMENSION
 from holdfast.index.freshness import Overlay
 from holdfast.index.generation import Backend, PreparedFile
 from holdfast.index.postgres import PostgresBackend
+from holdfast.index.prepare import extract_facts
 from holdfast.index.search.candidates import Found, find
 from holdfast.index.search.weights import SIGNALS, WEIGHTS, Weights
 from holdfast.index.sqlite import SqliteBackend
@@ -241,6 +242,20 @@ def test_tests_come_after_code_unless_they_are_asked_for(backend: Backend) -> No
     assert paths(ask(backend, "cart total"))[0] == "shop/cart.py"
     held = ask(backend, "cart total").hits[-1]
     assert held.signals["role"] == WEIGHTS.roles.test
+    asked = ask(backend, "tests of the cart total")
+    assert all(hit.signals["role"] == 1.0 for hit in asked.hits)
+
+
+@pytest.mark.shows("SEARCH-SIGNAL-TESTS-INSIDE")
+def test_a_test_among_code_comes_after_it_unless_asked_for(backend: Backend) -> None:
+    text = (
+        "pub fn cart_total(x: u32) -> u32 { x }\n\n#[test]\n"
+        "fn cart_total_of_carts() { let cart_total = cart_total(cart_total(1)); }\n"
+    )
+    publish(backend, {"shop/cart.rs": prepared("shop/cart.rs", text, extract_facts)})
+    first, second = ask(backend, "cart total of carts").hits
+    assert first.chunk.start_line == 1
+    assert second.signals["role"] == WEIGHTS.roles.test
     asked = ask(backend, "tests of the cart total")
     assert all(hit.signals["role"] == 1.0 for hit in asked.hits)
 

@@ -105,12 +105,16 @@ def test_files_added_together_are_as_if_added_one_by_one(groups: list[list[list[
 
 
 @pytest.mark.shows("SEARCH-SEGMENT-TWIN")
-@given(chunks, st.sampled_from(["p", "pa", "lo", "s", "=", "z", ""]))
+@given(chunks, st.sampled_from(["p", "pa", "lo", "load", "total", "s", "=", "z", ""]))
 def test_a_prefix_is_one_run_of_entries(fields: list[Fields], prefix: str) -> None:
     segment = made(fields)
-    low, high = segment.entries_of_prefix(prefix)
+    low, own, high = segment.entries_of_prefix(prefix)
     expected = [t for t in segment.terms if t.startswith(prefix)]
     assert high - low == sum(b - a for a, b in map(segment.entries, expected))
+    if prefix in segment.terms:
+        assert (low, own) == segment.entries(prefix), "the term itself comes first"
+    else:
+        assert own == low
 
 
 @pytest.mark.shows("SEARCH-SEGMENT-FORMAT")

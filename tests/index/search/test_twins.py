@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.embedding.hashed import DIMENSION
 from holdfast.index.generation import PreparedFile
-from holdfast.index.search import candidates, fuse, preview, results, signals
+from holdfast.index.search import candidates, folding, fuse, preview, results, signals
 from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.understand import understand
 from holdfast.index.segments import Gathering
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import search_code
@@ -119,6 +120,86 @@ def test_the_best_rows_are_those_of_a_sort(scores: list[float], limit: int, rand
     random.shuffle(ties)
     given_ = np.array(scores), np.array(ties)
     assert fuse.best_rows(*given_, limit, 0.1).tolist() == [*plain.best_rows(*given_, limit, 0.1)]
+
+
+@given(
+    st.integers(0, 2**32),
+    st.integers(4_000, 9_000),
+    st.integers(1, 900),
+    st.sampled_from([2, 9, 500, 10**6]),
+)
+@settings(max_examples=40, deadline=None)
+def test_the_best_of_many_rows_are_those_of_a_sort(
+    seed: int, rows: int, limit: int, levels: int
+) -> None:
+    random = np.random.default_rng(seed)
+    scores = random.integers(0, levels, rows) / levels
+    scores[random.random(rows) < random.random()] = 0.0
+    given_ = scores.astype(np.float32), random.permutation(rows)
+    assert fuse.best_rows(*given_, limit, 0.1).tolist() == [*plain.best_rows(*given_, limit, 0.1)]
+
+
+SCORES = st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.4, 0.5, 0.8, 1.0, 1.5])
+
+
+@given(
+    candidates=st.lists(st.tuples(SCORES, st.integers(0, 5)), min_size=1, max_size=40),
+    wanted=st.integers(1, 45),
+    repeat=st.sampled_from([0.5, 0.8, 1.0]),
+    duplicate=st.sampled_from([0.4, 0.5, 1.0]),
+    random=st.randoms(use_true_random=False),
+)
+def test_places_are_given_as_if_each_time_the_best_left_were_looked_for(
+    candidates: list[tuple[float, int]],
+    wanted: int,
+    repeat: float,
+    duplicate: float,
+    random: Any,
+) -> None:
+    count = len(candidates)
+    ties = list(range(count))
+    random.shuffle(ties)
+    pairs = [(random.randrange(count), random.randrange(count)) for _ in range(count // 2)]
+    alike = {pair for one, other in pairs if one != other for pair in ((one, other), (other, one))}
+    given_ = (
+        np.array([score for score, _ in candidates]),
+        np.array([file for _, file in candidates]),
+        np.array(ties),
+        wanted,
+        repeat,
+        duplicate,
+        sorted(alike),
+    )
+    assert fuse.give_places(*given_) == plain.give_places(*given_)
+
+
+LINES = st.lists(
+    st.lists(
+        st.sampled_from(
+            ["load_file", "loadFile", "lo_ad", "Files", "reload", "größe", "x1", "файл_load", "²"]
+        ),
+        max_size=5,
+    ).map(" (".join),
+    max_size=12,
+)
+
+
+@given(LINES, st.sampled_from(["load a file", "file größe", "loadfile", "lo"]))
+def test_lines_are_worth_what_their_words_are(lines: list[str], query: str) -> None:
+    asked = preview.Asked.by(understand(query))
+    given_ = "\n".join([*lines, "end"]), [*lines, "end"], 1, asked
+    assert preview._scores(*given_) == plain.line_scores(*given_)
+
+
+TEXTS = st.lists(
+    st.tuples(st.sampled_from("abc"), st.integers(0, 60), st.sampled_from(["", " ", "\n\n\t"])),
+    max_size=8,
+).map(lambda parts: "".join(letter * many + space for letter, many, space in parts))
+
+
+@given(st.lists(TEXTS, max_size=8))
+def test_texts_fold_as_if_each_were_held_against_all_before_it(texts: list[str]) -> None:
+    assert folding.folded(texts) == plain.folded(texts)
 
 
 # A corpus that follows from the one before.

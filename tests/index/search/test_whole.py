@@ -87,11 +87,10 @@ def test_a_file_counts_by_the_words_of_all_its_chunks(
     occurrences = []
     expected = [0.0, 0.0, 0.0]
     for entries, asked in words:
-        rows = np.array([row for row, _ in entries], dtype=np.int64)
-        values = np.array([value for _, value in entries], dtype=np.float32)
         nothing: Any = np.empty(0)
-        occurrences.append(Occurrences(rows, nothing, nothing, nothing, values, 1.0, asked))
         sums = [sum(v for r, v in entries if file_of[r] == file) for file in range(3)]
+        in_files = np.array(sums, dtype=np.float64)
+        occurrences.append(Occurrences(nothing, nothing, nothing, in_files, 1.0, asked))
         weight = asked * idf(3, sum(total > 0 for total in sums))
         for file, total in enumerate(sums):
             often = total / norms[file]

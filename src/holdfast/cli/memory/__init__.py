@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import watching
 from holdfast.cli.failures import Refused
-from holdfast.cli.memory import branches, documents, keeping
+from holdfast.cli.memory import arguments, branches, documents, keeping
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
@@ -109,6 +109,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     sub = verb("gc", keeping.gc, "rebuild what is derived and give room back")
     sub.add_argument("--blobs", action="store_true", help="also drop blobs that nothing names")
+    sub.add_argument(
+        "--grace",
+        type=arguments.seconds,
+        default=3_600.0,
+        metavar="SECONDS",
+        help="keep blobs put within so many seconds: a commit may be about to name them "
+        "(default: 3600)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

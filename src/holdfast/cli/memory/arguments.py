@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -31,3 +33,14 @@ def json_argument(text: str) -> Any:
         raise UsageError(
             f"{where} is not JSON: {error}", hint="""quote strings twice, e.g. '"text"'"""
         ) from None
+
+
+def seconds(text: str) -> float:
+    """A length of time, for an option."""
+    try:
+        length = float(text)
+    except ValueError:
+        length = -1.0
+    if length < 0 or not math.isfinite(length):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+    return length

@@ -132,7 +132,7 @@ def verify(store: Store, args: argparse.Namespace, app: App) -> int:
 
 
 def gc(store: Store, args: argparse.Namespace, app: App) -> int:
-    done = store.collect_garbage(args.blobs)
+    done = store.collect_garbage(args.blobs, args.grace)
     facts = {
         "snapshotsBefore": done.snapshots_before,
         "snapshotsAfter": done.snapshots_after,

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts import Call
+from holdfast.index.languages.shellmending import mended
 from holdfast.index.rules import definition
 from holdfast.index.walk import Language, Walk
 
@@ -21,7 +22,7 @@ def _command(walk: Walk, node: Node) -> None:
     if name in ("source", ".") and argument:
         path = _HERE.sub("./", argument).strip("\"'")
         walk.imported(node.start_point[0] + 1, path, "*", "")
-    elif re.fullmatch(r"[\w:.+-]+", name):
+    elif re.fullmatch(r"[\w:.+-]+", name) and name != ":":
         # Names of functions may hold dashes and colons, so they are not read as chains.
         line = node.start_point[0] + 1
         arity = len(node.children_by_field_name("argument"))
@@ -48,4 +49,5 @@ LANGUAGE = Language(
     },
     line_comments=("#",),
     block_comments=False,
+    mend=mended,
 )

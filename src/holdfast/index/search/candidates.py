@@ -8,7 +8,7 @@ read from the backend.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +22,7 @@ from holdfast.index.search.leaders import HEADERS, is_brief, is_head, led_by_fun
 from holdfast.index.search.lexical import rank_lexical
 from holdfast.index.search.overlay import corpus_with, fresh_chunk
 from holdfast.index.search.roles import Role, role_of
+from holdfast.index.search.segment import KINDS, TEST_KIND
 from holdfast.index.search.signals import agreements, definitions, stem_matches
 from holdfast.index.search.understand import Question, understand
 from holdfast.index.search.weights import WEIGHTS, Weights
@@ -102,10 +103,28 @@ def find(
     refs = ranked.refs(shown)
     stored = reader.chunks([ref for ref in refs if ref[0] >= 0])
     hits = []
-    for (_, score), ref, signals in zip(places, refs, ranked.signals_of(shown), strict=True):
+    for (candidate, score), ref in zip(places, refs, strict=True):
         chunk = stored[ref] if ref[0] >= 0 else fresh_chunk(overlay, ref)
-        hits.append(Hit(chunk, score, signals))
+        hits.append(Hit(chunk, score, _Signals(ranked.signals, candidate)))
     return Found(hits, question, failures, len(ranked.rows))
+
+
+class _Signals(Mapping[str, float]):
+    """Every signal of one candidate, by name. Looked up when asked for, which is seldom."""
+
+    __slots__ = ("_candidate", "_of_all")
+
+    def __init__(self, of_all: Mapping[str, Floats], candidate: int) -> None:
+        self._of_all, self._candidate = of_all, candidate
+
+    def __getitem__(self, name: str) -> float:
+        return float(self._of_all[name][self._candidate])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._of_all)
+
+    def __len__(self) -> int:
+        return len(self._of_all)
 
 
 class _Ranking:
@@ -135,14 +154,6 @@ class _Ranking:
         files, ordinals = corpus.file_of[rows].tolist(), corpus.ordinals[rows].tolist()
         return [(corpus.files[f].number, o) for f, o in zip(files, ordinals, strict=True)]
 
-    def signals_of(self, candidates: Sequence[int]) -> list[dict[str, float]]:
-        """Every signal of each candidate, by name."""
-        if not candidates:
-            return []
-        names = list(self.signals)
-        columns = [values[candidates].tolist() for values in self.signals.values()]
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
     def places(self, wanted: int) -> list[tuple[int, float]]:
         import numpy as np
 
@@ -150,8 +161,8 @@ class _Ranking:
         if not corpus.chunks:
             self.rows = np.empty(0, np.int64)
             return []
-        lexical = rank_lexical(question, corpus, weights)
         limit = max(CANDIDATES_MIN, wanted * 4)
+        lexical = rank_lexical(question, corpus, weights)
         by_words = self._best(lexical.scores, limit, 0.0)
         by_meaning = np.empty(0, np.int64)
         near = np.empty(0, np.float32)
@@ -201,6 +212,8 @@ class _Ranking:
         held = _Held(weights, question)
         signals["role"] = np.array([held[role_of(path)] for path in paths])[of_files]
         kinds = corpus.kinds[rows]
+        among_code = kinds == KINDS.index(TEST_KIND)
+        signals["role"][among_code] = np.minimum(signals["role"][among_code], held["test"])
         signals["head"], signals["brief"] = np.ones((2, len(rows)))
         if question.kind != "symbol":
             in_header = np.array([path.endswith(HEADERS) for path in paths])[of_files]

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from holdfast.index.search.callables import Callables
+from holdfast.index.search.columns import columns, products
 from holdfast.index.search.fields import FIELDS, Field
 from holdfast.index.search.segment import Segment, in_words
 
@@ -251,7 +252,7 @@ class Corpus:
 
         if known is None and self._asked <= ASKED_BEFORE_TABLE:
             lengths = self.lengths.reshape(-1)
-            return lambda rows, fields: worths(lengths[rows * FIELDS + fields], fields)
+            return lambda rows, fields: worths(lengths.take(rows * FIELDS + fields), fields)
         if known is None:
             known = worths(self.lengths, slice(None)).reshape(-1)
             with self._lock:
@@ -259,29 +260,45 @@ class Corpus:
                     self._norms.clear()
                 self._norms[key] = known
         table = known
-        return lambda rows, fields: table[rows * FIELDS + fields]
+        return lambda rows, fields: table.take(rows * FIELDS + fields)
 
-    def entries(
+    def entries(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Rows that count, and fields with counts, where a term stands."""
+        rows, packed, _ = self.runs(term)
+        return rows, packed
+
+    def runs(
         self, term: str, *, prefix: bool = False
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Rows that count, and fields with counts, where a term stands (or any that begins so)."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8], list[tuple[int, int]]]:
+        """The same, perhaps for all terms that begin so, in runs of entries.
+
+        Of each run it is said how many entries are those of the very term, which come first, and
+        how many there are.
+        """
         import numpy as np
 
-        rows, counts = [], []
+        rows, counts, runs = [], [], []
         for first, part in zip(self.firsts, self.parts, strict=True):
             segment = part.segment
-            low, high = segment.entries_of_prefix(term) if prefix else segment.entries(term)
+            if prefix:
+                low, own, high = segment.entries_of_prefix(term)
+            else:
+                low, high = segment.entries(term)
+                own = high
             if low < high:
                 at = np.add(segment.entry_rows[low:high], first, dtype=np.int64)
                 packed = segment.entry_counts[low:high]
+                before = own - low
                 if self.chunks < self.rows:
                     living = self.alive[at]
+                    before = int(np.count_nonzero(living[:before]))
                     at, packed = at[living], packed[living]
                 rows.append(at)
                 counts.append(packed)
+                runs.append((before, len(at)))
         if len(rows) == 1:
-            return rows[0], counts[0]
-        return _joined(rows, np.int64), _joined(counts, np.uint8)
+            return rows[0], counts[0], runs
+        return _joined(rows, np.int64), _joined(counts, np.uint8), runs
 
     @cached_property
     def central(self) -> NDArray[np.float32]:
@@ -319,7 +336,11 @@ class Corpus:
             segment = part.segment
             if segment.vectors.shape[1] == len(asked):
                 out = near[first : first + segment.rows]
-                _products(segment.vectors, asked, out)
+                blocks = columns.of(segment)
+                if blocks is not None:
+                    out[:] = products(blocks, asked)[: segment.rows]
+                else:
+                    _products(segment.vectors, asked, out)
                 out *= segment.scales
         near *= scale
         return near

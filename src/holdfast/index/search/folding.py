@@ -8,15 +8,16 @@ have nearly the same trigrams.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from holdfast.index.search import trigrams
 
 ALIKE = 0.92
 """The share of trigrams that two texts have in common, of those either has."""
 CHARACTERS_MIN = 200
-BEGINNINGS, BEGINS_ALIKE = (80, 240), 40
-"""How much of a text is looked at for its first letters, more if need be, and how many of them."""
+LOOKED_AT, LOOK_ALIKE = (80, 240), 40
+"""How much of a text is looked at for its first letters, or its last ones, more if need be, and how
+many of them."""
 COMPARED_MAX = 40
 """How many texts are compared by trigrams; beyond, only what is the same is folded."""
 
@@ -40,25 +41,44 @@ def folded(texts: Sequence[str]) -> list[int]:
 def _same_words(texts: Sequence[str]) -> list[int]:
     """For each text, the first one that differs from it in white space only."""
     places = list(range(len(texts)))
-    # The same words begin alike, which is quickly seen; few other texts do.
-    alike: dict[str, list[int]] = {}
-    for i, text in enumerate(texts):
-        alike.setdefault(_first_letters(text), []).append(i)
-    for some in alike.values():
-        if len(some) > 1:
-            by_words: dict[str, int] = {}
-            for i in some:
-                places[i] = by_words.setdefault("".join(texts[i].split()), i)
+    # The same words begin and end alike, which is quickly seen; few other texts do.
+    groups: Iterable[list[int]] = (places[:],)
+    for look in (_first_letters, _last_letters, _letters):
+        groups = [alike for some in groups for alike in _by(look, texts, some)]
+    for same in groups:
+        for place in same:
+            places[place] = same[0]
     return places
+
+
+def _by(look: Callable[[str], str], texts: Sequence[str], places: list[int]) -> list[list[int]]:
+    """Places of texts that look the same, where there is more than one."""
+    groups: dict[str, list[int]] = {}
+    for place in places:
+        groups.setdefault(look(texts[place]), []).append(place)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _letters(text: str) -> str:
+    return "".join(text.split())
 
 
 def _first_letters(text: str) -> str:
     begins = ""
-    for size in (*BEGINNINGS, len(text)):
-        begins = "".join(text[:size].split())
-        if len(begins) >= BEGINS_ALIKE:
+    for size in (*LOOKED_AT, len(text)):
+        begins = _letters(text[:size])
+        if len(begins) >= LOOK_ALIKE:
             break
-    return begins[:BEGINS_ALIKE]
+    return begins[:LOOK_ALIKE]
+
+
+def _last_letters(text: str) -> str:
+    ends = ""
+    for size in (*LOOKED_AT, len(text)):
+        ends = _letters(text[-size:])
+        if len(ends) >= LOOK_ALIKE:
+            break
+    return ends[-LOOK_ALIKE:]
 
 
 def _alike(texts: Sequence[str]) -> set[tuple[int, int]]:

@@ -8,9 +8,10 @@ near, it is the beginning.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from holdfast.index.search.regex import LineMatch, lines_of
 from holdfast.index.search.terms import WORD, terms_of
@@ -54,20 +55,8 @@ class Asked:
         return tuple(found)
 
     @cached_property
-    def held(self) -> _AskedTerms:
-        """Which of these terms a word has."""
-        return _AskedTerms(self.worth)
-
-
-class _AskedTerms(dict[str, tuple[str, ...]]):
-    """The asked terms of a word, found out once for each word."""
-
-    def __init__(self, asked: Container[str]) -> None:
-        self._asked = asked
-
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        found = self[word] = tuple([term for term in terms_of(word) if term in self._asked])
-        return found
+    def terms(self) -> frozenset[str]:
+        return frozenset(self.worth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +122,23 @@ def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> l
     if not asked.worth:
         return scores
     met: set[str] = set()
-    held = asked.held
+    wanted = asked.terms
+    words_of: Callable[[str], list[str]] = WORD.findall
+    if text.isascii():
+        lines, words_of = text.encode().translate(_SPACED).decode().split("\n"), str.split
     for i in _may_hold(text, asked.beginnings):
-        here = {term for word in WORD.findall(lines[i]) for term in held[word]}
+        here = wanted.intersection(chain.from_iterable(map(terms_of, words_of(lines[i]))))
         for term in here:
             scores[i] += asked.worth[term] * (0.5 if term in met else 1.0)
         met |= here
     return scores
+
+
+_SPACED = bytes(c if chr(c).isalnum() or chr(c) in "_\n" else ord(" ") for c in range(128)) + bytes(
+    128
+)
+"""Spaces for whatever is no part of a word: what is left between them are the words, and to split
+a text at spaces is quicker than a pattern is."""
 
 
 def _may_hold(text: str, beginnings: Iterable[str]) -> list[int]:

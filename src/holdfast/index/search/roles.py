@@ -22,48 +22,61 @@ Role = Literal[
     "declaration",
     "barrel",
     "build",
+    "data",
 ]
 
 _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "vendored",
         re.compile(
-            r"(?:^|/)(?:vendor|vendored|_vendor|third[_-]?party|node_modules|external|deps)/"
+            r"(?:^|/)(?i:vendor|vendored|_vendor|third[_-]?party|node_modules|external|deps|"
+            r"bower_components|Pods|Carthage)/"
         ),
     ),
     (
         "generated",
         re.compile(
-            r"(?:^|/)(?:dist|coverage|\.next|generated|__generated__)/|^(?:build|out|gen)/"
-            r"|\.min\.(?:js|css)\Z|[._-](?:pb2?|generated|gen|g)\.\w+\Z|_pb2(?:_grpc)?\.py\Z"
+            # `Build/` is as likely to be written by hand.
+            r"(?:^|/)(?:dist|coverage|\.next|(?i:generated|__generated__|autogen))/"
+            r"|^(?:build|out|gen)/|\.min\.(?:js|css)\Z|\.bundle\.js\Z"
+            r"|[._-](?:pb2?|gen|(?i:generated|designer))\.\w+\Z|_pb2(?:_grpc)?\.py\Z"
+            r"|\.g(?:\.i)?\.(?:cs|dart|ts|kt|py)\Z"
+            r"|(?:^|/)(?:zz_generated|moc_|qrc_|ui_)[^/]*\.\w+\Z"
+            # What autotools leave behind.
+            r"|(?:^|/)(?:configure|aclocal\.m4|ltmain\.sh|libtool|missing|depcomp|install-sh|"
+            r"mkinstalldirs|config\.(?:guess|sub)|test-driver|ylwrap|compile|Makefile\.in)\Z"
         ),
     ),
     (
         "test",
         re.compile(
-            r"(?:^|/)(?:tests?|__tests__|spec|specs|testing|testdata|test_data|fixtures?|__mocks__|"
-            r"mocks?|e2e|unittests?|[\w.-]*[._-]tests?|[A-Z]\w*Tests?)/"
-            r"|(?:^|/)(?:test_|conftest\.)[^/]*\Z|[._-](?:test|tests|spec|e2e)\.\w+\Z"
+            r"(?:^|/)(?i:tests?|__tests__|spec|specs|testing|testdata|fixtures?|__mocks__|mocks?|"
+            r"__snapshots__|e2e|cypress|unittests?|[\w.-]*[._-]tests?|"
+            r"test[_-]?(?:data|utils?|helpers?|support|cases?|files|suites?|kit|lib|examples?))/"
+            r"|(?:^|/)[\w.-]*[a-z]Tests?/|(?:^|/)src/\w*Test\w*/|^t/"
+            r"|(?:^|/)(?:test[_-]|conftest\.)[^/]*\Z|[._-](?i:test|tests|spec|e2e)\.\w+\Z"
             r"|(?:Tests?|Spec|IT|TestCase)\.(?:java|kt|scala|cs|swift|php|groovy|hs|cpp|cc|m)\Z"
-            r"|(?:^|/)(?:src/)?(?:test|androidTest|commonTest|jvmTest)/"
+            r"|\.(?:test|snap)\Z"
         ),
     ),
     (
         "benchmark",
-        re.compile(r"(?:^|/)(?:bench|benches|benchmarks?|perf)/|[._-]bench(?:mark)?s?\.\w+\Z"),
+        re.compile(
+            r"(?:^|/)(?i:bench|benches|benchmarks?|perf|jmh)/|[._-](?i:bench(?:mark)?s?)\.\w+\Z"
+        ),
     ),
     (
         "example",
         re.compile(
-            r"(?:^|/)(?:examples?|_examples?|samples?|demos?|tutorials?|docs_src|playground|"
-            r"sandbox|cookbook|recipes|snippets)/"
+            r"(?:^|/)(?i:examples?|_examples?|samples?|demos?|tutorials?|docs_src|playground|"
+            r"sandbox|cookbook|recipes|snippets)/|\.stories\.\w+\Z"
         ),
     ),
     (
         "document",
         re.compile(
-            r"(?:^|/)(?:docs?|documentation|guides?)/|^(?:website|site|man)/"
-            r"|\.(?:md|mdx|markdown|rst|adoc|txt|org)\Z"
+            r"(?:^|/)(?i:docs?|documentation|guides?)/|^(?:website|site|man)/"
+            r"|\.(?i:md|mdx|markdown|rst|adoc|txt|org|[1-8]|pod|texi(?:nfo)?)\Z"
             r"|(?:^|/)(?i:readme|changelog|changes|news|licen[sc]e|authors|copying|contributors)\Z",
         ),
     ),
@@ -78,11 +91,20 @@ _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "build",
         re.compile(
-            r"^(?:\.github|\.circleci|ci|scripts?|tools?|cmake|docker|packaging|hack)/"
+            r"^(?:\.github|\.circleci|ci|scripts?|tools?|cmake|docker|packaging|hack|debian)/"
             r"|(?:^|/)(?:setup\.(?:py|cfg)|Makefile|CMakeLists\.txt|Dockerfile|Rakefile|"
             r"gulpfile|Gruntfile|build\.\w+|[\w.-]+\.(?:config|conf)\.[cm]?[jt]s|"
             r"package\.json|tsconfig[\w.]*\.json|pyproject\.toml|Cargo\.toml|pom\.xml)\Z"
-            r"|\.(?:ya?ml|toml|json|lock|ini|cfg|gradle(?:\.kts)?|cmake)\Z"
+            r"|(?:^|/)project/\w+\.scala\Z"
+            r"|\.(?:ya?ml|toml|json|lock|ini|cfg|gradle(?:\.kts)?|cmake|sbt|m4|ac|am|in|"
+            r"csproj|vcxproj|vcproj|sln|props|targets|podspec|gemspec|cabal|rockspec|spec)\Z"
+        ),
+    ),
+    (
+        "data",
+        re.compile(
+            r"(?:^|/)(?i:locales?|translations?)/"
+            r"|\.(?i:xml|xsd|xsl|resx|xlf|xliff|po|pot|strings|plist|svg|csv|tsv|map|filters)\Z"
         ),
     ),
     (

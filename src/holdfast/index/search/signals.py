@@ -114,26 +114,22 @@ def agreements(lexical: Lexical, corpus: Corpus, rows: Rows) -> dict[str, Floats
     found = np.zeros((FIELDS, len(rows)))
     matched = np.zeros((FIELDS, len(rows)))
     anywhere = np.zeros(len(rows))
-    in_file = np.zeros(len(corpus.files) + 1)
+    in_file = np.zeros(len(corpus.files))
+    here = np.empty((FIELDS, len(rows)))
     total = 0.0
     for word in lexical.occurrences:
         total += word.weight
-        here = np.zeros((FIELDS, len(rows)))
-        at = place[word.rows]
-        near = np.flatnonzero(at >= 0)
-        worths = word.worths[near]
-        # The best form last, so that it is the one that stays.
-        order = np.argsort(worths, kind="stable")
-        near = near[order]
-        here[word.fields[near], at[near]] = worths[order]
+        at = place.take(word.rows)
+        # From the last on, so that the form that counts most is the one that stays.
+        near = np.flatnonzero(at >= 0)[::-1]
+        here.fill(0.0)
+        here.reshape(-1)[word.fields[near] * np.int64(len(rows)) + at[near]] = word.worths[near]
         here[Field.CALL] = 0.0
-        found += word.weight * here
         matched += here
-        anywhere += word.weight * here.max(axis=0)
-        flags = np.zeros(len(corpus.files) + 1)
-        called = word.fields == Field.CALL
-        flags[corpus.file_of[word.rows[~called] if called.any() else word.rows]] = 1.0
-        in_file += word.weight * flags
+        here *= word.weight
+        found += here
+        anywhere += here.max(axis=0)
+        in_file += word.weight * (word.in_files > 0)
     total = total or 1.0
     lengths = np.maximum(corpus.lengths[rows].T, 1)
     share = found / total

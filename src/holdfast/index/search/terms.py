@@ -144,9 +144,8 @@ class _Memo(dict[str, tuple[str, ...]]):
 _memo = _Memo()
 
 
-def terms_of(word: str) -> tuple[str, ...]:
-    """The same as `split`, remembered."""
-    return _memo[word]
+terms_of = _memo.__getitem__
+"""The same as `split`, remembered."""
 
 
 def terms(text: str) -> list[str]:

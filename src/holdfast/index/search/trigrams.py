@@ -85,7 +85,7 @@ def signatures(texts: Sequence[str]) -> bytes:
     firsts = np.arange(len(texts), dtype=np.uint32) * np.uint32(BITS)
     places += np.repeat(firsts, lengths)[: len(places)]
     bits = np.zeros(len(texts) * BITS, dtype=np.bool_)
-    bits[places] = True
+    bits[places.astype(np.intp)] = True  # numpy is slow at turning smaller numbers into these
     return np.packbits(bits).tobytes()
 
 

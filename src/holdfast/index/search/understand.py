@@ -228,6 +228,7 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ("legacy", re.compile(r"\b(?:legacy|deprecated|compat(?:ibility)?|polyfills?)\b")),
     ("benchmark", re.compile(r"\b(?:bench(?:mark)?s?|performance tests?)\b")),
     ("declaration", re.compile(r"\b(?:type declarations?|typings?|stubs?|\.d\.ts|pyi)\b")),
+    ("data", re.compile(r"\b(?:xml|xsd|svg|csv|locales?|translations?|resource files?)\b")),
     ("build", re.compile(r"\b(?:build|packag\w+|install\w*|ci|workflow|makefile|cmake|docker)\b")),
 )
 JOINED_MAX = 4

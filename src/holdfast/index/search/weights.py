@@ -72,6 +72,7 @@ class Held:
     declaration: float = 0.7
     barrel: float = 0.95
     build: float = 0.8
+    data: float = 0.5
 
     def of(self, role: Role) -> float:
         share: float = getattr(self, role, 1.0)

@@ -35,13 +35,11 @@ def by_words(lexical: Lexical, corpus: Corpus, files: Numbers) -> Floats:
     """BM25 of some files, each as one text, from 0 to 1 for the best of them."""
     import numpy as np
 
-    total = len(corpus.files)
     scores = np.zeros(len(files))
-    norms = corpus.file_norms
+    norms = corpus.file_norms[files]
     for word in lexical.occurrences:
-        of_files = np.bincount(corpus.file_of[word.rows], weights=word.values, minlength=total)
-        weight = word.asked * idf(corpus.filled, int(np.count_nonzero(of_files)))
-        frequency = of_files[files] / norms[files]
+        weight = word.asked * idf(corpus.filled, int(np.count_nonzero(word.in_files)))
+        frequency = word.in_files[files] / norms
         scores += weight * (frequency / (frequency + SATURATION))
     best = float(scores.max(initial=0.0))
     return scores / best if best > 0 else scores
@@ -59,11 +57,13 @@ def by_meaning(
 
     of = np.full(len(corpus.files) + 1, -1, dtype=np.int64)
     of[files] = np.arange(len(files))
-    rows = np.flatnonzero(of[corpus.file_of] >= 0)
-    own = near[rows] if corpus.exhaustive else corpus.nearness_of(vector, rows)
+    places = of.take(corpus.file_of)
+    rows = np.flatnonzero(places >= 0)
+    places = places.take(rows)
+    own = near.take(rows) if corpus.exhaustive else corpus.nearness_of(vector, rows)
     squares = np.square(np.maximum(own, 0), dtype=np.float64)
-    sums = np.bincount(of[corpus.file_of[rows]], weights=squares, minlength=len(files))
-    counts = np.bincount(of[corpus.file_of[rows]], minlength=len(files))
+    sums = np.bincount(places, weights=squares, minlength=len(files))
+    counts = np.bincount(places, minlength=len(files))
     nearness = np.sqrt(sums / np.maximum(counts, 1))
     # Of a few files the last may be nearly as good as the first: none is the mark.
     few = len(nearness) < CALIBRATED_ON

@@ -14,6 +14,7 @@ from holdfast.index.answers import Wire, hints
 from holdfast.index.code_index import CodeIndex, policy_of
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.facts import FileFacts, file_id
+from holdfast.index.freshness import Overlay, moved
 from holdfast.index.gate import Gate, Open
 from holdfast.index.generation import Reader
 from holdfast.index.links import LinkedProgram
@@ -121,14 +122,34 @@ def call_graph(
 
 
 def _walk(index: CodeIndex, gate: Open, reader: Reader, key: str, answer: GraphAnswer) -> None:
+    """Fill the answer; the last look serves if it is recent and no file of the answer moved."""
     root = gate.record.root
-    overlay = index.freshness.recent(root, reader.identity) or index.freshness.look(
+    recent = index.freshness.recent(root, reader.identity)
+    if recent is not None:
+        tried: GraphAnswer = {**answer}
+        _fill(index, root, reader, key, tried, recent)
+        if not moved(root, {key, *_files(tried)}, recent):
+            answer.update(tried)
+            return
+    overlay = index.freshness.look(
         root,
         reader,
         policy_of(gate.record.options),
         index.extract,
         index.provider if index.provider.local else None,
     )
+    _fill(index, root, reader, key, answer, overlay)
+
+
+def _files(answer: GraphAnswer) -> set[str]:
+    sites = (edge["site"] for edge in answer["edges"])
+    places = (*answer["nodes"], *(site for site in sites if isinstance(site, dict)))
+    return {str(place["file"]) for place in places}
+
+
+def _fill(
+    index: CodeIndex, root: str, reader: Reader, key: str, answer: GraphAnswer, overlay: Overlay
+) -> None:
     with index.programs.lock:
         program = index.programs.program(root, reader, overlay)
         facts = program.facts(key)

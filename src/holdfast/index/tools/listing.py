@@ -21,7 +21,7 @@ from holdfast.index.gate import (
     pass_gate,
 )
 from holdfast.index.proof import Proof, failed_probe
-from holdfast.index.record import Record
+from holdfast.index.record import Record, partial
 
 SECTIONS = ("Ready", "Indexing", "Requires Reindex", "Failed")
 EMPTY = (
@@ -64,6 +64,8 @@ def _row(index: CodeIndex, record: Record, proof: Proof | None) -> tuple[str, st
     match index.truly(gate):
         case Open(_, _, failure):
             said = ["completion-proof probe failed"] if failure else []
+            if partial(record):
+                said.append("partial: the limit of chunks was reached")
             left = record.unseen
             said += [f"{left.unreadable} parts unreadable"] if left.unreadable else []
             said += [f"{left.unnameable} names left out"] if left.unnameable else []

@@ -1,13 +1,15 @@
 """manage_index: create, reindex, sync, status, clear.
 
 The only tool that changes an index. `status` is a read like the others. Whatever goes wrong is an
-answer: this tool does not raise.
+answer: this tool raises only for a path that can be none.
 """
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from holdfast.errors import HoldfastError
 from holdfast.files.paths import canonical_root
@@ -40,6 +42,8 @@ from holdfast.index.tools.managing import (
     unseen_warnings,
 )
 from holdfast.index.tools.status import status
+
+_log = logging.getLogger("holdfast.index")
 
 ACTIONS: tuple[Action, ...] = ("create", "reindex", "sync", "status", "clear")
 
@@ -79,14 +83,30 @@ def manage_index(
             case "reindex":
                 return create(index, request, whole=True, finished=finished)
             case "sync":
-                return _sync(index, request)
+                return _of_its_root(index, request, _sync)
             case "status":
-                return status(index, request)
+                return _of_its_root(index, request, status)
             case "clear":
                 return _clear(index, request)
     except HoldfastError as error:
         hint = f" ({error.hint})" if error.hint else ""
         return answered(request, request.path, "error", f"{_doing(action)}: {error}{hint}")
+    except OSError as error:
+        # What we keep could not be written: a full disk, a home that became read-only.
+        return answered(request, request.path, "error", f"{_doing(action)}: {error}")
+
+
+def _of_its_root(
+    index: CodeIndex, request: Request, act: Callable[[CodeIndex, Request], ManageAnswer]
+) -> ManageAnswer:
+    """Act on the root that governs a path: the nearest tracked one, as in every other tool."""
+    requested, record = index.governing(request.path)
+    if record is None or record.root == requested or not os.path.isdir(requested):
+        return act(index, request)
+    answer = act(index, replace(request, path=record.root))
+    answer["path"] = requested
+    answer["humanText"] = f"'{requested}' is part of '{record.root}'.\n{answer['humanText']}"
+    return answer
 
 
 def _doing(action: Action) -> str:
@@ -101,7 +121,8 @@ def _doing(action: Action) -> str:
 
 def watch(index: CodeIndex, root: str) -> None:
     """Keep a root in sync from now on; started by a lifecycle action, ended by clear or close."""
-    if root in index.watchers:
+    known = index.watchers.get(root)
+    if known is not None and known.running:
         return
     watcher = Watcher(root, lambda keys: _sync_quietly(index, root))
     index.watchers[root] = watcher
@@ -109,9 +130,15 @@ def watch(index: CodeIndex, root: str) -> None:
 
 
 def _sync_quietly(index: CodeIndex, root: str) -> None:
-    record = index.registry.find(root)
-    if record is not None and record.searchable:
-        manage_index(index, "sync", root)
+    try:
+        record = index.registry.find(root)
+        if record is not None and record.searchable:
+            answer = manage_index(index, "sync", root)
+            if answer["status"] == "error":
+                _log.warning("%s", answer["message"])
+    except Exception:
+        # Nobody waits for this, and the next change must find the watcher at its post.
+        _log.warning("could not sync %s", root, exc_info=True)
 
 
 def _sync(index: CodeIndex, request: Request) -> ManageAnswer:
@@ -219,14 +246,7 @@ def _clear(index: CodeIndex, request: Request) -> ManageAnswer:
     root = request.path
     record = index.registry.find(root)
     if record is None:
-        return answered(
-            request,
-            root,
-            "not_indexed",
-            f"'{root}' is not indexed; there is nothing to clear.",
-            reason="not_indexed",
-            create=manage_call("create", root),
-        )
+        return _nothing_to_clear(index, request)
     record = lifecycle.recover(index, record) or record
     if isinstance(record.state, Indexing):
         return busy(index, request, Building(record, record.state))
@@ -250,4 +270,28 @@ def _clear(index: CodeIndex, request: Request) -> ManageAnswer:
     left = len(index.registry.records())
     return answered(
         request, root, "ok", f"Cleared the index of '{root}'. {left} codebases remain tracked."
+    )
+
+
+def _nothing_to_clear(index: CodeIndex, request: Request) -> ManageAnswer:
+    """A part of a root is not forgotten by itself, and never takes the rest with it."""
+    root, above = index.governing(request.path)
+    if above is not None:
+        return answered(
+            request,
+            root,
+            "not_indexed",
+            f"'{root}' has no index of its own: it is part of '{above.root}', and nothing was "
+            f"cleared. To forget all of that, call manage_index with action='clear' and "
+            f"path='{above.root}'.",
+            reason="not_indexed",
+            clear=manage_call("clear", above.root),
+        )
+    return answered(
+        request,
+        root,
+        "not_indexed",
+        f"'{root}' is not indexed; there is nothing to clear.",
+        reason="not_indexed",
+        create=manage_call("create", root),
     )

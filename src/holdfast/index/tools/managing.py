@@ -104,7 +104,7 @@ def busy(index: CodeIndex, request: Request, building: Building) -> ManageAnswer
 
 def must_reindex(index: CodeIndex, request: Request, refused: Incompatible) -> ManageAnswer:
     root = refused.record.root
-    lines = answers.compatibility_lines(index.runtime(), refused.record, refused.reindex_reason)
+    lines = answers.compatibility_lines(index.runtime(), refused.record, refused)
     answer = answered(
         request,
         root,

@@ -82,19 +82,21 @@ def file_outline(
 
 def file_key(root: str, requested: str, file: str) -> str:
     """The key of a file in its root; raises when it is not inside."""
-    if os.path.isabs(file):
-        folder, name = os.path.split(file)
-        absolute = os.path.join(canonical_root(folder), name)
-        if not within(root, absolute) or absolute == root:
+    named = file
+    if not os.path.isabs(file):
+        key = relative_key(file)
+        if not key:
             raise OutsideRoot(file, root)
-        return absolute[len(root) :].strip("/")
-    key = relative_key(file)
-    if not key:
+        below = requested[len(root) :].strip("/") if within(root, requested) else ""
+        if below and not os.path.lexists(os.path.join(root, key)):
+            key = f"{below}/{key}"
+        named = os.path.join(root, key)
+    # A link on the way may lead out of the tree, or to another place in it.
+    folder, name = os.path.split(named)
+    absolute = os.path.join(canonical_root(folder), name)
+    if not within(root, absolute) or absolute == root:
         raise OutsideRoot(file, root)
-    below = requested[len(root) :].strip("/") if within(root, requested) else ""
-    if below and not os.path.lexists(os.path.join(root, key)):
-        return f"{below}/{key}"
-    return key
+    return absolute[len(root) :].strip("/")
 
 
 def current_facts(index: CodeIndex, root: str, key: str) -> FileFacts | None:

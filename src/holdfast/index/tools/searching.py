@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from holdfast.index import answers
 from holdfast.index.answers import Wire, hints, manage_call, read_call, search_call
+from holdfast.index.edited import Edited
 from holdfast.index.freshness import Overlay
 from holdfast.index.gate import Open
 from holdfast.index.generation import Identity
@@ -104,6 +105,8 @@ class Answered:
     overlay: Overlay
     recent: bool
     found: Retrieved
+    edited: Edited | None = None
+    """Files that git says somebody works on; None when git says nothing."""
 
     @property
     def root(self) -> str:
@@ -118,6 +121,7 @@ def warnings_of(
     if request.sample is not None and query.text:
         said.append(f"SIMILAR_WORDS_IGNORED:{query.text!r} plays no part; only operators narrow")
     for each in answered:
+        said += _out_of_sight(each)
         said += [f"SEARCH_PASS_FAILED:{failure}" for failure in each.found.failures]
         exact = each.found.exact
         if exact is None:
@@ -148,6 +152,25 @@ def warnings_of(
                 f"PATH_UNMATCHED:path:{pattern} matches no file. Patterns are as in .gitignore: "
                 f"path:dir/, path:*.py, path:*{pattern.strip('*/')}* for part of a name."
             )
+    return said
+
+
+def _out_of_sight(each: Answered) -> list[str]:
+    """What of a tree this answer does not know as it is now."""
+    overlay = each.overlay
+    if overlay.mode == "skipped_missing_path":
+        return [f"TREE_MISSING:{each.root} shows no files now; this is what was indexed of it"]
+    said = []
+    if overlay.beyond:
+        said.append(
+            f"CHANGES_UNREAD:{overlay.beyond} changed files in {each.root} were not read for this "
+            f"answer; a sync takes them in"
+        )
+    if overlay.unreadable:
+        said.append(
+            f"TREE_UNREADABLE:{overlay.unreadable} parts of {each.root} cannot be read; of these, "
+            f"only what was indexed before is known"
+        )
     return said
 
 

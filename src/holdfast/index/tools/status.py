@@ -16,8 +16,7 @@ from holdfast.index.gate import (
     Open,
     Unproven,
 )
-from holdfast.index.marker import LIMIT_REACHED
-from holdfast.index.record import Indexed, SyncCompleted
+from holdfast.index.record import Indexed, SyncCompleted, partial
 from holdfast.index.tools.managing import (
     ManageAnswer,
     Request,
@@ -25,6 +24,9 @@ from holdfast.index.tools.managing import (
     must_reindex,
     unseen_warnings,
 )
+
+LAST_RUN_FAILED = "LAST_RUN_FAILED"
+WHOLE = "fully indexed and ready for search"
 
 
 def status(index: CodeIndex, request: Request) -> ManageAnswer:
@@ -123,22 +125,26 @@ def _status_open(request: Request, opened: Open, lines: str) -> ManageAnswer:
     record, state = opened.record, opened.record.state
     assert isinstance(state, Indexed | SyncCompleted)
     totals = f"{state.files} files, {state.chunks} chunks"
-    partial = " (partial: the limit of chunks was reached)"
-    completeness = f"{state.index_status}{partial if state.index_status == LIMIT_REACHED else ''}"
+    ready, completeness = WHOLE, state.index_status
+    if partial(record):
+        ready = "only partly indexed; that part is ready for search"
+        completeness += " (partial: the limit of chunks was reached)"
     if isinstance(state, SyncCompleted):
         text = (
-            f"'{record.root}': sync completed, fully indexed and ready for search.\n"
+            f"'{record.root}': sync completed, {ready}.\n"
             f"+{state.added} -{state.removed} ~{state.modified}; {totals}, {completeness}\n"
             f"Last synced: {record.last_updated}"
         )
     else:
         text = (
-            f"'{record.root}' is fully indexed and ready for search.\n{totals}, {completeness}\n"
+            f"'{record.root}' is {ready}.\n{totals}, {completeness}\n"
             f"Last updated: {record.last_updated}"
         )
-    if record.last_error is not None:
-        text += f"\nThe last run failed ({record.last_error}); the index before it is served."
     warnings = unseen_warnings(record)
+    if record.last_error is not None:
+        said = f"The last run failed ({record.last_error}); the index before it is served."
+        text += f"\n{said}"
+        warnings.append({"code": LAST_RUN_FAILED, "message": said})
     text += "".join(f"\n{said}" for said in record.unseen.sentences())
     if opened.probe_failure is not None:
         text += f"\n{answers.PROBE_NOTE}"

@@ -1,0 +1,183 @@
+"""Reaching the background host: the one that is there, or one that is started.
+
+Imports as little as the shim does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.errors import HOME_HINT
+from holdfast.mcp.rendezvous import (
+    GREETING_BYTES_MAX,
+    Rendezvous,
+    peer_user,
+)
+
+ANSWER_S = 20.0
+"""How long a host may take to answer a greeting."""
+
+START_S = 60.0
+"""How long a host may take to start. Importing on a busy machine is slow."""
+
+
+class HostRefused(Exception):
+    """Raised when there is no host to talk to; `hint` is the next step."""
+
+    def __init__(self, sentence: str, hint: str) -> None:
+        super().__init__(sentence)
+        self.hint = hint
+
+
+def unreachable(error: OSError) -> HostRefused:
+    """Why no host can be asked, nor started: nothing was carried out, and asking again is vain."""
+    where = f": {error.filename}" if error.filename else ""
+    return HostRefused(
+        f"no Holdfast host can be started: {error.strerror or error}{where}",
+        f"{HOME_HINT}; holdfast doctor says more",
+    )
+
+
+def reach(place: Rendezvous, hello: Mapping[str, object]) -> socket.socket:
+    """A connection to the host, which is started if there is none."""
+    os.chdir(place.run)  # the path of a socket may have some hundred bytes only; its name is short
+    for _attempt in range(5):
+        connection = _connect(place)
+        if connection is None:
+            _start(place, hello)
+            continue
+        answer = _greet(connection, hello)
+        if answer is None:
+            connection.close()  # it was about to end when we came
+            _wait_for_end(place)
+            continue
+        if answer.get("ok") is True:
+            connection.settimeout(None)
+            return connection
+        connection.close()
+        if answer.get("leaves") is True:
+            _wait_for_end(place)
+            continue
+        raise HostRefused(
+            str(answer.get("message", "the host refused")), str(answer.get("hint", ""))
+        )
+    raise HostRefused(
+        "the Holdfast host ends as soon as it is asked", f"its log says why: {place.log}"
+    )
+
+
+def _connect(place: Rendezvous) -> socket.socket | None:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(ANSWER_S)
+    try:
+        connection.connect(place.socket)
+    except (FileNotFoundError, ConnectionRefusedError):
+        connection.close()
+        return None
+    user = peer_user(connection)
+    if user is not None and user != os.getuid():
+        connection.close()
+        raise HostRefused(
+            f"the socket in {place.run} is held by user {user}", "only your own host is trusted"
+        )
+    return connection
+
+
+def _greet(connection: socket.socket, hello: Mapping[str, object]) -> dict[str, Any] | None:
+    """The host's answer; None if it went away."""
+    try:
+        connection.sendall(json.dumps(hello).encode() + b"\n")
+        line = b""
+        while not line.endswith(b"\n"):
+            # Byte by byte: what follows the line belongs to the protocol.
+            piece = connection.recv(1)
+            if not piece or len(line) > GREETING_BYTES_MAX:
+                return None
+            line += piece
+        answer = json.loads(line)
+    except TimeoutError:
+        raise HostRefused(
+            f"the Holdfast host does not answer within {ANSWER_S:.0f} s",
+            "end it with: holdfast mcp --stop",
+        ) from None
+    except (OSError, ValueError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _start(place: Rendezvous, hello: Mapping[str, object]) -> None:
+    """Start a host, unless somebody else does; returns when one listens."""
+    import fcntl
+
+    with open(place.start, "w") as starting:
+        fcntl.flock(starting, fcntl.LOCK_EX)
+        found = _connect(place)
+        if found is not None:
+            found.close()  # somebody else has started it meanwhile
+            return
+        _spawn(place)
+
+
+def _spawn(place: Rendezvous) -> None:
+    import select
+    import subprocess
+
+    ready, told = os.pipe()
+    log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    begun = os.fstat(log).st_size
+    try:
+        subprocess.Popen(  # noqa: S603
+            [sys.executable, "-m", "holdfast.mcp.host", "--ready", str(told)],
+            cwd=place.run,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(told,),
+            start_new_session=True,
+        )
+        os.close(told)
+        told = -1
+        listens = select.select([ready], [], [], START_S)[0] and os.read(ready, 1) == b"1"
+    finally:
+        os.close(ready)
+        os.close(log)
+        if told != -1:
+            os.close(told)
+    if not listens:
+        raise HostRefused(
+            f"the Holdfast host did not start: {_last_words(place.log, begun)}",
+            f"its log has more: {place.log}",
+        )
+
+
+def _last_words(log: str, begun: int) -> str:
+    try:
+        with open(log, "rb") as file:
+            file.seek(begun)
+            lines = file.read()[-4096:].decode("utf-8", "replace").strip().splitlines()
+    except OSError:
+        lines = []
+    return lines[-1] if lines else "it said nothing"
+
+
+def _wait_for_end(place: Rendezvous) -> None:
+    """Until a host that is ending has ended."""
+    import fcntl
+    import time
+
+    with open(place.lock, "a") as held:
+        for _moment in range(int(START_S / 0.02)):
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                time.sleep(0.02)
+                continue
+            return
+    raise HostRefused(
+        "a Holdfast host is ending and does not end", f"its log says why: {place.log}"
+    )

@@ -1,0 +1,156 @@
+"""Every tracked root as it is shown: its state, its proof, how far a run is, how fresh it is."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from holdfast.errors import HoldfastError
+from holdfast.observed import Values
+
+if TYPE_CHECKING:
+    from holdfast.index.code_index import CodeIndex
+    from holdfast.index.gate import Gate
+    from holdfast.index.record import Record
+
+
+def codebase_key(root: str) -> str:
+    """A name for a root that is short, stable, and says nothing about the machine."""
+    return hashlib.sha256(root.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+class Codebases:
+    """Every tracked root: its state, its proof, how far a run is, and how fresh it is."""
+
+    def __init__(self, index: CodeIndex) -> None:
+        self._index = index
+        self._fresh: dict[str, Values] = {}
+
+    def stale(self, root: str) -> None:
+        """The tree changed: look at it again the next time."""
+        self._fresh.pop(root, None)
+
+    def roots(self) -> list[str]:
+        """The roots that are there to be watched."""
+        try:
+            records = self._index.registry.records()
+        except HoldfastError:
+            return []
+        return [root for root, record in records.items() if record.searchable]
+
+    def observe(self) -> dict[str, Values]:
+        """Raises when the registry cannot be read: an unreadable registry is not an empty one."""
+        return {
+            codebase_key(root): self._codebase(record)
+            for root, record in self._index.registry.records().items()
+        }
+
+    def _codebase(self, record: Record) -> Values:
+        gate = self._index.gate(record)
+        seen = codebase_values(record, gate)
+        if seen["state"] == "indexing":
+            from holdfast.index.lifecycle import abandoned
+
+            if abandoned(self._index, record) is not None:
+                seen["abandoned"] = True
+                seen["why"] = "The run was abandoned: its writer is gone."
+                seen["command"] = f"holdfast index create {record.root}"
+        seen["freshness"] = self._freshness(record) if seen["state"] == "ready" else None
+        return seen
+
+    def _freshness(self, record: Record) -> Values:
+        updated = f"{record.root}\n{record.last_updated}"
+        known = self._fresh.get(record.root)
+        if known is None or known["of"] != updated:
+            known = self._fresh[record.root] = {"of": updated, "is": self._look(record)}
+        return dict(known["is"])
+
+    def _look(self, record: Record) -> Values:
+        from holdfast.index.code_index import policy_of
+
+        index = self._index
+        provider = index.provider if index.provider.local else None
+        try:
+            with index.backend.reader(record.root) as reader:
+                found = index.freshness.look(
+                    record.root, reader, policy_of(record.options), index.extract, provider
+                )
+        except (HoldfastError, OSError) as error:
+            return {"mode": "unknown", "why": str(error)}
+        removed = len(found.gone)
+        return {
+            "mode": "missing" if found.mode == "skipped_missing_path" else "looked",
+            "added": found.added,
+            "modified": found.modified,
+            "removed": removed,
+            "unread": found.beyond,
+            "changed": found.added + found.modified + removed + found.beyond,
+        }
+
+
+def codebase_values(record: Record, gate: Gate) -> Values:
+    """One root as it is shown: the gate's judgement in words, and the call that helps."""
+    from holdfast.index.gate import Building, Failed, Incompatible, NotTracked, Open, Unproven
+    from holdfast.index.record import Indexed, SyncCompleted, status_name
+
+    seen: Values = {
+        "root": record.root,
+        "name": os.path.basename(record.root.rstrip("/")) or record.root,
+        "recorded": status_name(record.state),
+        "updatedAt": record.last_updated,
+        "lastError": record.last_error,
+        "progress": None,
+        "abandoned": False,
+        "files": None,
+        "chunks": None,
+        "partial": False,
+        "settings": None if record.fingerprint is None else record.fingerprint.to_wire(),
+        "command": None,
+    }
+    if isinstance(record.state, Indexed | SyncCompleted):
+        state = record.state
+        seen |= {"files": state.files, "chunks": state.chunks}
+        seen["partial"] = state.index_status != "completed"
+    match gate:
+        case Open(_, marker, failure):
+            proven = {"outcome": "valid", "at": marker.completed_at} if marker else None
+            seen |= {"state": "ready", "why": "A completion marker proves this index."}
+            seen["proof"] = proven or {"outcome": "probe_failed", "reason": failure}
+            if marker is None:
+                seen["why"] = f"The proof could not be looked at just now: {failure}."
+        case Building(_, progress):
+            previous = progress.previous
+            seen |= {
+                "state": "indexing",
+                "proof": {"outcome": "none"},
+                "progress": {"pct": round(progress.progress_pct, 1), "phase": progress.phase},
+                "why": "A run is under way; until it ends, questions are answered not_ready.",
+            }
+            if isinstance(previous, Indexed | SyncCompleted):
+                seen |= {"files": previous.files, "chunks": previous.chunks}
+        case Incompatible(_, detail, reason, _):
+            seen |= {
+                "state": "requires_reindex",
+                "proof": {"outcome": "fingerprint_mismatch", "reason": reason},
+                "why": detail,
+                "command": f"holdfast index reindex {record.root}",
+            }
+        case Unproven(_, reason):
+            seen |= {
+                "state": "unproven",
+                "proof": {"outcome": "stale_local", "reason": reason.value},
+                "why": f"The registry says indexed, and nothing proves it ({reason.value}).",
+                "command": f"holdfast index create {record.root}",
+            }
+        case Failed(_, failure):
+            at = "" if failure.last_pct is None else f" at {failure.last_pct:.0f} %"
+            seen |= {
+                "state": "failed",
+                "proof": {"outcome": "none"},
+                "why": f"The last run failed{at}: {failure.error or 'unknown'}.",
+                "command": f"holdfast index create {record.root}",
+            }
+        case NotTracked():
+            raise AssertionError("a record is tracked")
+    return seen
