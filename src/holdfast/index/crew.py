@@ -107,6 +107,8 @@ class Crew:
     def end(self) -> None:
         """End every worker; whatever one works at is lost."""
         for worker in self._workers:
+            worker.process.kill()  # All before one is waited for: giving back memory takes time.
+        for worker in self._workers:
             _ended(worker)
         self._workers.clear()
 
