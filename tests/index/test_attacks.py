@@ -311,7 +311,7 @@ def test_a_root_whose_name_is_not_utf8_is_refused(
         os.symlink(bad, asked)
     for action in ("create", "status", "sync", "clear"):
         with pytest.raises(UsageError, match="not UTF-8"):
-            manage_index(world.index, action, asked)  # type: ignore[arg-type]
+            manage_index(world.index, action, asked)
     with pytest.raises(UsageError, match="not UTF-8"):
         search_code(world.index, asked, "price")
     assert world.membership() == []
@@ -354,7 +354,7 @@ def test_the_text_names_the_settings_that_the_marker_names(ready: World) -> None
     other = ready.index.runtime().to_wire() | {"embeddingModel": "another-model"}
     ready.backend.marker = json.dumps(ready.marker(fingerprint=other))
     for action in ("status", "create", "sync"):
-        answer: Any = manage_index(ready.index, action, ready.root)  # type: ignore[arg-type]
+        answer: Any = manage_index(ready.index, action, ready.root)
         assert answer["status"] == "requires_reindex"
         line = next(x for x in answer["humanText"].splitlines() if x.startswith("Indexed finger"))
         assert "another-model" in line
