@@ -69,6 +69,24 @@ def test_a_watch_prints_what_is_there_and_then_every_change(run: Terminal, url: 
     watcher.stdout.close()
 
 
+@pytest.mark.shows("SYNC-CLI-WATCH-SPACE")
+def test_a_watch_makes_no_space_unless_told_to(run: Terminal, url: str, tmp_path: Path) -> None:
+    """A slip of the pen used to make a space of that name, and to wait there for ever."""
+    run("memory", "set", "note:a", "1", "--space", "garden")
+    run("memory", "watch", "note:a", "--url", url, "--space", "gardn", code=1)
+    assert "there is no space gardn" in run.errors
+    assert "there are: garden" in run.errors
+    assert "--create" in run.errors
+    answer = run.json("memory", "watch", "note:a", "--url", url, "--space", "gardn", code=1)
+    assert "garden" in answer["hint"]
+    assert len(list((tmp_path / "home").rglob("*gard*.sqlite"))) == 1
+    words = ("memory", "watch", "note:a", "--url", url, "--count", "1", "--space")
+    assert run.json(*words, "garden")["document"] == {"value": 1}
+    assert run.json(*words, "gardn", "--create")["seq"] == 0
+    assert len(list((tmp_path / "home").rglob("*gard*.sqlite"))) == 2
+    assert run.json(*words, "gardn")["seq"] == 0, "now it is there"
+
+
 @pytest.mark.shows("SYNC-CLI-ACL")
 def test_the_access_list_keeps_an_owner(run: Terminal) -> None:
     assert "belongs to its own key" in run("memory", "acl", "show")

@@ -243,6 +243,7 @@ def test_an_index_without_our_signatures_is_searched_all_the_same(zoo: World, ho
         "cut short": f"{update} substr(signatures, 1, 40)",
     }[how]
     connection = apsw.Connection(str(file))
+    connection.set_busy_timeout(60_000)  # the log of the last run may still be folded in
     connection.execute(statement)
     connection.execute("UPDATE meta SET value = 'another' WHERE key = 'run'")
     connection.close()
@@ -258,6 +259,7 @@ def test_an_index_without_our_signatures_is_searched_all_the_same(zoo: World, ho
 def test_a_segment_that_is_not_what_was_written_is_not_ranked_by(zoo: World, what: str) -> None:
     (file,) = (zoo.home / "index" / "roots").glob("*.sqlite")
     connection = apsw.Connection(str(file))
+    connection.set_busy_timeout(60_000)  # the log of the last run may still be folded in
     found: Any = connection.execute(f"SELECT id, {what} FROM segment").fetchall()
     ((number, stored),) = found
     middle = len(stored) // 2

@@ -17,7 +17,7 @@ from typing import Any
 from holdfast.errors import StoreError
 from holdfast.ids import SessionId, SpaceId
 from holdfast.store.graph import query_graph
-from holdfast.store.model import Applied
+from holdfast.store.model import Applied, Guard
 from holdfast.store.store import Store, open_store
 from holdfast.store.values import same
 from holdfast.sync import messages
@@ -107,7 +107,14 @@ class World:
         self._serial += 1
         return f"{kind}{self._serial}"
 
-    def _commit(self, store: Store, session: str, commit: Mapping[str, Any], tell: Told) -> None:
+    def _commit(
+        self,
+        store: Store,
+        session: str,
+        commit: Mapping[str, Any],
+        tell: Told,
+        guard: Guard | None,
+    ) -> None:
         chance = self.random.random() if not self.calm else 1.0
         if chance < self.faults.crash_in_commit / 2:
             self._doomed = True  # the server dies before the commit lands
@@ -115,7 +122,7 @@ class World:
         key = (session, commit["localSeq"])
         answer: Applied | StoreError
         try:
-            answer = store.transact(session, commit)
+            answer = store.transact(session, commit, guard)
             self.oracle.landed(session, dict(commit), answer.seq)
         except StoreError as refusal:
             answer = refusal

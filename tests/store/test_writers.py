@@ -13,16 +13,18 @@ from typing import Any
 import pytest
 
 from holdfast.errors import StoreError
+from holdfast.ids import EntityId, LocalSeq, Seq, SessionId
 from holdfast.store.errors import (
     ConflictError,
     InvalidValue,
+    NotPermitted,
     PatchError,
     StoreBusy,
     StoreClosed,
     StoreFailed,
 )
 from holdfast.store.group import GroupCommit
-from holdfast.store.model import Applied
+from holdfast.store.model import Applied, CommitKey, Guard
 from holdfast.store.settings import Settings
 from holdfast.store.store import Store, open_store
 from holdfast.store.tables import CommitRow
@@ -566,3 +568,62 @@ def test_a_server_with_other_defaults_is_used_on_our_terms(postgres: PostgresSer
         database.begin()
         assert database.rows("SHOW transaction_isolation") == [("read committed",)]
         database.rollback()
+
+
+@pytest.mark.shows("SYNC-ACL-INSIDE")
+def test_a_guard_is_asked_about_its_document_as_it_is_when_the_write_lands(
+    engines: Engines,
+) -> None:
+    """Two connections: what one commits between the other's look and its commit counts."""
+    space = engines.space()
+    ours = engines.open(space)
+    theirs = ours if engines.url == "memory:" else engines.open(space)
+    asked: list[Any] = []
+
+    def judge(document: Any) -> tuple[str, str] | None:
+        asked.append(document)
+        return ("closed", "ask an owner") if document == {"value": "closed"} else None
+
+    guard = Guard(EntityId("door"), theirs.newest_seq(), judge)
+    assert ours.transact("a", commit(1, set_("doc:a", 1)), guard).seq == 1
+    assert asked == [], "nobody has written it since"
+    theirs.transact("b", commit(1, set_("door", "open")))
+    assert ours.transact("a", commit(2, set_("doc:a", 2)), guard).seq == 3
+    ours.create_branch("draft", by=CommitKey(SessionId("a"), LocalSeq(3)), guard=guard)
+    assert asked == [{"value": "open"}] * 2
+    theirs.transact("b", commit(2, set_("door", "closed")))
+    before = dump(ours)
+    for write in (
+        lambda: ours.transact("a", commit(4, set_("doc:a", 4)), guard),
+        lambda: ours.create_branch("late", by=CommitKey(SessionId("a"), LocalSeq(4)), guard=guard),
+        lambda: ours.delete_branch("draft", by=CommitKey(SessionId("a"), LocalSeq(4)), guard=guard),
+    ):
+        with pytest.raises(NotPermitted, match="closed") as refused:
+            write()
+        assert refused.value.hint == "ask an owner"
+    assert dump(ours) == before
+    assert ours.transact("a", commit(2, set_("doc:a", 2)), guard).seq == 3, "it has landed already"
+    sound(ours)
+
+
+@pytest.mark.shows("SYNC-ACL-INSIDE")
+def test_a_guard_sees_what_lands_before_it_in_the_same_batch(store: Store) -> None:
+    def judge(document: Any) -> tuple[str, str] | None:
+        return ("closed", "") if document == {"value": "closed"} else None
+
+    engine, guard = store.engine, Guard(EntityId("door"), Seq(0), judge)
+    requests = []
+    for session, operation, asks in (
+        ("a", set_("doc:a", 1), guard),
+        ("b", set_("door", "closed"), None),
+        ("a2", set_("doc:a", 2), guard),
+        ("b2", {"op": "delete", "id": "door"}, None),
+        ("a3", set_("doc:a", 3), guard),
+    ):
+        by, message = SessionId(session), commit(1, operation)
+        requests.append(engine.prepare(by, message, engine.parse(by, message), asks))
+    answers = engine.transact(requests)
+    assert [isinstance(answer, NotPermitted) for answer in answers] == [
+        False, False, True, False, False,
+    ]  # fmt: skip
+    sound(store)

@@ -1,10 +1,14 @@
 """Who may do what: the access list of a space, and every command held against it."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from holdfast.store.store import Store
 from holdfast.sync.access import AccessMode, Right, parse_acl, right_of
+from holdfast.sync.server import act_now, commit_now
 from tests.sync.wire import SPACE, Json, Peer, World, commit, refused, root, set_, watch
 
 OWNER, WRITER, READER, STRANGER = "did:key:o", "did:key:w", "did:key:r", "did:key:s"
@@ -207,6 +211,49 @@ def test_a_writer_whose_right_was_taken_away_elsewhere_writes_no_more() -> None:
     assert refused(frames[-1])[0] == "SessionError"
     assert world.store.newest_seq() == before
     world.close()
+
+
+@pytest.mark.shows("SYNC-ACL-INSIDE")
+@pytest.mark.parametrize("write", ["transact", "branch.create", "branch.delete"])
+def test_a_right_that_is_taken_away_while_a_write_waits_is_gone(tmp_path: Path, write: str) -> None:
+    """The list was looked at just before the commit, and a revocation could land in between."""
+    waiting: list[Callable[[], None]] = []
+
+    def later_commit(store: Store, session: str, commit: Any, tell: Any, guard: Any) -> None:
+        waiting.append(lambda: commit_now(store, session, commit, tell, guard))
+
+    def later_act(store: Store, act: Any, tell: Any) -> None:
+        waiting.append(lambda: act_now(store, act, tell))
+
+    url = str(tmp_path)
+    ours = World(url, authorize=by_name, access=AccessMode.ENFORCE)
+    assert "ok" in enter(ours, SPACE, "genesis").transact(list_of(ACL))
+    assert "ok" in enter(ours, OWNER, "O").ask("branch.create", localSeq=1, name="old")
+    late = World(
+        url, authorize=by_name, access=AccessMode.ENFORCE, commit=later_commit, act=later_act
+    )
+    peers = []
+    for principal in (WRITER, OWNER):
+        peer = enter(late, principal, f"late-{principal}")
+        more: Any = {
+            "transact": {"commit": commit(1, set_("a", principal))},
+            "branch.create": {"localSeq": 1, "name": f"draft-{principal}"},
+            "branch.delete": {"localSeq": 1, "name": "old"},
+        }[write]
+        assert peer.send(peer.command(write, **more)) == []
+        peers.append(peer)
+    ours.commit("elsewhere", 1, list_of({OWNER: "OWNER", WRITER: "READ"}))
+    seq = ours.store.newest_seq()
+    waiting.pop(0)()
+    assert ours.store.newest_seq() == seq
+    name, message = refused(peers[0].drain()[-1])
+    assert name == "AuthorizationError"
+    assert message == f"{WRITER} has READ on {SPACE}, and this needs WRITE"
+    waiting.pop(0)()
+    assert ours.store.newest_seq() == seq + 1, "an owner still is one"
+    assert "ok" in peers[1].drain()[-1]
+    late.close()
+    ours.close()
 
 
 @pytest.mark.shows("SYNC-ACL-REVOKE", "INV-6")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.sync.wire import Json, World, link, refused, root, set_, upserts, watch
+from tests.sync.wire import SPACE, Json, World, link, refused, root, set_, upserts, watch
 
 ALL = ["branches", "conflicts", "coverage", "history", "removes"]
 
@@ -14,6 +14,20 @@ def test_hello_names_what_both_sides_have(world: World) -> None:
     answer = type(peer)(world).hello([*ALL, "telepathy"])
     assert answer["capabilities"] == ALL
     assert "sessionOpen" not in answer
+
+
+@pytest.mark.shows("SYNC-EXISTING")
+def test_a_peer_that_only_looks_makes_no_space(world: World) -> None:
+    world.peer("A")
+    looking = world.peer(capabilities=["existing", "conflicts"])
+    assert looking.connection.capabilities == {"existing", "conflicts"}
+    request = {"requestId": "o", "space": SPACE + "x", "session": {}}
+    (answer,) = looking.send({"type": "session.open", **request})
+    assert refused(answer) == ("TransactionError", f"there is no space {SPACE}x")
+    assert SPACE in answer["error"]["hint"]
+    assert world.opened == [SPACE]
+    (answer,) = looking.send({"type": "session.open", **request, "space": SPACE})
+    assert answer["ok"]["serverSeq"] == 0
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,8 @@ def test_a_commit_that_came_too_fast_is_refused_in_its_turn() -> None:
     """It was refused at once, before the commits ahead of it had their answers."""
     fates: list[Callable[[], None]] = []
 
-    def later(store: Store, session: str, commit: Any, tell: Told) -> None:
-        fates.append(lambda: commit_now(store, session, commit, tell))
+    def later(store: Store, session: str, commit: Any, tell: Told, guard: Any) -> None:
+        fates.append(lambda: commit_now(store, session, commit, tell, guard))
 
     world = World(limits=Limits(messages_per_second=1, messages_burst=4), commit=later)
     peer = world.peer("S")
@@ -73,8 +73,8 @@ def test_a_commit_that_came_too_fast_is_refused_in_its_turn() -> None:
 def test_a_message_that_is_too_long_is_refused_in_its_turn() -> None:
     fates: list[Callable[[], None]] = []
 
-    def later(store: Store, session: str, commit: Any, tell: Told) -> None:
-        fates.append(lambda: commit_now(store, session, commit, tell))
+    def later(store: Store, session: str, commit: Any, tell: Told, guard: Any) -> None:
+        fates.append(lambda: commit_now(store, session, commit, tell, guard))
 
     world = World(limits=Limits(message_bytes_max=2_000), commit=later)
     peer = world.peer("S")
@@ -91,7 +91,8 @@ def test_a_message_that_is_too_long_is_refused_in_its_turn() -> None:
 @pytest.mark.shows("SYNC-LIMIT-QUEUE")
 def test_a_peer_that_does_not_wait_for_answers_is_cut_off() -> None:
     world = World(
-        limits=Limits(queued_messages_max=3), commit=lambda store, session, commit, tell: None
+        limits=Limits(queued_messages_max=3),
+        commit=lambda store, session, commit, tell, guard: None,
     )
     peer = world.peer("S")
     for _ in range(6):

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from holdfast.ids import SpaceId
 from holdfast.store import identity
 from holdfast.sync.messages import CAPABILITIES, Challenge, Flags, OpenTerms
 from holdfast.sync.proof import Challenges, invocation_for, signed
@@ -91,6 +92,23 @@ def test_a_signed_open_names_its_signer() -> None:
     assert answer["ok"]["serverSeq"] == 0
     (session,) = peer.connection.sessions.values()
     assert session.principal == GUEST.did
+    world.close()
+
+
+@pytest.mark.shows("SYNC-EXISTING")
+def test_somebody_unknown_neither_makes_a_space_nor_learns_of_one() -> None:
+    """The space used to be made before anybody looked at the signature."""
+    world = Secured()
+    world.open(SpaceId("did:key:others"))
+    peer, terms = greeted(world, ["identity", "conflicts"])
+    (answer,) = peer.send(opening(world, GUEST, terms, signer=SPACE_KEY))
+    assert refused(answer)[0] == "AuthorizationError"
+    assert world.opened == ["did:key:others"]
+    peer, terms = greeted(world, ["identity", "conflicts", "existing"])
+    (answer,) = peer.send(opening(world, GUEST, terms))
+    assert refused(answer) == ("TransactionError", f"there is no space {SPACE}")
+    assert "others" not in str(answer)
+    assert world.opened == ["did:key:others"]
     world.close()
 
 

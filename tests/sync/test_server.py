@@ -1,15 +1,15 @@
 """The server's rules, one story each, told through frames."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from holdfast.errors import StoreError
 from holdfast.store.errors import StoreUnreachable
-from holdfast.store.model import Applied
+from holdfast.store.model import Guard
 from holdfast.store.store import Store
+from holdfast.sync.landing import Told
 from tests.sync.wire import (
     FLAGS,
     SPACE,
@@ -30,21 +30,21 @@ class Held:
     """A way to the disk that keeps commits until they are let go, in order."""
 
     def __init__(self) -> None:
-        self.waiting: list[tuple[Store, str, Any, Callable[[Applied | StoreError], None]]] = []
+        self.waiting: list[tuple[Store, str, Any, Told, Guard | None]] = []
         self.open = False
 
     def __call__(
-        self, store: Store, session: str, commit: Any, tell: Callable[[Applied | StoreError], None]
+        self, store: Store, session: str, commit: Any, tell: Told, guard: Guard | None
     ) -> None:
-        self.waiting.append((store, session, commit, tell))
+        self.waiting.append((store, session, commit, tell, guard))
         if self.open:
             self.release()
 
     def release(self, most: int = 1_000) -> None:
         for _ in range(min(most, len(self.waiting))):
-            store, session, commit, tell = self.waiting.pop(0)
+            store, session, commit, tell, guard = self.waiting.pop(0)
             try:
-                tell(store.transact(session, commit))
+                tell(store.transact(session, commit, guard))
             except StoreError as refusal:
                 tell(refusal)
 

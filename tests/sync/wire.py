@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 
 from holdfast.ids import SpaceId
+from holdfast.store.errors import UnknownSpace
 from holdfast.store.settings import Settings
 from holdfast.store.store import Store, open_store
 from holdfast.sync.connection import Connection
@@ -37,6 +38,7 @@ class World:
         """A server over the same spaces; the one before is forgotten, as in a crash."""
         self.server = Server(
             self.open,
+            open_existing=self.open_existing,
             clock_ms=lambda: self.now,
             new_id=lambda: f"session-{next(self._numbers)}",
             new_token=lambda: f"token-{next(self._numbers)}",
@@ -48,6 +50,11 @@ class World:
         if space not in self.stores:
             self.stores[space] = open_store(self._url, space, self.settings)
             self.opened.append(space)
+        return self.stores[space]
+
+    def open_existing(self, space: SpaceId) -> Store:
+        if space not in self.stores:
+            raise UnknownSpace(space, list(self.stores))
         return self.stores[space]
 
     @property

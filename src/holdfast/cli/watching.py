@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from holdfast.app import App
+from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import output
+from holdfast.cli.failures import Refused
 from holdfast.cli.output import print_json, print_table, short_json, styled
-from holdfast.errors import UsageError
+from holdfast.errors import HoldfastError, UsageError
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
@@ -25,6 +28,9 @@ def configure_watch(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--branch", default="", help="the branch (default: the default branch)")
     sub.add_argument("--links", action="store_true", help="also every document they lead to")
     sub.add_argument("--url", help=f"the server (default: HOLDFAST_SYNC_URL or {DEFAULT_URL})")
+    sub.add_argument(
+        "--create", action="store_true", help="make the space if there is none of that name"
+    )
     sub.add_argument("--key", metavar="NAME", help="sign with this key (holdfast keys)")
     sub.add_argument(
         "--count", type=int, metavar="N", help="end after so many changes, the first look included"
@@ -42,7 +48,14 @@ def watch(args: argparse.Namespace, app: App) -> int:
     spec = WatchSpec(id="cli", kind="graph", query=query)
     key = load_key(app.home, args.key) if args.key else None
     url = args.url or os.environ.get("HOLDFAST_SYNC_URL") or DEFAULT_URL
-    with holdfast.connect(url, args.space, key, timeout_s=CONNECT_S, patient=False) as space:
+    # Where nobody named a space there is no slip of the pen.
+    create = args.create or args.space == DEFAULT_SPACE
+    with (
+        _named_to_make(args.space),
+        holdfast.connect(
+            url, args.space, key, timeout_s=CONNECT_S, patient=False, create=create
+        ) as space,
+    ):
         changes = space.syncs()
         space.watch(spec)  # its answer is the first change
         shown = 0
@@ -53,6 +66,20 @@ def watch(args: argparse.Namespace, app: App) -> int:
             if args.count is not None and shown >= args.count:
                 break
     return 0
+
+
+@contextmanager
+def _named_to_make(space: str) -> Iterator[None]:
+    """Say how to make a space that is not there, beside what the server says of others."""
+    from holdfast.store.errors import UnknownSpace
+
+    try:
+        yield
+    except HoldfastError as error:
+        if str(error) == str(UnknownSpace(space, ())):
+            hint = f"{error.hint}; " if error.hint else ""
+            raise Refused("UnknownSpace", str(error), f"{hint}--create makes it") from None
+        raise
 
 
 def _show(sync: Sync, as_json: bool) -> None:

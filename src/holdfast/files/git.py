@@ -7,11 +7,20 @@ import subprocess
 from pathlib import Path
 
 
-def git(root: Path, *arguments: str) -> bytes | None:
-    """What a git command prints, or None when it fails or there is no git."""
+def git(root: Path, *arguments: str, timeout_s: float | None = None) -> bytes | None:
+    """What a git command prints, or None when it fails, takes too long or there is no git."""
     command = ["git", "-C", os.fspath(root), *arguments]
+    # Nothing is written, not even what git notes for itself.
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
     try:
-        done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603
-    except OSError:
+        done = subprocess.run(  # noqa: S603
+            command, capture_output=True, check=False, timeout=timeout_s, env=environment
+        )
+    except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+def in_repository(root: Path) -> bool:
+    """Whether a directory is, or may be, inside a work tree of git; without asking git."""
+    return any((top / ".git").exists() for top in (root, *root.parents))

@@ -20,6 +20,7 @@ from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
 from holdfast.index import facts
 from holdfast.index.content import ContentStore
+from holdfast.index.edited import EditedFiles
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.fingerprint import SCHEMA_VERSION, Fingerprint
 from holdfast.index.freshness import FreshnessChecks
@@ -80,6 +81,7 @@ class CodeIndex:
     freshness: FreshnessChecks = field(init=False)
     _programs: ProgramCache | None = None
     watchers: dict[str, Watcher] = field(default_factory=dict)
+    edited: EditedFiles = field(default_factory=EditedFiles)
 
     def __post_init__(self) -> None:
         timeout_s = getattr(self.backend, "probe_timeout_s", 2.0)

@@ -21,16 +21,19 @@ from holdfast.index.facts import FACTS_VERSION
 from holdfast.index.generation import PreparedFile
 from holdfast.index.prepare import PREPARED_VERSION, Job, chunks_of
 
-CONTENT_VERSION = 1
-"""The tables' version; another version's file is emptied.
+CONTENT_VERSION = 2
+"""The tables' version; a file of a version that is not read is emptied.
 
-- 1: prepared(key, data), vector(key, row).
+- 1: prepared(key, data), vector(key, row), kept in the order of their keys.
+- 2: the same, but prepared in the order they came, with the keys apart: large values are written
+  once, and not moved about by later ones. A file of version 1 is used as it is.
 """
+_READ = (1, 2)
 
 BYTES_MAX = 2 * 1024**3
 PAGE_BYTES = 16_384
 _TABLES = """
-CREATE TABLE prepared (key BLOB PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE prepared (key BLOB PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE vector (key BLOB PRIMARY KEY, row BLOB NOT NULL) WITHOUT ROWID;
 """
 
@@ -109,7 +112,7 @@ class ContentStore:
                 connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # for a new file
                 connection.execute("PRAGMA journal_mode=WAL").fetchall()
                 connection.execute("PRAGMA synchronous=OFF")
-                if connection.pragma("user_version") != CONTENT_VERSION:
+                if connection.pragma("user_version") not in _READ:
                     with connection:
                         for table in ("prepared", "vector"):
                             connection.execute(f"DROP TABLE IF EXISTS {table}")

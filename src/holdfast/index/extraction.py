@@ -23,6 +23,8 @@ Reader = Callable[[str, bytes, list[int], list[Problem]], Gathered | None]
 PARSED_BYTES_MAX = 4_000_000
 """A larger file is kept as text: nothing that people wrote by hand is that long."""
 
+TOO_HARD = Problem("too_hard", 1, "the parser could not make sense of the file in reasonable time")
+
 
 def line_starts(source: bytes) -> list[int]:
     """Where each line starts, and at the end the size of the file."""
@@ -43,8 +45,8 @@ def prepare_worker() -> None:
     gc.disable()
 
 
-def extract(path: str, source: bytes) -> FileFacts:
-    """See `holdfast.index.facts.extract`."""
+def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:
+    """See `holdfast.index.facts.extract`. Unless `parsed`, the facts of a text that is too hard."""
     problems: list[Problem] = []
     starts = line_starts(source)
     if b"\0" in source[:8_192]:
@@ -63,6 +65,8 @@ def extract(path: str, source: bytes) -> FileFacts:
     if len(source) > PARSED_BYTES_MAX:
         detail = f"{len(source)} bytes, more than the {PARSED_BYTES_MAX} that are parsed"
         problems.append(Problem("too_large", 1, detail))
+    elif not parsed:
+        problems.append(TOO_HARD)
     elif language:
         found = _walk(language, path, source, starts, problems)
     elif reader := _readers().get(name):
@@ -104,8 +108,7 @@ def _walk(
     try:
         walk.run()
     except TooHardError:
-        detail = "the parser could not make sense of the file in reasonable time"
-        problems.append(Problem("too_hard", 1, detail))
+        problems.append(TOO_HARD)
         return None
     walk.module = language.module(path, walk.package)
     return walk

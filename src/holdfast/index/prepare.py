@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from holdfast.files.policy import language_of, unfit
 from holdfast.files.snapshot import Entry
 from holdfast.index import facts as facts_of
 from holdfast.index.embedding.provider import EmbeddingProvider
-from holdfast.index.facts import MODULE, Chunk, FileFacts, Problem, Span
+from holdfast.index.facts import MODULE, FileFacts
 from holdfast.index.generation import PreparedChunk, PreparedFile
 from holdfast.index.search import trigrams
 from holdfast.index.search.fields import fields_of
@@ -81,20 +82,11 @@ def replace_vectors(file: PreparedFile, vectors: bytes) -> PreparedFile:
     return replace(file, vectors=vectors)
 
 
-def without_parser(job: Job, why: str) -> PreparedFile:
-    """A file whose parsing ended the process: its text as one plain chunk, and the problem."""
-    lines = job.source.count(b"\n") + 1
-    whole = Span(1, lines, 0, len(job.source))
-    facts = FileFacts(
-        job.path,
-        language_of(job.path),
-        "",
-        lines,
-        len(job.source),
-        chunks=(Chunk(MODULE, whole),) if job.source else (),
-        problems=(Problem("too_hard", 1, why),),
-    )
-    return _files([_Parsed(job, facts, why, chunks_of(job.source, facts))])[0]
+def without_parser(job: Job) -> PreparedFile:
+    """A file whose parsing ended its process: as where the parser itself gives it up."""
+    from holdfast.index import extraction
+
+    return prepare(job, partial(extraction.extract, parsed=False))
 
 
 def embedded_text(path: str, chunk: PreparedChunk) -> str:

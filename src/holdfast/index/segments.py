@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 ROWS_MAX = 60_000
 """A segment that has so many chunks is full; a row's number fits in two bytes."""
+FILES_AT_ONCE = 64
 SMALL_ROWS = 4_096
 SMALL_SEGMENTS_MAX = 8
 LIVING_SHARE_MIN = 0.6
@@ -47,23 +48,34 @@ class Gathering:
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
-        self._merger = Merger(dimension)
-        self._slots = 0
+        self._begin()
 
-    @property
-    def rows(self) -> int:
-        return self._merger.rows
+    def _begin(self) -> None:
+        self._merger = Merger(self._dimension)
+        self._waiting: list[Segment] = []
+        self._slots = 0
+        self.rows = 0
 
     def add(self, file: PreparedFile) -> int:
         """The slot that the file has in the segment."""
         slot = self._slots
         self._slots += 1
-        self._merger.add(_unsorted(file, self._dimension), [slot])
+        segment = _unsorted(file, self._dimension)
+        self.rows += segment.rows
+        self._waiting.append(segment)
+        if len(self._waiting) >= FILES_AT_ONCE:
+            self._add_waiting()
         return slot
+
+    def _add_waiting(self) -> None:
+        self._merger.add_files(self._waiting, self._slots - len(self._waiting))
+        self._waiting.clear()
 
     def take(self) -> Segment:
         """The segment of all files added since the last time."""
-        merger, self._merger, self._slots = self._merger, Merger(self._dimension), 0
+        self._add_waiting()
+        merger = self._merger
+        self._begin()
         return merger.take()
 
 

@@ -116,6 +116,7 @@ class SqliteBackend:
         self._lock = threading.Lock()
         self._open: OrderedDict[str, tuple[Identity, Opened]] = OrderedDict()
         self._idle: dict[str, list[tuple[int, apsw.Connection]]] = {}
+        self._folding: threading.Thread | None = None
 
     def _path(self, root: str) -> Path:
         return self._directory / f"{root_key(root)}.sqlite"
@@ -236,6 +237,7 @@ class SqliteBackend:
     @contextmanager
     def writer(self, root: str) -> Iterator[SqliteWriter]:
         self.check(root)
+        self._wait_for_folding()
         with _translated():
             writer = self._begun(root)
             try:
@@ -245,7 +247,17 @@ class SqliteBackend:
                     self._unlink(root)  # A rebuild takes pages of the old file, damaged or not.
                 raise
             finally:
-                writer.end()
+                connection = writer.end()
+                self._folding = threading.Thread(
+                    target=_fold, args=(connection,), name="holdfast fold"
+                )
+                self._folding.start()
+
+    def _wait_for_folding(self) -> None:
+        # Whoever writes next may fork, which should find no other thread.
+        folding, self._folding = self._folding, None
+        if folding is not None:
+            folding.join()
 
     def _begun(self, root: str) -> SqliteWriter:
         """A writer in its transaction, on a new file where the old one cannot be read."""
@@ -271,6 +283,7 @@ class SqliteBackend:
         return self._connected(root)
 
     def drop(self, root: str) -> None:
+        self._wait_for_folding()
         try:
             self._unlink(root)
         except OSError as error:
@@ -284,11 +297,27 @@ class SqliteBackend:
             name.unlink(missing_ok=True)
 
     def close(self) -> None:
+        self._wait_for_folding()
         with self._lock:
             for idle in self._idle.values():
                 for _, connection in idle:
                     connection.close()
             self._idle.clear()
+
+
+def _fold(connection: apsw.Connection) -> None:
+    """Bring the log into the file and close it; done beside other work.
+
+    Only housekeeping, and mostly waiting for the disk: readers see what was published already, and
+    after a crash the log is still there. When a reader is in the way, or the disk is full, it stays
+    longer.
+    """
+    try:
+        connection.set_busy_timeout(0)
+        with suppress(apsw.Error):
+            _rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.close()
 
 
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError)
@@ -304,6 +333,8 @@ def _prepared(path: Path) -> apsw.Connection:
         _rows(connection, "PRAGMA journal_mode=WAL")
         # Not FULL: an index lost to a power cut is the previous one, or is built again.
         connection.execute("PRAGMA synchronous=NORMAL")
+        # The log is brought into the file after a publication, not within it.
+        _rows(connection, "PRAGMA wal_autocheckpoint=0")
         # Small, so that pages are written while files are still being prepared, not at the end.
         connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
         connection.execute("PRAGMA temp_store=MEMORY")
@@ -520,19 +551,16 @@ class SqliteWriter:
     def started_over(self) -> bool:
         return self._put_anew is not None
 
-    def end(self) -> None:
-        """Undo what was not published, and let go of the file."""
+    def end(self) -> apsw.Connection:
+        """Undo what was not published; its connection is the caller's then."""
         connection = self._connection
         try:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-            # Only housekeeping: when a reader is in the way, or the disk is full, the log stays
-            # longer, and what was published is published all the same.
-            connection.set_busy_timeout(0)
-            with suppress(apsw.Error):
-                _rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
-        finally:
+        except BaseException:
             connection.close()
+            raise
+        return connection
 
     def snapshot(self) -> Snapshot:
         return _snapshot(self._connection)

@@ -31,7 +31,8 @@ def is_test_code(facts: FileFacts, owner: int, text: str) -> bool:
             return any(s.kind == "namespace" and s.name in _TESTS for s in _owners(facts, owner))
         case "zig":
             return any(s.signature.startswith("test ") for s in _owners(facts, owner))
-    return False
+        case _:
+            return False
 
 
 def _owners(facts: FileFacts, at: int) -> list[Symbol]:

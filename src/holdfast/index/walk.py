@@ -13,7 +13,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from importlib import import_module
 from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -30,7 +29,7 @@ from holdfast.index.facts import (
     InheritanceKind,
     Kind,
 )
-from holdfast.index.parsing import TooHardError, parse
+from holdfast.index.parsing import TooHardError, parse, parser_of
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -117,20 +116,19 @@ _CALLEES: dict[str, dict[bytes, tuple[str, str]]] = {}
 
 
 @lru_cache(maxsize=64)
-def _loaded(name: str) -> tuple[tree_sitter.Parser, tree_sitter.Query, dict[int, Rule]]:
-    from tree_sitter import Language as Grammar
-    from tree_sitter import Parser, Query
+def _loaded(name: str) -> tuple[tree_sitter.Query, dict[int, Rule]]:
+    from tree_sitter import Query
 
     from holdfast.index.languages import parsed
 
     language = parsed(name)
     assert language is not None, "only languages with a table are walked"
-    module, function = language.grammar
-    grammar = Grammar(getattr(import_module(module), function)())
+    grammar = parser_of(language.grammar).language
+    assert grammar is not None, "a parser is made with its language"
     patterns = [p for kind in language.rules for p in language.patterns.get(kind, (f"({kind})",))]
     query = Query(grammar, "\n".join(p if "@n" in p else p + " @n" for p in patterns))
     rules = {(grammar.id_for_node_kind(k, True) or 0): rule for k, rule in language.rules.items()}
-    return Parser(grammar), query, rules
+    return query, rules
 
 
 @dataclass
@@ -194,10 +192,10 @@ class Walk(Gathered):
     def run(self) -> None:
         from tree_sitter import QueryCursor
 
-        parser, query, rules = _loaded(self.language.name)
-        self.tree = tree = parse(parser, self.source)
+        query, rules = _loaded(self.language.name)
+        self.tree = tree = parse(self.language.grammar, self.source)
         if tree.root_node.has_error and self.language.mend is not None:
-            self.tree = tree = self._mended(parser, tree, self.language.mend)
+            self.tree = tree = self._mended(tree, self.language.mend)
         nodes = QueryCursor(query).captures(tree.root_node).get("n", [])
         _in_order(nodes)
         scopes, starts, line = self.scopes, self.line_starts, 1
@@ -224,7 +222,6 @@ class Walk(Gathered):
 
     def _mended(
         self,
-        parser: tree_sitter.Parser,
         broken: tree_sitter.Tree,
         mend: Callable[[bytes, Callable[[bytes], bool]], bytes],
     ) -> tree_sitter.Tree:
@@ -232,14 +229,14 @@ class Walk(Gathered):
 
         def fits(text: bytes) -> bool:
             try:
-                return not parse(parser, text).root_node.has_error
+                return not parse(self.language.grammar, text).root_node.has_error
             except TooHardError:
                 return False
 
         source = mend(self.source, fits)
         if source == self.source:
             return broken
-        tree = parse(parser, source)
+        tree = parse(self.language.grammar, source)
         if lost_bytes(tree.root_node) >= lost_bytes(broken.root_node):
             return broken
         self.source, self.broken = source, broken

@@ -11,16 +11,16 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import pickle
 import threading
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from itertools import chain, repeat
+from multiprocessing.connection import Connection
 
 import msgspec
 
+from holdfast.index import trial
+from holdfast.index.crew import Crew, Died, Hire
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generation import PreparedFile
 from holdfast.index.prepare import (
@@ -33,6 +33,7 @@ from holdfast.index.prepare import (
 
 POOL_BYTES_MIN = 400_000
 BATCH_BYTES = 80_000
+BATCH_BYTES_MIN = 20_000
 BATCH_FILES = 32
 
 
@@ -44,13 +45,16 @@ class Recipe:
     provider: EmbeddingProvider | None
 
 
-_recipe: Recipe | None = None
+# MessagePack takes half the time of pickling, at both ends.
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(list[PreparedFile])
+_decoder_of_jobs = msgspec.msgpack.Decoder(list[Job])
 
 
-def _begin(recipe: Recipe, inherited: Sequence[int]) -> None:
+def _begin(inherited: Sequence[int]) -> None:
     """Runs once in each worker."""
-    global _recipe
-    _recipe = recipe
+    # A parse that does not end takes its worker with it, and nobody else.
+    trial.become_expendable()
     # What a file is prepared into holds no cycles, and looking for some among the nodes of its
     # tree took a third of the time.
     gc.disable()
@@ -67,14 +71,39 @@ def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
     os._exit(1)
 
 
-# MessagePack takes half the time of pickling, at both ends.
-_encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(list[PreparedFile])
+def _work(
+    orders: Connection, results: Connection, recipe: Recipe, inherited: Sequence[int]
+) -> None:
+    """What a worker does: prepare one batch after the other, until it is told to end."""
+    _begin(inherited)
+    while order := orders.recv_bytes():
+        results.send_bytes(_answer(order, recipe))
 
 
-def _prepare_batch(jobs: list[Job]) -> bytes:
-    assert _recipe is not None
-    return _encoder.encode(_make(jobs, _recipe))
+_MADE, _RAISED = b"+", b"-"
+
+
+def _answer(order: bytes, recipe: Recipe) -> bytes:
+    try:
+        return _MADE + _encoder.encode(_make(_decoder_of_jobs.decode(order), recipe))
+    except Exception as error:
+        return _RAISED + _sent(error)
+
+
+def _sent(error: Exception) -> bytes:
+    """An error on its way; not every one can be taken apart and put together again."""
+    try:
+        packed = pickle.dumps(error)
+        pickle.loads(packed)  # noqa: S301 what we just packed
+    except Exception:
+        return pickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
+    return packed
+
+
+def _read(answer: bytes) -> list[PreparedFile]:
+    if answer[:1] == _RAISED:
+        raise pickle.loads(answer[1:])  # noqa: S301 our own worker's
+    return _decoder.decode(memoryview(answer)[1:])
 
 
 def _make(jobs: Sequence[Job], recipe: Recipe) -> list[PreparedFile]:
@@ -97,76 +126,43 @@ def prepare_all(
         for job in jobs:
             yield from _make([job], recipe)
         return
-    pool = _pool(recipe, processes, inherited)
-    under_way: deque[tuple[list[Job], Future[bytes]]] = deque()
+
+    def work(orders: Connection, results: Connection, forked: bool) -> Hire:
+        return _work, (orders, results, recipe, tuple(inherited) if forked else ())
+
+    crew = Crew(work, processes)
+    batches = _batches(jobs, total_bytes, processes)
     try:
-        for batch in chain(_batches(jobs), repeat(None)):
-            if batch is not None:
-                under_way.append((batch, _submit(pool, batch)))
-                if len(under_way) <= processes * 3:
-                    continue
-            elif not under_way:
-                break
-            waiting, future = under_way.popleft()
-            try:
-                made = _decoder.decode(future.result())
-            except BrokenProcessPool:
-                made = _one_by_one(waiting, recipe, inherited)
-                pool.shutdown(wait=False, cancel_futures=True)
-                pool = _pool(recipe, processes, inherited)
-                # What was under way is lost with the pool; it goes to the new one.
-                under_way = deque((again, _submit(pool, again)) for again, _ in under_way)
-            yield from made
+        for batch, answer in crew.answers((batch, _encoder.encode(batch)) for batch in batches):
+            if isinstance(answer, Died):
+                yield from _one_by_one(batch, recipe, crew)
+            else:
+                yield from _read(answer)
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        crew.end()
 
 
-def _submit(pool: ProcessPoolExecutor, batch: list[Job]) -> Future[bytes]:
-    try:
-        return pool.submit(_prepare_batch, batch)
-    except BrokenProcessPool as error:
-        broken: Future[bytes] = Future()
-        broken.set_exception(error)
-        return broken
-
-
-def _one_by_one(jobs: list[Job], recipe: Recipe, inherited: Sequence[int]) -> list[PreparedFile]:
+def _one_by_one(jobs: list[Job], recipe: Recipe, crew: Crew) -> Iterator[PreparedFile]:
     """Prepare a batch of which one file ends its process."""
-    made: list[PreparedFile] = []
-    pool = _pool(recipe, 1, inherited)
-    try:
-        for job in jobs:
-            try:
-                made += _decoder.decode(pool.submit(_prepare_batch, [job]).result())
-            except BrokenProcessPool:
-                pool.shutdown(wait=False, cancel_futures=True)
-                file = without_parser(job, "the parser ended abnormally on this file")
-                if recipe.provider is not None:
-                    file = with_vectors(file, recipe.provider)
-                made.append(file)
-                pool = _pool(recipe, 1, inherited)
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-    return made
+    for job, answer in crew.alone((job, _encoder.encode([job])) for job in jobs):
+        if isinstance(answer, Died):
+            file = without_parser(job)
+            yield file if recipe.provider is None else with_vectors(file, recipe.provider)
+        else:
+            yield from _read(answer)
 
 
-def _pool(recipe: Recipe, processes: int, inherited: Sequence[int]) -> ProcessPoolExecutor:
-    # Forking is fastest, and unsafe once other threads may hold locks.
-    alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("fork" if alone else "spawn")
-    return ProcessPoolExecutor(
-        processes, context, _begin, (recipe, tuple(inherited) if alone else ())
-    )
-
-
-def _batches(jobs: Iterable[Job]) -> Iterator[list[Job]]:
+def _batches(jobs: Iterable[Job], total_bytes: int, processes: int) -> Iterator[list[Job]]:
+    """Jobs some at a time; fewer towards the end, so that the workers end together."""
     batch: list[Job] = []
-    size = 0
+    size = given = 0
     for job in jobs:
         batch.append(job)
         size += len(job.source)
-        if size >= BATCH_BYTES or len(batch) >= BATCH_FILES:
+        left = (total_bytes - given) // (2 * processes)
+        if size >= max(BATCH_BYTES_MIN, min(BATCH_BYTES, left)) or len(batch) >= BATCH_FILES:
             yield batch
+            given += size
             batch, size = [], 0
     if batch:
         yield batch

@@ -24,6 +24,7 @@ from holdfast.store.model import (
     Commit,
     CommitKey,
     ConfirmedRead,
+    Guard,
     PendingRead,
 )
 from holdfast.store.pointer import Path
@@ -47,6 +48,7 @@ class Request(NamedTuple):
     commit: Commit
     original: str
     encoded: Sequence[str | None]
+    guard: Guard | None = None
 
 
 RevisionTuple = tuple[BranchName, EntityId, Seq, int, str, str | None]
@@ -109,6 +111,8 @@ class Batch:
         stored = self._stored(request.key)
         if stored is not None:
             return self._replayed(request, stored)
+        if request.guard is not None:
+            self._ask(request.guard)
         resolved = _NOTHING
         if commit.confirmed or commit.pending:
             resolved = self._check_reads(request.key.session, commit)
@@ -116,6 +120,12 @@ class Batch:
         patches = self._apply(branch, seq, request)
         self._accept(branch, seq, request, resolved, patches)
         return Applied(seq, commit)
+
+    def _ask(self, guard: Guard) -> None:
+        """Refuse what a document written since the guard was made does not allow."""
+        newest = self._newest_write(MAIN, guard.id)
+        if newest is not None and newest.seq > guard.seq:
+            guard.hold(self._head_document(_DEFAULT_BRANCH, guard.id).document)
 
     def _stored(self, key: CommitKey) -> CommitRow | None:
         here = self._commits.get(key)

@@ -32,6 +32,7 @@ from holdfast.store.model import (
     Commit,
     CommitKey,
     Document,
+    Guard,
     State,
     name_problem,
 )
@@ -115,7 +116,13 @@ class Engine:
             conflicts.append(admit.conflict_of(read, MAIN, read.seq, overlap, whose))
         return ConflictError(tuple(conflicts))
 
-    def prepare(self, session: SessionId, message: Mapping[str, Any], commit: Commit) -> Request:
+    def prepare(
+        self,
+        session: SessionId,
+        message: Mapping[str, Any],
+        commit: Commit,
+        guard: Guard | None = None,
+    ) -> Request:
         """A parsed commit, encoded as it will be stored; needs no lock."""
         operations = commit.operations
         original, texts = codec.encode_with_parts(
@@ -127,7 +134,7 @@ class Engine:
         if "delete" in [operation.op for operation in operations]:
             pairs = zip(operations, texts, strict=True)
             encoded = [None if operation.op == "delete" else text for operation, text in pairs]
-        return Request(CommitKey(session, commit.local_seq), commit, original, encoded)
+        return Request(CommitKey(session, commit.local_seq), commit, original, encoded, guard)
 
     def transact(self, requests: Sequence[Request]) -> list[Applied | StoreError]:
         """Decide and write a batch. Each answer stands only because the whole batch is durable."""
@@ -223,6 +230,7 @@ class Engine:
         parent: BranchName = MAIN,
         fork_seq: Seq | None = None,
         by: CommitKey | None = None,
+        guard: Guard | None = None,
     ) -> Branch:
         """Fork `parent` at `fork_seq` (default: its newest change).
 
@@ -234,14 +242,18 @@ class Engine:
             lambda tables: branching.plan_create(tables, name, parent, fork_seq, by is not None),
             {"op": "create", "name": name, "parentBranch": parent, "forkSeq": fork_seq},
             by,
+            guard,
         )
 
-    def delete_branch(self, name: BranchName, by: CommitKey | None = None) -> Branch:
+    def delete_branch(
+        self, name: BranchName, by: CommitKey | None = None, guard: Guard | None = None
+    ) -> Branch:
         """Refuse further writes; the branch stays readable and may be forked."""
         return self._lifecycle(
             lambda tables: branching.plan_delete(tables, name, by is not None),
             {"op": "delete", "name": name},
             by,
+            guard,
         )
 
     def _lifecycle(
@@ -249,6 +261,7 @@ class Engine:
         plan: Callable[[Tables], branching.Plan],
         act: Mapping[str, Any],
         by: CommitKey | None,
+        guard: Guard | None,
     ) -> Branch:
         tables = self._writes
         if by is not None:
@@ -260,6 +273,8 @@ class Engine:
             done = self._recorded(tables, act, by)
             if done is not None:
                 return done
+            if guard is not None:
+                self._ask(guard)
             planned, now, seq = plan(tables), self._clock(), None
             if by is not None and planned.change is not None:
                 seq = Seq(tables.newest_seq() + 1)
@@ -271,6 +286,14 @@ class Engine:
             return branching.carry_out(tables, planned, seq, now)
 
         return self._in_transaction(carry_out)
+
+    def _ask(self, guard: Guard) -> None:
+        """As for a commit, inside the transaction."""
+        head = self._writes.head_kind(MAIN, guard.id)
+        if head is not None and head[0] > guard.seq:
+            on = replay.required_branch(self._writes, MAIN)
+            state = replay.state_at(self._writes, self.decode, on, guard.id, Seq(head[0]))
+            guard.hold(None if state is None else state.document)
 
     def _lifecycle_text(self, act: Mapping[str, Any], by: CommitKey) -> str:
         return self.encode({"localSeq": by.local_seq, "branchLifecycle": act})

@@ -78,6 +78,12 @@ class TransactionError(_Told):
     name = "TransactionError"
 
 
+class NotPermitted(_Told):
+    """Raised when the document that guards a write does not allow it as it stands by then."""
+
+    name = "AuthorizationError"
+
+
 class DamagedStore(_Told):
     """Raised when a database does not say what it must; nothing was changed."""
 

@@ -7,12 +7,12 @@ are otherwise ignored.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
-from holdfast.store.errors import TransactionError
+from holdfast.store.errors import NotPermitted, TransactionError
 from holdfast.store.pointer import Path
 
 Document = dict[str, Any]
@@ -165,6 +165,28 @@ class Applied(NamedTuple):
                 for index, (op, id, data) in enumerate(self.commit.operations)
             ],
         }
+
+
+Problem = tuple[str, str]
+"""Why something may not be done, and what to do next."""
+
+
+class Guard(NamedTuple):
+    """A document of the default branch that says whether a write may land.
+
+    Whoever made the guard has judged by the document as of `seq`. If it was written since, it is
+    judged again, by what it is in the very transaction that would land the write.
+    """
+
+    id: EntityId
+    seq: Seq
+    judge: Callable[[Document | None], Problem | None]
+
+    def hold(self, document: Document | None) -> None:
+        """Raise why the write may not land."""
+        problem = self.judge(document)
+        if problem is not None:
+            raise NotPermitted(*problem)
 
 
 class State(NamedTuple):

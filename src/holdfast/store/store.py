@@ -27,6 +27,7 @@ from holdfast.store.model import (
     Branch,
     CommitKey,
     Document,
+    Guard,
     State,
     name_problem,
     text_problem,
@@ -77,7 +78,9 @@ class Store:
 
     # writing
 
-    def transact(self, session: str, commit: Mapping[str, Any]) -> Applied:
+    def transact(
+        self, session: str, commit: Mapping[str, Any], guard: Guard | None = None
+    ) -> Applied:
         """Land a commit (the wire's object), or raise why not. When this returns it is durable."""
         engine, by = self.engine, SessionId(session)
         parsed = engine.parse(by, commit)
@@ -89,7 +92,7 @@ class Store:
                 self._reader.release()
             if refusal is not None:
                 raise refusal
-        answer = self._group.do(engine.prepare(by, commit, parsed))
+        answer = self._group.do(engine.prepare(by, commit, parsed, guard))
         if isinstance(answer, StoreError):
             raise answer
         return answer
@@ -99,6 +102,7 @@ class Store:
         session: str,
         commit: Mapping[str, Any],
         tell: Callable[[Applied | StoreError], None],
+        guard: Guard | None = None,
     ) -> None:
         """Queue a commit; `tell` is called from another thread once its fate is durable.
 
@@ -106,7 +110,7 @@ class Store:
         """
         by = SessionId(session)
         # Encoded before this returns: what the caller handed us is the caller's to change.
-        request = self.engine.prepare(by, commit, self.engine.parse(by, commit))
+        request = self.engine.prepare(by, commit, self.engine.parse(by, commit), guard)
 
         def told(fate: Applied | StoreError | BaseException) -> None:
             if isinstance(fate, BaseException) and not isinstance(fate, StoreError):
@@ -217,16 +221,19 @@ class Store:
         parent: str = MAIN,
         fork_seq: int | None = None,
         by: CommitKey | None = None,
+        guard: Guard | None = None,
     ) -> Branch:
         """Fork a branch. With `by` the fork is itself a commit."""
         at = None if fork_seq is None else Seq(fork_seq)
         return self._exclusively(
-            lambda: self.engine.create_branch(BranchName(name), BranchName(parent), at, by)
+            lambda: self.engine.create_branch(BranchName(name), BranchName(parent), at, by, guard)
         )
 
-    def delete_branch(self, name: str, by: CommitKey | None = None) -> Branch:
+    def delete_branch(
+        self, name: str, by: CommitKey | None = None, guard: Guard | None = None
+    ) -> Branch:
         """Close a branch to writes. With `by` the deletion is itself a commit."""
-        return self._exclusively(lambda: self.engine.delete_branch(BranchName(name), by))
+        return self._exclusively(lambda: self.engine.delete_branch(BranchName(name), by, guard))
 
     def diff(
         self,

@@ -16,11 +16,12 @@ the space's own key, and only to repair it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum, IntEnum
 from typing import Any
 
 from holdfast.ids import MAIN, EntityId
+from holdfast.store.model import Guard, Problem
 from holdfast.sync.errors import Forbidden
 from holdfast.sync.space import Space
 
@@ -108,42 +109,72 @@ class Access:
             return True
         return right_of(self.rights, principal, self.space.name) >= Right.READ
 
-    def require_commit(self, principal: str | None, commit: Mapping[str, Any]) -> None:
-        """Refuse a commit that its author may not make."""
-        operations = commit.get("operations")
-        listed = operations if isinstance(operations, list) else []
-        id = acl_id(self.space.name)
-        touches = [
-            operation
-            for operation in listed
-            if isinstance(operation, Mapping) and operation.get("id") == id
-        ]
-        if touches:
-            self.require(principal, Right.OWNER)
-            self._hold(_mutation_problem(listed, commit.get("branch", MAIN)))
-        else:
-            self.require(principal, Right.WRITE)
-            if self.rights is None and self.space.seq == 0:
-                self._hold("the first commit of a space must set its access list")
+    def require_commit(self, principal: str | None, commit: Mapping[str, Any]) -> Guard | None:
+        """Refuse a commit that its author may not make; the guard under which it may land."""
+        name, touches = self.space.name, _touches(commit, self.space.name)
+        self._hold(_commit_problem(self.rights, principal, commit, name))
+        if not touches and self.rights is None and self.space.seq == 0:
+            self._hold(("the first commit of a space must set its access list", ""))
+        return self._guard(lambda rights: _commit_problem(rights, principal, commit, name))
 
-    def require(self, principal: str | None, right: Right) -> None:
-        """Refuse what needs a right that a principal does not have."""
+    def require(self, principal: str | None, right: Right) -> Guard | None:
+        """Refuse what needs a right that a principal does not have; the guard for a write."""
         if self.mode is AccessMode.OFF:
-            return
-        held = right_of(self.rights, principal, self.space.name)
-        if held < right:
-            who = principal or "someone without a name"
-            self._hold(
-                f"{who} has {held.name} on {self.space.name}, and this needs {right.name}",
-                hint=f"an owner can grant it in {acl_id(self.space.name)}",
-            )
+            return None
+        name = self.space.name
+        self._hold(_lacking(self.rights, principal, name, right))
+        return self._guard(lambda rights: _lacking(rights, principal, name, right))
 
-    def _hold(self, problem: str | None, hint: str = "") -> None:
+    def _guard(self, judge: Callable[[Mapping[str, Right] | None], Problem | None]) -> Guard | None:
+        """The same judgement by the list as it stands when the write lands.
+
+        Another process may have changed it by then, before we heard. Called in the store's thread.
+        """
+        if self.mode is not AccessMode.ENFORCE:
+            return None
+        return Guard(
+            acl_id(self.space.name),
+            self.space.seq,
+            lambda document: judge(None if document is None else parse_acl(document)),
+        )
+
+    def _hold(self, problem: Problem | None) -> None:
         if problem is None:
             return
         if self.mode is AccessMode.ENFORCE:
-            raise Forbidden(problem, hint)
+            raise Forbidden(*problem)
         self.would_refuse += 1
+
+
+def _touches(commit: Mapping[str, Any], space: str) -> bool:
+    """Whether a commit writes the access list."""
+    operations, id = commit.get("operations"), acl_id(space)
+    listed = operations if isinstance(operations, list) else []
+    return any(isinstance(each, Mapping) and each.get("id") == id for each in listed)
+
+
+def _commit_problem(
+    rights: Mapping[str, Right] | None, principal: str | None, commit: Mapping[str, Any], space: str
+) -> Problem | None:
+    """Why a principal may not make this commit; None if they may."""
+    if not _touches(commit, space):
+        return _lacking(rights, principal, space, Right.WRITE)
+    problem = _mutation_problem(commit["operations"], commit.get("branch", MAIN))
+    lacking = _lacking(rights, principal, space, Right.OWNER)
+    return lacking or (None if problem is None else (problem, ""))
+
+
+def _lacking(
+    rights: Mapping[str, Right] | None, principal: str | None, space: str, right: Right
+) -> Problem | None:
+    held = right_of(rights, principal, space)
+    if held >= right:
+        return None
+    return (
+        f"{principal or 'someone without a name'} has {held.name} on {space}, "
+        f"and this needs {right.name}",
+        f"an owner can grant it in {acl_id(space)}",
+    )
 
 
 def _mutation_problem(operations: list[Any], branch: Any) -> str | None:

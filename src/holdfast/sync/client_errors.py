@@ -74,6 +74,7 @@ class RequestRefused(SyncError):
         super().__init__(message)
         self.name = name
         self.detail: Mapping[str, Any] = detail or {}
+        self.hint = str(self.detail.get("hint") or "")
 
     @classmethod
     def from_wire(cls, error: Any) -> Self:

@@ -162,17 +162,18 @@ class Commands:
 
     def lifecycle(self, request: BranchCreate | BranchDelete) -> Callable[[Store], dict[str, Any]]:
         """What to do to the store, if it may be done."""
-        session, _ = self._admitted(request, Right.WRITE)
+        session, space = self._admitted(request, Right.WRITE)
+        guard = self._server.access[space.name].require(session.principal, Right.WRITE)
         self._need("branches", request)
         by = CommitKey(session.id, LocalSeq(request.local_seq))
 
         def act(store: Store) -> dict[str, Any]:
             if isinstance(request, BranchCreate):
                 branch = store.create_branch(
-                    request.name, request.parent_branch, request.fork_seq, by
+                    request.name, request.parent_branch, request.fork_seq, by, guard
                 )
             else:
-                branch = store.delete_branch(request.name, by)
+                branch = store.delete_branch(request.name, by, guard)
             with store.reading() as engine:
                 seq = engine.tables.seq_of(by)
             return {"seq": seq, "branch": branch.to_wire()}

@@ -19,7 +19,7 @@ from holdfast.errors import UsageError
 from holdfast.sync.client import Client
 from holdfast.sync.errors import Unreachable
 from holdfast.sync.keys import SigningKey, signer
-from holdfast.sync.messages import CAPABILITIES, Flags
+from holdfast.sync.messages import CAPABILITIES, EXISTING, Flags
 from holdfast.sync.outbox import NoOutbox, Outbox, SqliteOutbox
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Connecting:
         flags: Flags | None = None,
         timeout_s: float = OPEN_TIMEOUT_S,
         patient: bool = True,
+        create: bool = True,
     ) -> None:
         self.url = websocket_url(url)
         self._key = None if key is None else SigningKey(key)
@@ -66,12 +67,15 @@ class Connecting:
         self.space = space
         self._outbox, self._session = outbox, session
         self._flags, self._timeout_s, self._patient = flags or Flags(), timeout_s, patient
+        self._create = create
         self._async: AsyncSpace | None = None
         self._blocking: BlockingSpace | None = None
 
     def _client(self) -> Client:
         # Without a key there is nothing to sign the server's challenge with.
         capabilities = CAPABILITIES if self._key is not None else CAPABILITIES - {"identity"}
+        if not self._create:
+            capabilities |= {EXISTING}
         sign = None if self._key is None else signer(self._key, self._flags, time.time)
         return Client(random.random, self._flags, capabilities, sign)
 
@@ -161,12 +165,14 @@ def connect(
     flags: Flags | None = None,
     timeout_s: float = OPEN_TIMEOUT_S,
     patient: bool = True,
+    create: bool = True,
 ) -> Connecting:
     """A space on a server: enter the answer with `with` or `async with`, or await it.
 
     `key` is an Ed25519 seed of 32 bytes; without a `space` it names the space too. `outbox` is a
     file that keeps commits without a verdict; give each client one of its own. A server that is
-    not there yet is waited for, up to `timeout_s`, unless the caller is not `patient`.
+    not there yet is waited for, up to `timeout_s`, unless the caller is not `patient`. A space that
+    is not there is made, unless `create` is false: then the server refuses to open it.
     """
     return Connecting(
         url,
@@ -177,6 +183,7 @@ def connect(
         flags=flags,
         timeout_s=timeout_s,
         patient=patient,
+        create=create,
     )
 
 

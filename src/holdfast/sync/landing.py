@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.ids import SpaceId
 from holdfast.store.errors import ConflictError, StoreBusy, StoreUnreachable
-from holdfast.store.model import Applied
+from holdfast.store.model import Applied, Guard
 from holdfast.store.store import Store
 from holdfast.sync import messages
 from holdfast.sync.access import AccessMode
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Lifecycle = BranchCreate | BranchDelete
 
 Told = Callable[[Applied | StoreError], None]
-Commit = Callable[[Store, str, Mapping[str, Any], Told], None]
+Commit = Callable[[Store, str, Mapping[str, Any], Told, Guard | None], None]
 """Land a commit and tell its fate, now or later, but in the order of the calls for one store."""
 
 Act = Callable[
@@ -106,13 +106,13 @@ class Landing:
         try:
             session = self._connection.session(request.space, request.session_id)
             assert space is not None, "an open session has an open space"
-            access = self.server.access[space.name]
+            access, guard = self.server.access[space.name], None
             if access.mode is not AccessMode.OFF:
                 # The log first: what was written elsewhere may have taken the right away.
                 space.advance()
                 session = self._connection.session(request.space, request.session_id)
-                access.require_commit(session.principal, request.commit)
-            self.server.commit(space.store, session.id, request.commit, write.landed)
+                guard = access.require_commit(session.principal, request.commit)
+            self.server.commit(space.store, session.id, request.commit, write.landed, guard)
         except HoldfastError as refusal:
             write.told(refusal)
 

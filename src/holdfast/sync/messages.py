@@ -15,6 +15,8 @@ do the messages and members marked below appear; a peer that names none sees the
     branches    branch.create, branch.delete, branch.list, branch.diff, branch.merge
     history     history.read
     removes     documents that are no longer reached are removed while the session runs
+    existing    session.open makes no space: one that is not there is refused by name. For peers
+                that only look; every server has it, and no client names it unasked
 """
 
 from __future__ import annotations
@@ -42,6 +44,9 @@ PROTOCOL_VERSION: Final = 2
 CAPABILITIES: Final = frozenset(
     {"coverage", "conflicts", "identity", "branches", "history", "removes"}
 )
+
+EXISTING: Final = "existing"
+"""The capability that a client names if it wants no space made."""
 
 HANDSHAKE: Final = "handshake"
 """The requestId under which a hello is refused: it has none of its own."""

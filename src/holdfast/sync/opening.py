@@ -9,15 +9,17 @@ from msgspec import UNSET, UnsetType
 from holdfast.errors import HoldfastError
 from holdfast.ids import Seq, SessionId, SpaceId
 from holdfast.store import codec
+from holdfast.store.errors import UnknownSpace
 from holdfast.sync import messages, telling
 from holdfast.sync.access import Right
 from holdfast.sync.errors import ProtocolError, TooManySessions, UnsupportedProtocol
-from holdfast.sync.messages import PROTOCOL, Flags, Hello, HelloOk, SessionOpen
+from holdfast.sync.messages import EXISTING, PROTOCOL, Flags, Hello, HelloOk, SessionOpen
 from holdfast.sync.proof import OpenProof
 from holdfast.sync.watch import Watched
 
 if TYPE_CHECKING:
     from holdfast.sync.connection import Connection
+    from holdfast.sync.space import Space
 
 
 def greet(connection: Connection, hello: Hello) -> HelloOk:
@@ -29,7 +31,7 @@ def greet(connection: Connection, hello: Hello) -> HelloOk:
     connection.ready = True
     named = hello.capabilities
     if isinstance(named, list):
-        connection.capabilities = server.capabilities & set(named)
+        connection.capabilities = (server.capabilities | {EXISTING}) & set(named)
     terms: messages.OpenTerms | UnsetType = UNSET
     if server.challenges is not None and "identity" in connection.capabilities:
         terms = server.challenges.issue(server.clock_ms())
@@ -54,13 +56,25 @@ def _check_terms(hello: Hello, ours: Flags) -> None:
         )
 
 
+def _space(connection: Connection, name: SpaceId) -> Space:
+    server = connection.server
+    try:
+        return server.space(name, make=EXISTING not in connection.capabilities)
+    except UnknownSpace as error:
+        if server.challenges is not None:
+            # Where identity counts, the names of others' spaces are not told.
+            error.hint = "check its name; the first write makes it"
+        raise
+
+
 def open_session(connection: Connection, request: SessionOpen) -> dict[str, Any]:
     """Open or resume a session on a connection; the `ok` of the response."""
     server, wanted = connection.server, request.session
     name = SpaceId(request.space)
-    space = server.space(name)
+    # First who is asking: nobody else learns which spaces there are, or makes one.
     proof = OpenProof(server.challenges, connection.challenge, server.clock_ms())
     principal = server.authorize(name, request, proof)
+    space = _space(connection, name)
     space.advance()
     server.access[name].require(principal, Right.READ)
     id = wanted.session_id if isinstance(wanted.session_id, str) else None

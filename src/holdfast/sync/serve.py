@@ -67,6 +67,9 @@ class SyncService:
         def open_space(space: SpaceId) -> Store:
             return open_store(options.store, space, settings)
 
+        def open_existing(space: SpaceId) -> Store:
+            return open_store(options.store, space, settings, create=False)
+
         def authorize(space: SpaceId, request: SessionOpen, proof: OpenProof) -> str:
             return signed(space, request, proof, flags.canonical_hashing)
 
@@ -76,6 +79,7 @@ class SyncService:
         identity = options.require_signature
         self.server = Server(
             open_space,
+            open_existing=open_existing,
             clock_ms=now_ms,
             new_id=new_token,
             new_token=new_token,

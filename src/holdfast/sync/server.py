@@ -16,7 +16,7 @@ from holdfast.errors import StoreError
 from holdfast.ids import SpaceId
 from holdfast.store import roots
 from holdfast.store.errors import StoreBusy, StoreUnreachable
-from holdfast.store.model import Applied
+from holdfast.store.model import Applied, Guard
 from holdfast.store.store import Store
 from holdfast.sync import telling
 from holdfast.sync.access import Access, AccessMode
@@ -42,10 +42,12 @@ RETRY_MS = 1_000
 """When to try again to read from a database that is away."""
 
 
-def commit_now(store: Store, session: str, commit: Mapping[str, Any], tell: Told) -> None:
+def commit_now(
+    store: Store, session: str, commit: Mapping[str, Any], tell: Told, guard: Guard | None = None
+) -> None:
     """Land a commit before returning."""
     try:
-        answer: Applied | StoreError = store.transact(session, commit)
+        answer: Applied | StoreError = store.transact(session, commit, guard)
     except StoreError as refusal:
         answer = refusal
     tell(answer)
@@ -76,6 +78,7 @@ class Server:
         self,
         open_space: Callable[[SpaceId], Store],
         *,
+        open_existing: Callable[[SpaceId], Store] | None = None,
         clock_ms: Callable[[], int],
         new_id: Callable[[], str],
         new_token: Callable[[], str],
@@ -94,6 +97,7 @@ class Server:
         challenges: Challenges | None = None,
     ) -> None:
         self._open_space = open_space
+        self._open_existing = open_existing or open_space
         self.clock_ms = clock_ms
         self.authorize, self.commit, self.act = authorize, commit, act
         self.flags = flags or Flags()
@@ -128,12 +132,15 @@ class Server:
         self.connections[connection] = None
         return connection
 
-    def space(self, name: SpaceId) -> Space:
-        """An open space; opened on first use. A failed open is not remembered."""
+    def space(self, name: SpaceId, make: bool = True) -> Space:
+        """An open space; opened on first use. A failed open is not remembered.
+
+        Unless it may be made, one that is not there is an `UnknownSpace`.
+        """
         space = self.spaces.get(name)
         if space is None:
             roots.guard(name)
-            space = Space(name, self._open_space(name))
+            space = Space(name, (self._open_space if make else self._open_existing)(name))
             self.spaces[name] = space
             access = self.access[name] = Access(space, self.access_mode)
             if self.access_mode is not AccessMode.OFF:

@@ -26,6 +26,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from holdfast.errors import StoreError
+from holdfast.store.model import Guard
 from holdfast.store.store import Store
 from holdfast.sync.closing import BROKEN
 from holdfast.sync.connection import Connection
@@ -84,9 +85,16 @@ class Mailbox:
             except Exception:
                 log.exception("an answer could not be delivered")
 
-    def commit(self, store: Store, session: str, commit: Mapping[str, Any], tell: Told) -> None:
+    def commit(
+        self,
+        store: Store,
+        session: str,
+        commit: Mapping[str, Any],
+        tell: Told,
+        guard: Guard | None,
+    ) -> None:
         """Land a commit in the store's own thread; commits that wait share one trip to the disk."""
-        store.submit(session, commit, partial(self.put, tell))
+        store.submit(session, commit, partial(self.put, tell), guard)
 
     def act(
         self,

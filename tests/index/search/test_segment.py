@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import segment as segments
 from holdfast.index.search.fields import Field, Fields
-from holdfast.index.search.merging import merge
+from holdfast.index.search.merging import Merger, merge
 from holdfast.index.search.postings import Rows, postings
 from holdfast.index.search.segment import Segment
 from holdfast.index.search.terms import compact, terms
@@ -90,12 +90,31 @@ def test_files_counted_together_are_as_if_counted_alone(files: list[list[Fields]
 
 
 @pytest.mark.shows("SEARCH-SEGMENT-TWIN")
-@given(chunks, st.sampled_from(["p", "pa", "lo", "s", "=", "z", ""]))
+@given(st.lists(st.lists(chunks, max_size=4), max_size=3))
+def test_files_added_together_are_as_if_added_one_by_one(groups: list[list[list[Fields]]]) -> None:
+    together, one_by_one = Merger(0), Merger(0)
+    slot = 0
+    for group in groups:
+        files = [segments.unpack_file(postings([rows(fields)])[0]) for fields in group]
+        together.add_files(files, slot)
+        for file in files:
+            one_by_one.add(file, [slot])
+            slot += 1
+    assert together.rows == one_by_one.rows
+    assert segments.pack(together.take()) == segments.pack(one_by_one.take())
+
+
+@pytest.mark.shows("SEARCH-SEGMENT-TWIN")
+@given(chunks, st.sampled_from(["p", "pa", "lo", "load", "total", "s", "=", "z", ""]))
 def test_a_prefix_is_one_run_of_entries(fields: list[Fields], prefix: str) -> None:
     segment = made(fields)
-    low, high = segment.entries_of_prefix(prefix)
+    low, own, high = segment.entries_of_prefix(prefix)
     expected = [t for t in segment.terms if t.startswith(prefix)]
     assert high - low == sum(b - a for a, b in map(segment.entries, expected))
+    if prefix in segment.terms:
+        assert (low, own) == segment.entries(prefix), "the term itself comes first"
+    else:
+        assert own == low
 
 
 @pytest.mark.shows("SEARCH-SEGMENT-FORMAT")

@@ -122,6 +122,23 @@ def test_the_best_rows_are_those_of_a_sort(scores: list[float], limit: int, rand
     assert fuse.best_rows(*given_, limit, 0.1).tolist() == [*plain.best_rows(*given_, limit, 0.1)]
 
 
+@given(
+    st.integers(0, 2**32),
+    st.integers(4_000, 9_000),
+    st.integers(1, 900),
+    st.sampled_from([2, 9, 500, 10**6]),
+)
+@settings(max_examples=40, deadline=None)
+def test_the_best_of_many_rows_are_those_of_a_sort(
+    seed: int, rows: int, limit: int, levels: int
+) -> None:
+    random = np.random.default_rng(seed)
+    scores = random.integers(0, levels, rows) / levels
+    scores[random.random(rows) < random.random()] = 0.0
+    given_ = scores.astype(np.float32), random.permutation(rows)
+    assert fuse.best_rows(*given_, limit, 0.1).tolist() == [*plain.best_rows(*given_, limit, 0.1)]
+
+
 SCORES = st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.4, 0.5, 0.8, 1.0, 1.5])
 
 

@@ -8,7 +8,7 @@ read from the backend.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -103,10 +103,28 @@ def find(
     refs = ranked.refs(shown)
     stored = reader.chunks([ref for ref in refs if ref[0] >= 0])
     hits = []
-    for (_, score), ref, signals in zip(places, refs, ranked.signals_of(shown), strict=True):
+    for (candidate, score), ref in zip(places, refs, strict=True):
         chunk = stored[ref] if ref[0] >= 0 else fresh_chunk(overlay, ref)
-        hits.append(Hit(chunk, score, signals))
+        hits.append(Hit(chunk, score, _Signals(ranked.signals, candidate)))
     return Found(hits, question, failures, len(ranked.rows))
+
+
+class _Signals(Mapping[str, float]):
+    """Every signal of one candidate, by name. Looked up when asked for, which is seldom."""
+
+    __slots__ = ("_candidate", "_of_all")
+
+    def __init__(self, of_all: Mapping[str, Floats], candidate: int) -> None:
+        self._of_all, self._candidate = of_all, candidate
+
+    def __getitem__(self, name: str) -> float:
+        return float(self._of_all[name][self._candidate])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._of_all)
+
+    def __len__(self) -> int:
+        return len(self._of_all)
 
 
 class _Ranking:
@@ -136,14 +154,6 @@ class _Ranking:
         files, ordinals = corpus.file_of[rows].tolist(), corpus.ordinals[rows].tolist()
         return [(corpus.files[f].number, o) for f, o in zip(files, ordinals, strict=True)]
 
-    def signals_of(self, candidates: Sequence[int]) -> list[dict[str, float]]:
-        """Every signal of each candidate, by name."""
-        if not candidates:
-            return []
-        names = list(self.signals)
-        columns = [values[candidates].tolist() for values in self.signals.values()]
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
     def places(self, wanted: int) -> list[tuple[int, float]]:
         import numpy as np
 
@@ -151,8 +161,8 @@ class _Ranking:
         if not corpus.chunks:
             self.rows = np.empty(0, np.int64)
             return []
-        lexical = rank_lexical(question, corpus, weights)
         limit = max(CANDIDATES_MIN, wanted * 4)
+        lexical = rank_lexical(question, corpus, weights)
         by_words = self._best(lexical.scores, limit, 0.0)
         by_meaning = np.empty(0, np.int64)
         near = np.empty(0, np.float32)

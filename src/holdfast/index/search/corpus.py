@@ -262,27 +262,43 @@ class Corpus:
         table = known
         return lambda rows, fields: table.take(rows * FIELDS + fields)
 
-    def entries(
+    def entries(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Rows that count, and fields with counts, where a term stands."""
+        rows, packed, _ = self.runs(term)
+        return rows, packed
+
+    def runs(
         self, term: str, *, prefix: bool = False
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Rows that count, and fields with counts, where a term stands (or any that begins so)."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint8], list[tuple[int, int]]]:
+        """The same, perhaps for all terms that begin so, in runs of entries.
+
+        Of each run it is said how many entries are those of the very term, which come first, and
+        how many there are.
+        """
         import numpy as np
 
-        rows, counts = [], []
+        rows, counts, runs = [], [], []
         for first, part in zip(self.firsts, self.parts, strict=True):
             segment = part.segment
-            low, high = segment.entries_of_prefix(term) if prefix else segment.entries(term)
+            if prefix:
+                low, own, high = segment.entries_of_prefix(term)
+            else:
+                low, high = segment.entries(term)
+                own = high
             if low < high:
                 at = np.add(segment.entry_rows[low:high], first, dtype=np.int64)
                 packed = segment.entry_counts[low:high]
+                before = own - low
                 if self.chunks < self.rows:
                     living = self.alive[at]
+                    before = int(np.count_nonzero(living[:before]))
                     at, packed = at[living], packed[living]
                 rows.append(at)
                 counts.append(packed)
+                runs.append((before, len(at)))
         if len(rows) == 1:
-            return rows[0], counts[0]
-        return _joined(rows, np.int64), _joined(counts, np.uint8)
+            return rows[0], counts[0], runs
+        return _joined(rows, np.int64), _joined(counts, np.uint8), runs
 
     @cached_property
     def central(self) -> NDArray[np.float32]:

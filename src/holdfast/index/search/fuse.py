@@ -6,8 +6,9 @@ candidates, from 0 for the last of them to 1 for the first, before they are adde
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
-from heapq import heappop, heapreplace
+from heapq import heappop, heappush, heapreplace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 CALIBRATED_ON = 200
+SAMPLED, SAMPLE_MIN = 16, 256
+"""Of many scores one in so many is looked at, to see above which mark the best are."""
 
 
 def stretched(scores: NDArray[Any], pool: NDArray[Any]) -> Floats:
@@ -38,13 +41,29 @@ def best_rows(
     """The rows with the highest scores above a floor, best first; ties by place."""
     import numpy as np
 
-    above = np.flatnonzero(scores > floor)
+    mark = _mark(scores, limit, floor)
+    above = np.flatnonzero(scores > mark)
+    if len(above) < limit and mark > floor:
+        above = np.flatnonzero(scores > floor)
+    some = scores.take(above)
     if len(above) > limit:
         # All that tie with the last place stay in, so that the cut does not depend on layout.
-        some, place = scores[above], len(above) - limit
-        above = above[some >= np.partition(some, place)[place]]
-    order = np.lexsort((ties[above], -scores[above]))
-    return above[order][:limit]
+        place = len(above) - limit
+        best = np.flatnonzero(some >= np.partition(some, place)[place])
+        above, some = above.take(best), some.take(best)
+    return above.take(np.lexsort((ties.take(above), -some))[:limit])
+
+
+def _mark(scores: NDArray[Any], limit: int, floor: float) -> float:
+    """A score, no lower than the floor, that probably more than `limit` of many rows are above."""
+    import numpy as np
+
+    some = scores[::SAMPLED]
+    # Twice as many as are wanted, so that it is seldom too few.
+    place = len(some) - max(1, 2 * limit // SAMPLED)
+    if len(some) < SAMPLE_MIN or place <= len(some) // 2:
+        return floor
+    return max(floor, float(np.partition(some, place)[place]))
 
 
 def give_places(
@@ -59,47 +78,74 @@ def give_places(
     """Candidates in the order shown, with the score each had when its turn came.
 
     A chunk is worth less after a better one of its file, and after one that says the same, because
-    the reader already has that. `alike` are pairs of near-duplicates, each both ways.
+    the reader already has that. `alike` are pairs of near-duplicates, each both ways. `repeat` is
+    above nothing, so that the candidates of a file keep their order.
     """
     import numpy as np
 
     order = np.lexsort((ties, -scores))
-    # In order, so it is a heap already.
-    heap = list(zip((-scores[order]).tolist(), ties[order].tolist(), order.tolist(), strict=True))
+    ranked = list(zip((-scores[order]).tolist(), ties[order].tolist(), order.tolist(), strict=True))
     left: list[float] = scores.tolist()
     of: list[int] = files.tolist()
     twins: dict[int, list[int]] = {}
     for one, other in alike:
         twins.setdefault(one, []).append(other)
-    # Most candidates never come near their turn, so each pays for those of its file that were
-    # shown before it when it is looked at.
+    # How many of a file were shown, and for how many of them a candidate has paid.
     shown_of: dict[int, int] = {}
     paid: dict[int, int] = {}
 
     def settle(number: int) -> float:
+        """What a candidate's score has come to."""
         owed = shown_of.get(of[number], 0)
         for _ in range(owed - paid.get(number, 0)):
             left[number] *= repeat
         paid[number] = owed
         return left[number]
 
-    # Scores only fall. So the top of the heap is the next one, if it still has that score; else it
-    # goes back in with the one it has.
+    # Candidates wait in their order until one of their file is shown. From then on the file has a
+    # place in the heap for the best one left; all others of it have lost as much, and stay behind.
+    # Those with a twin may lose more than their file does, so each has a place of its own.
+    heap: list[tuple[float, int, int]] = []
+    behind: dict[int, deque[int]] = {}
     shown: set[int] = set()
     places: list[tuple[int, float]] = []
-    while heap and len(places) < wanted:
-        score, tie, best = heap[0]
-        worth = settle(best)
-        if -score != worth:
-            heapreplace(heap, (-worth, tie, best))
-            continue
-        heappop(heap)
+    at = 0
+    while len(places) < wanted and (heap or at < len(ranked)):
+        if not heap or (at < len(ranked) and ranked[at] < heap[0]):
+            score, tie, best = ranked[at]
+            at += 1
+            file = of[best]
+            if best in twins:
+                heappush(heap, (-settle(best), tie, best))
+                continue
+            if file in behind:
+                behind[file].append(best)
+                continue
+            if file in shown_of:
+                behind[file] = deque()
+                heappush(heap, (-settle(best), tie, best))
+                continue
+            worth = -score
+        else:
+            # Scores only fall. So the top is the next one, if it still has that score; else it
+            # goes back in with the one it has.
+            score, tie, best = heap[0]
+            file, worth = of[best], settle(best)
+            if -score != worth:
+                heapreplace(heap, (-worth, tie, best))
+                continue
+            heappop(heap)
         places.append((best, worth))
         shown.add(best)
-        file = of[best]
         for number in twins.get(best, ()):
             if of[number] != file and number not in shown:
                 settle(number)
                 left[number] *= duplicate
         shown_of[file] = shown_of.get(file, 0) + 1
+        if best not in twins and file in behind:
+            if behind[file]:
+                follows = behind[file].popleft()
+                heappush(heap, (-settle(follows), int(ties[follows]), follows))
+            else:
+                del behind[file]
     return places

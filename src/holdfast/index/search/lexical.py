@@ -7,9 +7,8 @@ more than in one of them, and not as two words.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.index.search.fields import Field
 from holdfast.index.search.understand import Question
@@ -35,7 +34,7 @@ class Occurrences:
     rows: NDArray[np.int64]
     fields: NDArray[np.uint8]
     worths: NDArray[np.float32]
-    """Never rising: the word itself, then its other forms, those that count most first."""
+    """What the form counts that an entry is of. Never rising: the word itself comes first."""
     in_files: NDArray[np.float64]
     """How often it stands in each file, by what each entry adds to its chunk's frequency: count,
     field and form together. Above 0 where a field that is searched has it."""
@@ -59,18 +58,18 @@ def rank_lexical(question: Question, corpus: Corpus, weights: Weights) -> Lexica
     scores = np.zeros(corpus.rows, dtype=np.float64)
     worth_of = corpus.field_worths(weights.fields.weights(), weights.fields.slopes())
     found: list[Occurrences] = []
-    for forms, asked in _forms(question, weights):
-        gathered = _gather(corpus, forms)
+    for word in _words(question, weights):
+        gathered = _gather(corpus, word)
         if gathered is None:
             continue
-        rows, packed, worths, exact_rows = gathered
+        rows, packed, worths, shares, exact_rows = gathered
         fields = packed >> np.uint8(5)
         value = worth_of(rows, fields)
         value *= packed & np.uint8(31)
-        value *= worths
+        value *= shares
         frequency = np.bincount(rows, weights=value, minlength=corpus.rows)
         containing = exact_rows or int(np.count_nonzero(frequency))
-        weight = asked * idf(corpus.chunks, containing)
+        weight = word.asked * idf(corpus.chunks, containing)
         if len(rows) * SPARSE < corpus.rows:
             at = np.flatnonzero(frequency > 0)
             frequency = frequency.take(at)
@@ -80,7 +79,7 @@ def rank_lexical(question: Question, corpus: Corpus, weights: Weights) -> Lexica
         in_files: NDArray[np.float64] = np.bincount(
             corpus.file_of.take(rows), weights=value, minlength=len(corpus.files)
         ).astype(np.float64, copy=False)
-        found.append(Occurrences(rows, fields, worths, in_files, weight, asked))
+        found.append(Occurrences(rows, fields, worths, in_files, weight, word.asked))
     return Lexical(scores, found)
 
 
@@ -91,47 +90,71 @@ def idf(chunks: int, containing: int) -> float:
     return math.log(1.0 + (chunks - containing + 0.5) / (containing + 0.5))
 
 
-Form = tuple[str, bool, float]
-"""A term, whether it stands for all that begin with it, and what it counts."""
+class _Word(NamedTuple):
+    """A word to look for: itself, what else it may be written as, and what begins with it."""
+
+    term: str
+    asked: float
+    others: tuple[str, ...] = ()
+    stemmates: float = 0.0
+    prefix: float = 0.0
 
 
-def _forms(question: Question, weights: Weights) -> list[tuple[list[Form], float]]:
-    forms: list[tuple[list[Form], float]] = []
-    for word in question.words:
-        others: list[Form] = []
-        if weights.stemmates:
-            others += [(other, False, weights.stemmates) for other in word.others]
-        if weights.prefix and len(word.term) >= PREFIX_CHARACTERS_MIN:
-            others.append((word.term, True, weights.prefix))
-        others.sort(key=lambda form: -form[2])
-        assert not others or others[0][2] <= 1.0, "no form counts more than the word itself"
-        forms.append(([(word.term, False, 1.0), *others], 1.0))
+def _words(question: Question, weights: Weights) -> list[_Word]:
+    words = [
+        _Word(
+            word.term,
+            1.0,
+            tuple(word.others) if weights.stemmates else (),
+            weights.stemmates,
+            weights.prefix if len(word.term) >= PREFIX_CHARACTERS_MIN else 0.0,
+        )
+        for word in question.words
+    ]
     if weights.joined:
-        forms += [([(term, False, 1.0)], weights.joined) for term in question.joins]
-    return forms
+        words += [_Word(term, weights.joined) for term in question.joins]
+    return words
 
 
 def _gather(
-    corpus: Corpus, forms: Sequence[Form]
-) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32], int] | None:
-    """All entries of a word's forms, and how many rows have its first form."""
+    corpus: Corpus, word: _Word
+) -> (
+    tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32], NDArray[np.float32], int]
+    | None
+):
+    """All entries of a word: rows, fields with counts, what the form counts, what the entry adds.
+
+    The word itself is among what begins with it, so it adds both. The last number is how many rows
+    have the word itself.
+    """
     import numpy as np
 
-    rows, counts, worths = [], [], []
-    exact = 0
-    for number, (term, prefix, worth) in enumerate(forms):
-        at, packed = corpus.entries(term, prefix=prefix)
-        if not len(at) or (prefix and len(at) > PREFIX_ENTRIES_MAX):
-            continue
-        if number == 0:
-            searched = at.take(np.flatnonzero(packed < Field.CALL << 5))
-            # Entries of one term are in the order of rows within each segment.
-            exact = int(np.count_nonzero(searched[1:] != searched[:-1])) + 1 if len(searched) else 0
-        rows.append(at)
-        counts.append(packed)
-        worths.append(np.full(len(at), worth, dtype=np.float32))
-    if not rows:
+    prefix = word.prefix
+    rows, packed, runs = corpus.runs(word.term, prefix=prefix > 0)
+    if prefix and len(rows) > PREFIX_ENTRIES_MAX:
+        prefix = 0.0
+        rows, packed, runs = corpus.runs(word.term)
+    if not len(rows) and not word.others:
         return None
-    if len(rows) == 1:
-        return rows[0], counts[0], worths[0], exact
-    return np.concatenate(rows), np.concatenate(counts), np.concatenate(worths), exact
+    exact = at = 0
+    itself, begun = [], []
+    for own, entries in runs:
+        end = at + own
+        itself.append((rows[at:end], packed[at:end], 1.0, 1.0 + prefix))
+        begun.append((rows[end : at + entries], packed[end : at + entries], prefix, prefix))
+        searched = rows[at:end].take(np.flatnonzero(packed[at:end] < Field.CALL << 5))
+        # Entries of one term are in the order of rows.
+        exact += int(np.count_nonzero(searched[1:] != searched[:-1])) + 1 if len(searched) else 0
+        at += entries
+    others = [(*corpus.entries(term), word.stemmates, word.stemmates) for term in word.others]
+    others = [piece for piece in others if len(piece[0])]
+    pieces = [*itself, *sorted([*others, *begun], key=lambda piece: -piece[2])]
+    sizes = [len(piece[0]) for piece in pieces]
+    if not any(sizes):
+        return None
+    if others or len(runs) > 1:
+        rows = np.concatenate([piece[0] for piece in pieces])
+        packed = np.concatenate([piece[1] for piece in pieces])
+    worths = np.repeat(np.array([piece[2] for piece in pieces], dtype=np.float32), sizes)
+    shares = np.repeat(np.array([piece[3] for piece in pieces], dtype=np.float32), sizes)
+    return rows, packed, worths, shares, exact

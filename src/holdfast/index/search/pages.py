@@ -12,7 +12,7 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from holdfast.errors import UsageError
@@ -42,8 +42,12 @@ def digest(value: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-def state_of(roots: Iterable[tuple[str, Identity, Overlay]]) -> str:
-    """Names what was searched: generations, and how each changed file was."""
+def state_of(
+    roots: Iterable[tuple[str, Identity, Overlay]],
+    edited: Mapping[str, frozenset[str] | None] | None = None,
+) -> str:
+    """Names what was searched: generations, how each changed file was, and which are edited."""
+    worked_on = edited or {}
     return digest(
         [
             [
@@ -52,6 +56,7 @@ def state_of(roots: Iterable[tuple[str, Identity, Overlay]]) -> str:
                 sorted((path, file.entry.digest) for path, file in overlay.changed.items()),
                 sorted(overlay.gone),
                 overlay.beyond,
+                *([sorted(files)] if (files := worked_on.get(root)) else []),
             ]
             for root, identity, overlay in sorted(roots, key=lambda each: each[0])
         ]

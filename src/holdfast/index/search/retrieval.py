@@ -60,20 +60,24 @@ def retrieve(
     keep: Callable[[str], bool],
     depth: int,
     sample: Sample | None = None,
+    edited: frozenset[str] = frozenset(),
 ) -> Retrieved:
-    """The findings of a root: by a query's text, its exact operators, or likeness to a sample."""
+    """The findings of a root: by a query's text, its exact operators, or likeness to a sample.
+
+    `edited` names files somebody is working on.
+    """
     if sample is not None:
         return _similar(query, sample, root, reader, overlay, provider, keep, depth)
     if query.exact:
-        return _exact(query, root, reader, overlay, provider, keep)
+        return _exact(query, root, reader, overlay, provider, keep, edited)
     wanted = depth
-    found = find(query.text, reader, overlay, provider, wanted, keep)
+    found = find(query.text, reader, overlay, provider, wanted, keep, changed=edited)
     kept, removed = _filtered(query, found)
     for _ in range(GROWTHS):
         if len(kept) >= depth or len(found.hits) < wanted:
             break
         wanted *= 3
-        found = find(query.text, reader, overlay, provider, wanted, keep)
+        found = find(query.text, reader, overlay, provider, wanted, keep, changed=edited)
         kept, removed = _filtered(query, found)
     findings = [Finding(root, hit.chunk, hit.score, hit.signals) for hit in kept[:depth]]
     return Retrieved(
@@ -104,6 +108,7 @@ def _exact(
     overlay: Overlay,
     provider: EmbeddingProvider,
     keep: Callable[[str], bool],
+    edited: frozenset[str],
 ) -> Retrieved:
     from holdfast.index.search.exact import find_exact
 
@@ -114,7 +119,7 @@ def _exact(
         hits.sort(key=_plain_order)
         findings = [Finding(root, hit.chunk, 1.0, {}, hit.lines) for hit in hits]
         return Retrieved(findings, exact=exact, removed=removed)
-    found = find(query.text, reader, overlay, provider, RANKED_FOR_EXACT, keep)
+    found = find(query.text, reader, overlay, provider, RANKED_FOR_EXACT, keep, changed=edited)
     places: dict[str, list[tuple[StoredChunk, int]]] = {}
     for place, ranked in enumerate(found.hits):
         places.setdefault(ranked.chunk.path, []).append((ranked.chunk, place))

@@ -97,11 +97,16 @@ class Segment:
             return 0, 0
         return int(self.starts[at]), int(self.starts[at + 1])
 
-    def entries_of_prefix(self, prefix: str) -> tuple[int, int]:
-        """Where the entries of all terms are that begin so."""
-        first = bisect_left(self.terms, prefix)
-        last = bisect_left(self.terms, prefix + _END, first)
-        return int(self.starts[first]), int(self.starts[last])
+    def entries_of_prefix(self, prefix: str) -> tuple[int, int, int]:
+        """Where the entries of all terms are that begin so, and where those of the very term end.
+
+        It is the first of them, so its entries lie from the first place to the second one.
+        """
+        terms = self.terms
+        first = bisect_left(terms, prefix)
+        last = bisect_left(terms, prefix + _END, first)
+        own = first + 1 if first < last and terms[first] == prefix else first
+        return int(self.starts[first]), int(self.starts[own]), int(self.starts[last])
 
     @property
     def exact_terms(self) -> tuple[list[str], NDArray[np.int64], int, int]:

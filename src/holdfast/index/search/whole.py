@@ -57,11 +57,13 @@ def by_meaning(
 
     of = np.full(len(corpus.files) + 1, -1, dtype=np.int64)
     of[files] = np.arange(len(files))
-    rows = np.flatnonzero(of[corpus.file_of] >= 0)
-    own = near[rows] if corpus.exhaustive else corpus.nearness_of(vector, rows)
+    places = of.take(corpus.file_of)
+    rows = np.flatnonzero(places >= 0)
+    places = places.take(rows)
+    own = near.take(rows) if corpus.exhaustive else corpus.nearness_of(vector, rows)
     squares = np.square(np.maximum(own, 0), dtype=np.float64)
-    sums = np.bincount(of[corpus.file_of[rows]], weights=squares, minlength=len(files))
-    counts = np.bincount(of[corpus.file_of[rows]], minlength=len(files))
+    sums = np.bincount(places, weights=squares, minlength=len(files))
+    counts = np.bincount(places, minlength=len(files))
     nearness = np.sqrt(sums / np.maximum(counts, 1))
     # Of a few files the last may be nearly as good as the first: none is the mark.
     few = len(nearness) < CALIBRATED_ON

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +18,7 @@ from holdfast.files import disk
 from holdfast.index import answers
 from holdfast.index.answers import Wire, hints, search_call
 from holdfast.index.code_index import CodeIndex, policy_of
+from holdfast.index.edited import Edited
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.freshness import Overlay, moved
 from holdfast.index.gate import Gate, Open
@@ -120,8 +121,9 @@ def search_code(
     base = _base(request)
     answered: list[Answered] = []
     refused: list[tuple[Target, Gate]] = []
+    began = index.edited.kept(request.cursor.state) if request.cursor is not None else {}
     for target in targets:
-        outcome = _ask(index, request, target)
+        outcome = _ask(index, request, target, began)
         if isinstance(outcome, Answered):
             answered.append(outcome)
         else:
@@ -133,7 +135,8 @@ def search_code(
         base["path"] = refused[0][0].requested
         return _refused(index, base, refused[0][1])
     base["freshnessDecision"] = _decision(index, answered[0])
-    state = pages.state_of((each.root, each.identity, each.overlay) for each in answered)
+    edited = {each.root: each.edited for each in answered}
+    state = pages.state_of(((each.root, each.identity, each.overlay) for each in answered), edited)
     if request.cursor is not None and request.cursor.state != state:
         return _changed(request, base)
     return _answer(index, request, base, answered, state)
@@ -219,17 +222,27 @@ def _sample(targets: Sequence[Target], similar: str | None, snippet: str | None)
 # Asking.
 
 
-def _ask(index: CodeIndex, request: Request, target: Target) -> Answered | Gate:
-    """What a root answers, or the gate that keeps it from answering."""
+def _ask(
+    index: CodeIndex, request: Request, target: Target, began: Mapping[str, Edited | None]
+) -> Answered | Gate:
+    """What a root answers, or the gate that keeps it from answering.
+
+    `began` has the files that were worked on when the first page was made.
+    """
     gate = index.gate(target.record)
     if not isinstance(gate, Open):
         return gate
     root = gate.record.root
     keep = files_kept(request.asked, request.scope, target.below)
+    edited = began[root] if root in began else index.edited.of(root)
 
     def ask(reader: Reader, overlay: Overlay) -> Retrieved:
-        asked, provider = request.asked, index.provider
-        return retrieve(asked, root, reader, overlay, provider, keep, request.depth, request.sample)
+        # What changed since the index was made is worked on, and git may not have told yet.
+        worked_on = frozenset() if edited is None else edited.union(overlay.changed)
+        return retrieve(
+            request.asked, root, reader, overlay, index.provider, keep, request.depth,
+            request.sample, worked_on,
+        )  # fmt: skip
 
     try:
         with index.backend.reader(root) as reader:
@@ -244,7 +257,7 @@ def _ask(index: CodeIndex, request: Request, target: Target) -> Answered | Gate:
     now = index.registry.find(root)
     if now is None or not now.searchable:
         return index.gate(now)
-    return Answered(gate, identity, overlay, recent, found)
+    return Answered(gate, identity, overlay, recent, found, edited)
 
 
 def _fresh(
@@ -305,6 +318,7 @@ def _answer(
         base["counts"]["matchedLines"] = len(lines)
         base["counts"]["matchedFiles"] = len({key[:2] for key in lines})
     if page.end < len(groups):
+        index.edited.keep(state, {each.root: each.edited for each in answered})
         after = pages.encode(Cursor(page.end, request.depth, request.name, state))
         base["continuation"] = {
             "cursor": after,

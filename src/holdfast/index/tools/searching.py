@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from holdfast.index import answers
 from holdfast.index.answers import Wire, hints, manage_call, read_call, search_call
+from holdfast.index.edited import Edited
 from holdfast.index.freshness import Overlay
 from holdfast.index.gate import Open
 from holdfast.index.generation import Identity
@@ -104,6 +105,8 @@ class Answered:
     overlay: Overlay
     recent: bool
     found: Retrieved
+    edited: Edited | None = None
+    """Files that git says somebody works on; None when git says nothing."""
 
     @property
     def root(self) -> str:

@@ -1,0 +1,145 @@
+"""Texts that no parser comes to an end with."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from holdfast.files.snapshot import Entry, Stat
+from holdfast.index import parsing, trial
+from holdfast.index.facts import decode, extract
+from holdfast.index.prepare import Job, extract_facts
+from holdfast.index.workers import Recipe, prepare_all
+
+# Each found by repeating tokens of the grammar; quadratic, and worse per byte than `<a`.
+ENDLESS = {
+    "a.cs": b"<a ",
+    "b.cs": b"&|",
+    "a.c": b"?!",
+    "a.cpp": b")!",
+    "a.java": b"+!=",
+    "a.js": b"^!",
+    "a.ts": b"!*",
+    "a.tsx": b"<+",
+}
+LENGTH = 30_000
+GOOD = {
+    "good.cs": b"class Cart { int Total() { return Count(); } }\n" * 60,
+    "good.py": b"def total(cart):\n    return count(cart)\n\n" * 60,
+}
+
+
+def endless(path: str) -> bytes:
+    line = ENDLESS[path] * 30 + b"\n"
+    return line * (LENGTH // len(line))
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give up early: the texts below would be at it for hours, others need a millisecond."""
+    monkeypatch.setattr(parsing, "SLOWEST_SECONDS", 0.2)
+    monkeypatch.setattr(parsing, "SLOWEST_SECONDS_PER_BYTE", 0.0)
+
+
+@pytest.mark.shows("FACT-ENDS")
+@pytest.mark.parametrize("path", ENDLESS)
+@pytest.mark.usefixtures("impatient")
+def test_a_text_that_no_parser_ends_with_is_kept_as_text(path: str) -> None:
+    """A file of 32 KB once took fifteen seconds, and one of a megabyte never came to an end."""
+    source = endless(path)
+    found = extract(path, source)
+    assert [problem.code for problem in found.problems] == ["too_hard"]
+    assert not found.symbols
+    assert not found.calls
+    assert b"".join(source[c.span.start : c.span.end] for c in found.chunks) == source
+    for name, good in GOOD.items():
+        assert len(extract(name, good).symbols) >= 60, "and the next text is parsed"
+
+
+@pytest.mark.shows("FACT-ENDS")
+@pytest.mark.usefixtures("impatient")
+def test_workers_make_the_same_of_such_texts() -> None:
+    """Theirs was one chunk for the whole file, and an exact search did not look there."""
+    texts = {path: endless(path) for path in list(ENDLESS)[:2]} | GOOD
+    jobs = [
+        Job(path, source, Entry(Stat(len(source), 0, 0), path)) for path, source in texts.items()
+    ]
+    recipe = Recipe(extract_facts, None)
+    here = list(prepare_all(jobs, recipe, total_bytes=0))
+    there = list(prepare_all(jobs, recipe, total_bytes=1 << 30, processes=2))
+    for one, other in zip(here, there, strict=True):
+        # The terms of postings have no order, so their bytes may differ.
+        assert replace(one, postings=b"") == replace(other, postings=b"")
+    assert [file.problem for file in there] == [None] * len(jobs)
+    codes = [[problem.code for problem in decode(file.facts).problems] for file in there]
+    assert codes == [["too_hard"], ["too_hard"], [], []]
+
+
+@pytest.mark.shows("FACT-ENDS")
+def test_a_trial_that_somebody_ended_says_nothing_about_the_text() -> None:
+    expected = extract("good.py", GOOD["good.py"])
+    assert trial._trial is not None
+    os.kill(trial._trial._pid, signal.SIGKILL)
+    assert extract("good.py", GOOD["good.py"]) == expected
+
+
+@pytest.mark.shows("FACT-ENDS")
+def test_threads_take_turns() -> None:
+    expected = {path: extract(path, source) for path, source in GOOD.items()}
+    wrong: list[str] = []
+
+    def many(path: str) -> None:
+        wrong.extend(path for _ in range(20) if extract(path, GOOD[path]) != expected[path])
+
+    threads = [threading.Thread(target=many, args=(path,)) for path in GOOD for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+ALONE = r"""
+import fcntl, os, sys, threading
+from holdfast.index import trial
+from holdfast.index.facts import extract
+
+lock = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+fcntl.flock(lock, fcntl.LOCK_EX)
+if sys.argv[2] == "with threads":
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+assert extract("a.py", b"def total(): ...\n" * 100).symbols
+assert trial._trial is not None
+os.close(lock)
+again = os.open(sys.argv[1], os.O_RDWR)
+fcntl.flock(again, fcntl.LOCK_EX | fcntl.LOCK_NB)
+if not os.fork():
+    os._exit(not extract("a.py", b"def total(): ...\n" * 100).symbols)
+assert os.wait()[1] == 0
+assert extract("a.py", b"def total(): ...\n" * 100).symbols
+print(trial._trial._pid, flush=True)
+"""
+
+
+@pytest.mark.shows("FACT-ENDS")
+@pytest.mark.parametrize("how", ["alone", "with threads"])
+def test_the_trial_holds_nothing_of_ours_and_ends_with_us(tmp_path: Path, how: str) -> None:
+    """An open file is a lock held, so a process that inherits it keeps a lease for ever."""
+    ran = subprocess.run(
+        [sys.executable, "-c", ALONE, str(tmp_path / "lock"), how],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    with suppress(ProcessLookupError):
+        ended = os.pidfd_open(int(ran.stdout))
+        assert select.select([ended], [], [], 60)[0], "the process on trial outlived us"
+        os.close(ended)
