@@ -34,6 +34,7 @@ from holdfast.index.segments import (
     opened,
     to_merge,
 )
+from holdfast.postgresql import NotReached, connect
 
 if TYPE_CHECKING:
     import psycopg
@@ -132,25 +133,15 @@ class PostgresBackend:
 
     def _connect(self) -> psycopg.Connection[Any]:
         try:
-            import psycopg
-        except ImportError:
-            raise BackendUnavailable(
-                "PostgreSQL needs the psycopg package", hint="pip install 'holdfast[postgres]'"
-            ) from None
+            connection = connect(self._url, "holdfast index", CONNECT_S)
+        except NotReached as error:
+            raise BackendUnavailable(str(error), hint=error.hint) from None
+        import psycopg
+
         try:
-            connection = psycopg.Connection.connect(
-                self._url,
-                autocommit=True,
-                cursor_factory=psycopg.RawCursor,
-                application_name="holdfast index",
-                connect_timeout=CONNECT_S,
-            )
             connection.execute(f"SET search_path TO {self._schema}, public")
         except psycopg.Error as error:
-            reason = (str(error).strip().splitlines() or ["no answer"])[-1]
-            raise BackendUnavailable(
-                f"cannot reach PostgreSQL: {reason}", hint="check HOLDFAST_DATABASE_URL"
-            ) from error
+            raise BackendUnavailable(f"PostgreSQL: {str(error).strip()}") from error
         return connection
 
     @contextmanager
