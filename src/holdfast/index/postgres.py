@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
+from holdfast.index import changes
+from holdfast.index.changes import Change
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk, Totals
 from holdfast.index.search import segment as segment_format
@@ -31,6 +33,7 @@ from holdfast.index.segments import (
     Standing,
     check_digest,
     digest,
+    followed,
     opened,
     to_merge,
 )
@@ -106,6 +109,14 @@ CREATE TABLE IF NOT EXISTS trigram (
 )
 """
 """Apart from the others: what it holds says its own version, and an index can do without."""
+
+_CHANGE = """
+CREATE TABLE IF NOT EXISTS change (
+  root_id bigint PRIMARY KEY REFERENCES root (id) ON DELETE CASCADE,
+  notes text NOT NULL
+)
+"""
+"""Notes of what the last generations changed (`changes.py`); an index can do without."""
 
 CONNECT_S = 5
 IDLE_MAX = 4
@@ -251,17 +262,24 @@ class PostgresBackend:
                 self._open.move_to_end(root)
                 return known[1].corpus
         digests = connection.execute("SELECT id, digest FROM segment WHERE root_id = $1", (number,))
-        files = connection.execute(
+        files = (
             "SELECT id, path, language, segment_id, slot FROM file "
-            "WHERE root_id = $1 AND segment_id IS NOT NULL",
-            (number,),
+            "WHERE root_id = $1 AND segment_id IS NOT NULL"
         )
-        made = opened(
-            dict(digests.fetchall()),
-            files.fetchall(),
-            known[1].segments if known is not None else {},
-            lambda segment: _segment(connection, segment, self._dimension),
-        )
+
+        def load(segment: int) -> Segment:
+            return _segment(connection, segment, self._dimension)
+
+        standing = dict(digests.fetchall())
+        notes = _notes(connection, number) if known is not None else []
+        change = changes.leading(notes, known[0], identity) if known is not None else None
+        if known is not None and change is not None:
+            added = connection.execute(f"{files} AND id = ANY($2)", (number, list(change.added)))
+            made = followed(known[1], change, added.fetchall(), load, standing)
+        else:
+            before = known[1].segments if known is not None else {}
+            every = connection.execute(files, (number,)).fetchall()
+            made = opened(standing, every, before, load)
         with self._lock:
             self._open[root] = (identity, made)
             while len(self._open) > OPEN_MAX:
@@ -278,8 +296,9 @@ class PostgresBackend:
     def writer(self, root: str) -> Iterator[PostgresWriter]:
         with self._session() as connection:
             self._prepare(connection)
-            if not _has_trigrams(connection):
-                connection.execute(_TRIGRAM)
+            for table, made in (("trigram", _TRIGRAM), ("change", _CHANGE)):
+                if not _has(connection, table):
+                    connection.execute(made)
             connection.execute("BEGIN")
             try:
                 writer = PostgresWriter(connection, root, self._dimension)
@@ -355,7 +374,7 @@ class PostgresReader:
         kept = "signatures, names FROM file LEFT JOIN trigram ON trigram.file_id = file.id"
         found = self._connection.execute(
             "SELECT id, path, language, problem, chunk_count, "
-            f"{kept if _has_trigrams(self._connection) else 'NULL, NULL FROM file'} "
+            f"{kept if _has(self._connection, 'trigram') else 'NULL, NULL FROM file'} "
             "WHERE root_id = $1 ORDER BY path",
             (self._root,),
         )
@@ -434,9 +453,16 @@ def _segment(connection: psycopg.Connection[Any], number: int, dimension: int) -
     return found
 
 
-def _has_trigrams(connection: psycopg.Connection[Any]) -> bool:
-    row = connection.execute("SELECT to_regclass('trigram') IS NOT NULL").fetchone()
+def _has(connection: psycopg.Connection[Any], table: str) -> bool:
+    row = connection.execute("SELECT to_regclass($1) IS NOT NULL", (table,)).fetchone()
     return row is not None and bool(row[0])
+
+
+def _notes(connection: psycopg.Connection[Any], root: int) -> list[Change]:
+    if not _has(connection, "change"):
+        return []
+    row = connection.execute("SELECT notes FROM change WHERE root_id = $1", (root,)).fetchone()
+    return [] if row is None else changes.decode(row[0])
 
 
 def _clean(text: str) -> str:
@@ -452,10 +478,14 @@ class PostgresWriter:
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 1))", (root,))
         connection.execute("INSERT INTO root (path) VALUES ($1) ON CONFLICT DO NOTHING", (root,))
         row = connection.execute(
-            "SELECT id, generation FROM root WHERE path = $1", (root,)
+            "SELECT id, generation, run FROM root WHERE path = $1", (root,)
         ).fetchone()
         assert row is not None
         self._root, self.generation = row[0], row[1] + 1
+        self._before: Identity = (row[1], row[2])
+        self._removed: set[int] = set()
+        self._added: set[int] = set()
+        self._followable = True
         self._gathering = Gathering(dimension)
         self._gathered_as: int | None = None
 
@@ -469,6 +499,7 @@ class PostgresWriter:
         for table in ("file", "segment"):
             self._connection.execute(f"DELETE FROM {table} WHERE root_id = $1", (self._root,))
         self._gathering, self._gathered_as = Gathering(self._dimension), None
+        self._followable = False
 
     def put(self, file: PreparedFile) -> None:
         self.remove(file.path)
@@ -485,6 +516,7 @@ class PostgresWriter:
              None if slot is None else self._gathered_as, slot, file.facts),
         ).fetchone()  # fmt: skip
         assert row is not None
+        self._added.add(row[0])
         self._connection.execute(
             "INSERT INTO trigram VALUES ($1,$2,$3)", (row[0], file.signatures, file.names)
         )
@@ -537,6 +569,7 @@ class PostgresWriter:
                     slots += 1
                 parts.append((segment, renamed))
             if moves:
+                self._followable = False
                 new = self._new_number()
                 self._insert_segment(new, merge(parts, self._dimension))
                 self._connection.execute(
@@ -555,9 +588,15 @@ class PostgresWriter:
                 copy.write_row(row)
 
     def remove(self, path: str) -> None:
-        self._connection.execute(
-            "DELETE FROM file WHERE root_id = $1 AND path = $2", (self._root, path)
-        )
+        gone = self._connection.execute(
+            "DELETE FROM file WHERE root_id = $1 AND path = $2 RETURNING id", (self._root, path)
+        ).fetchone()
+        if gone is None:
+            return
+        if gone[0] in self._added:
+            self._added.remove(gone[0])
+        else:
+            self._removed.add(gone[0])
 
     def restat(self, path: str, entry: Entry) -> None:
         stat = entry.stat
@@ -575,5 +614,19 @@ class PostgresWriter:
             "UPDATE root SET marker=$2, generation=$3, taken_ns=$4, run=$5 WHERE id=$1",
             (self._root, marker, self.generation, taken_ns, identity[1]),
         )
+        self._note(identity)
         self._connection.execute("COMMIT")
         return identity
+
+    def _note(self, identity: Identity) -> None:
+        """Say what a reader of an earlier generation has to take note of."""
+        if not self._followable:
+            self._connection.execute("DELETE FROM change WHERE root_id = $1", (self._root,))
+            return
+        change = Change(self._before, identity, frozenset(self._removed), frozenset(self._added))
+        notes = changes.noted(_notes(self._connection, self._root), change)
+        self._connection.execute(
+            "INSERT INTO change VALUES ($1, $2) "
+            "ON CONFLICT (root_id) DO UPDATE SET notes = excluded.notes",
+            (self._root, changes.encode(notes)),
+        )
