@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
+from holdfast.index import changes
+from holdfast.index.changes import Change
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk, Totals
 from holdfast.index.search import segment as segment_format
@@ -31,9 +33,11 @@ from holdfast.index.segments import (
     Standing,
     check_digest,
     digest,
+    followed,
     opened,
     to_merge,
 )
+from holdfast.postgresql import NotReached, connect
 
 if TYPE_CHECKING:
     import psycopg
@@ -106,6 +110,14 @@ CREATE TABLE IF NOT EXISTS trigram (
 """
 """Apart from the others: what it holds says its own version, and an index can do without."""
 
+_CHANGE = """
+CREATE TABLE IF NOT EXISTS change (
+  root_id bigint PRIMARY KEY REFERENCES root (id) ON DELETE CASCADE,
+  notes text NOT NULL
+)
+"""
+"""Notes of what the last generations changed (`changes.py`); an index can do without."""
+
 CONNECT_S = 5
 IDLE_MAX = 4
 
@@ -132,25 +144,15 @@ class PostgresBackend:
 
     def _connect(self) -> psycopg.Connection[Any]:
         try:
-            import psycopg
-        except ImportError:
-            raise BackendUnavailable(
-                "PostgreSQL needs the psycopg package", hint="pip install 'holdfast[postgres]'"
-            ) from None
+            connection = connect(self._url, "holdfast index", CONNECT_S)
+        except NotReached as error:
+            raise BackendUnavailable(str(error), hint=error.hint) from None
+        import psycopg
+
         try:
-            connection = psycopg.Connection.connect(
-                self._url,
-                autocommit=True,
-                cursor_factory=psycopg.RawCursor,
-                application_name="holdfast index",
-                connect_timeout=CONNECT_S,
-            )
             connection.execute(f"SET search_path TO {self._schema}, public")
         except psycopg.Error as error:
-            reason = (str(error).strip().splitlines() or ["no answer"])[-1]
-            raise BackendUnavailable(
-                f"cannot reach PostgreSQL: {reason}", hint="check HOLDFAST_DATABASE_URL"
-            ) from error
+            raise BackendUnavailable(f"PostgreSQL: {str(error).strip()}") from error
         return connection
 
     @contextmanager
@@ -260,17 +262,24 @@ class PostgresBackend:
                 self._open.move_to_end(root)
                 return known[1].corpus
         digests = connection.execute("SELECT id, digest FROM segment WHERE root_id = $1", (number,))
-        files = connection.execute(
+        files = (
             "SELECT id, path, language, segment_id, slot FROM file "
-            "WHERE root_id = $1 AND segment_id IS NOT NULL",
-            (number,),
+            "WHERE root_id = $1 AND segment_id IS NOT NULL"
         )
-        made = opened(
-            dict(digests.fetchall()),
-            files.fetchall(),
-            known[1].segments if known is not None else {},
-            lambda segment: _segment(connection, segment, self._dimension),
-        )
+
+        def load(segment: int) -> Segment:
+            return _segment(connection, segment, self._dimension)
+
+        standing = dict(digests.fetchall())
+        notes = _notes(connection, number) if known is not None else []
+        change = changes.leading(notes, known[0], identity) if known is not None else None
+        if known is not None and change is not None:
+            added = connection.execute(f"{files} AND id = ANY($2)", (number, list(change.added)))
+            made = followed(known[1], change, added.fetchall(), load, standing)
+        else:
+            before = known[1].segments if known is not None else {}
+            every = connection.execute(files, (number,)).fetchall()
+            made = opened(standing, every, before, load)
         with self._lock:
             self._open[root] = (identity, made)
             while len(self._open) > OPEN_MAX:
@@ -287,8 +296,9 @@ class PostgresBackend:
     def writer(self, root: str) -> Iterator[PostgresWriter]:
         with self._session() as connection:
             self._prepare(connection)
-            if not _has_trigrams(connection):
-                connection.execute(_TRIGRAM)
+            for table, made in (("trigram", _TRIGRAM), ("change", _CHANGE)):
+                if not _has(connection, table):
+                    connection.execute(made)
             connection.execute("BEGIN")
             try:
                 writer = PostgresWriter(connection, root, self._dimension)
@@ -364,7 +374,7 @@ class PostgresReader:
         kept = "signatures, names FROM file LEFT JOIN trigram ON trigram.file_id = file.id"
         found = self._connection.execute(
             "SELECT id, path, language, problem, chunk_count, "
-            f"{kept if _has_trigrams(self._connection) else 'NULL, NULL FROM file'} "
+            f"{kept if _has(self._connection, 'trigram') else 'NULL, NULL FROM file'} "
             "WHERE root_id = $1 ORDER BY path",
             (self._root,),
         )
@@ -443,9 +453,16 @@ def _segment(connection: psycopg.Connection[Any], number: int, dimension: int) -
     return found
 
 
-def _has_trigrams(connection: psycopg.Connection[Any]) -> bool:
-    row = connection.execute("SELECT to_regclass('trigram') IS NOT NULL").fetchone()
+def _has(connection: psycopg.Connection[Any], table: str) -> bool:
+    row = connection.execute("SELECT to_regclass($1) IS NOT NULL", (table,)).fetchone()
     return row is not None and bool(row[0])
+
+
+def _notes(connection: psycopg.Connection[Any], root: int) -> list[Change]:
+    if not _has(connection, "change"):
+        return []
+    row = connection.execute("SELECT notes FROM change WHERE root_id = $1", (root,)).fetchone()
+    return [] if row is None else changes.decode(row[0])
 
 
 def _clean(text: str) -> str:
@@ -466,6 +483,9 @@ class PostgresWriter:
         assert row is not None
         self._root, self.generation = row[0], row[1] + 1
         self.follows: Identity = (row[1], row[2])
+        self._removed: set[int] = set()
+        self._added: set[int] = set()
+        self._followable = True
         self._gathering = Gathering(dimension)
         self._gathered_as: int | None = None
 
@@ -479,6 +499,7 @@ class PostgresWriter:
         for table in ("file", "segment"):
             self._connection.execute(f"DELETE FROM {table} WHERE root_id = $1", (self._root,))
         self._gathering, self._gathered_as = Gathering(self._dimension), None
+        self._followable = False
 
     def put(self, file: PreparedFile) -> None:
         self.remove(file.path)
@@ -495,6 +516,7 @@ class PostgresWriter:
              None if slot is None else self._gathered_as, slot, file.facts),
         ).fetchone()  # fmt: skip
         assert row is not None
+        self._added.add(row[0])
         self._connection.execute(
             "INSERT INTO trigram VALUES ($1,$2,$3)", (row[0], file.signatures, file.names)
         )
@@ -547,6 +569,7 @@ class PostgresWriter:
                     slots += 1
                 parts.append((segment, renamed))
             if moves:
+                self._followable = False
                 new = self._new_number()
                 self._insert_segment(new, merge(parts, self._dimension))
                 self._connection.execute(
@@ -565,9 +588,15 @@ class PostgresWriter:
                 copy.write_row(row)
 
     def remove(self, path: str) -> None:
-        self._connection.execute(
-            "DELETE FROM file WHERE root_id = $1 AND path = $2", (self._root, path)
-        )
+        gone = self._connection.execute(
+            "DELETE FROM file WHERE root_id = $1 AND path = $2 RETURNING id", (self._root, path)
+        ).fetchone()
+        if gone is None:
+            return
+        if gone[0] in self._added:
+            self._added.remove(gone[0])
+        else:
+            self._removed.add(gone[0])
 
     def restat(self, path: str, entry: Entry) -> None:
         stat = entry.stat
@@ -587,6 +616,7 @@ class PostgresWriter:
         )
         if done.rowcount != 1:
             raise BackendUnavailable("another host cleared the index while it was being written")
+        self._note(identity)
         self._commit()
         return identity
 
@@ -600,3 +630,16 @@ class PostgresWriter:
                 "PostgreSQL went away at the last step, so the run may have been published",
                 hint="try again",
             ) from error
+
+    def _note(self, identity: Identity) -> None:
+        """Say what a reader of an earlier generation has to take note of."""
+        if not self._followable:
+            self._connection.execute("DELETE FROM change WHERE root_id = $1", (self._root,))
+            return
+        change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
+        notes = changes.noted(_notes(self._connection, self._root), change)
+        self._connection.execute(
+            "INSERT INTO change VALUES ($1, $2) "
+            "ON CONFLICT (root_id) DO UPDATE SET notes = excluded.notes",
+            (self._root, changes.encode(notes)),
+        )
