@@ -242,6 +242,8 @@ def test_tests_come_after_code_unless_they_are_asked_for(backend: Backend) -> No
     assert paths(ask(backend, "cart total"))[0] == "shop/cart.py"
     held = ask(backend, "cart total").hits[-1]
     assert held.signals["role"] == WEIGHTS.roles.test
+    spoken_of = ask(backend, "the cart total is used by a test at night")
+    assert WEIGHTS.roles.test < spoken_of.hits[-1].signals["role"] < 1.0
     asked = ask(backend, "tests of the cart total")
     assert all(hit.signals["role"] == 1.0 for hit in asked.hits)
 
