@@ -40,7 +40,7 @@ DENSE_FLOOR = 0.1
 """A chunk whose vector is farther from the question than this is no hit of the dense lane."""
 HASHED_SHARE = 0.3
 """The stand-in embedding knows words only, which the lexical lane knows better."""
-CANDIDATES_MIN = 200
+CANDIDATES_MIN = 240
 DEFINITIONS_MAX = 50
 ALIKE = 0.985
 """Chunks whose vectors are nearer than this say the same."""
