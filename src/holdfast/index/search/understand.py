@@ -226,7 +226,7 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
         "test",
         re.compile(
             r"\b(?:unit|integration|regression|functional|end[ -]to[ -]end|e2e|property) tests?\b"
-            r"|\b(?:tests?|specs?|mocks?|fixtures?|test (?:case|suite)s?) (?:of|for|about|covering)\b"
+            r"|\b(?:tests?|specs?|mocks?|fixtures?|test (?:case|suite)s?) (?:of|for|about)\b"
             r"|\btest (?:files?|helpers?|data|fixtures?)\b|\btested\b|^(?:tests?|specs?)\b"
             r"|\A\S+(?: \S+)? (?:tests?|specs?)\Z"
         ),
