@@ -24,6 +24,7 @@ from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index import changes
 from holdfast.index.changes import Change
 from holdfast.index.errors import HOME_HINT, BackendUnavailable, DamagedBackend
+from holdfast.index.frozen import frozen, is_frozen
 from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk, Totals
 from holdfast.index.leases import root_key
 from holdfast.index.search import segment as segment_format
@@ -165,6 +166,11 @@ class SqliteBackend:
             inode = path.stat().st_ino
         except FileNotFoundError:
             yield None
+            return
+        if is_frozen(path):
+            with _translated(), frozen(path) as connection:
+                version = connection.pragma("user_version")
+                yield connection if version == SCHEMA_VERSION else None
             return
         # A connection is used by one caller at a time, of any thread, and lent again when it comes
         # back: opening one takes longer than most questions.
