@@ -13,7 +13,7 @@ import pytest
 
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.files import memory
-from holdfast.index import sqlite
+from holdfast.index import sqlite_tables
 from holdfast.index.errors import BackendUnavailable, OutsideRoot, RegistryDamaged
 from holdfast.index.preflight import IgnoreOnly, Needed, preflight
 from holdfast.index.progress import Progress
@@ -105,9 +105,9 @@ def test_a_rebuild_mends_a_damaged_file(ready: World, action: Any, page: int) ->
     tables, with the advice to rebuild; only a clear helped, which nothing said."""
     ready.backend.inner.close()
     data = bytearray(database(ready).read_bytes())
-    assert len(data) >= 9 * sqlite.PAGE_BYTES
-    start = page * sqlite.PAGE_BYTES
-    data[start : start + sqlite.PAGE_BYTES] = b"\xaa" * sqlite.PAGE_BYTES
+    assert len(data) >= 9 * sqlite_tables.PAGE_BYTES
+    start = page * sqlite_tables.PAGE_BYTES
+    data[start : start + sqlite_tables.PAGE_BYTES] = b"\xaa" * sqlite_tables.PAGE_BYTES
     database(ready).write_bytes(data)
     manage_index(ready.index, action, ready.root, force=True)
     assert "The last run failed" not in state(ready)
@@ -132,8 +132,8 @@ def test_pages_that_are_damaged_and_free_fail_one_rebuild_at_most(ready: World) 
     assert free > 3
     data = bytearray(database(ready).read_bytes())
     trunk = int.from_bytes(data[32:36], "big")
-    start = (trunk - 1) * sqlite.PAGE_BYTES
-    data[start : start + sqlite.PAGE_BYTES] = b"\xaa" * sqlite.PAGE_BYTES
+    start = (trunk - 1) * sqlite_tables.PAGE_BYTES
+    data[start : start + sqlite_tables.PAGE_BYTES] = b"\xaa" * sqlite_tables.PAGE_BYTES
     database(ready).write_bytes(data)
     assert trunk <= pages
     manage_index(ready.index, "reindex", ready.root)
@@ -148,14 +148,14 @@ def test_a_disk_that_fills_up_after_publishing_takes_nothing_back(
 ) -> None:
     """Tidying up after a commit may fail; the sync then told that it had failed and changed
     nothing, and what it had published was served."""
-    real = sqlite._rows
+    real = sqlite_tables.rows
 
     def full(connection: apsw.Connection, sql: str, *rest: Any) -> list[Any]:
         if "wal_checkpoint" in sql:
             raise apsw.FullError("database or disk is full")
         return real(connection, sql, *rest)
 
-    monkeypatch.setattr(sqlite, "_rows", full)
+    monkeypatch.setattr(sqlite_tables, "rows", full)
     ready.write("src/late.py", "def late():\n    pass\n")
     ready.later(60)
     synced: Any = manage_index(ready.index, "sync", ready.root)

@@ -10,7 +10,8 @@ import pytest
 
 from holdfast.cli.main import main
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.sqlite import SqliteBackend, SqliteWriter
+from holdfast.index.sqlite import SqliteBackend
+from holdfast.index.sqlite_writer import SqliteWriter
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from holdfast.index import chunks, languages
 from holdfast.index.facts import FileFacts, Problem, Span, Symbol, symbol_id
-from holdfast.index.languages import lines
 from holdfast.index.parsing import TooHardError
 from holdfast.index.walk import SYMBOLS_MAX, Gathered, Walk
 
@@ -72,6 +71,8 @@ def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:
     elif reader := _readers().get(name):
         found = reader(path, source, starts, problems)
     else:
+        from holdfast.index.languages import lines  # its tables are many, and seldom needed
+
         found, guessed = lines.read(path, source, starts, problems), True
     if found is None:
         found = Gathered(module=language.module(path, "") if language else "")

@@ -13,6 +13,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import msgspec
+
 from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.search.trigrams import KeptFile
 
@@ -20,8 +22,7 @@ if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedChunk:
+class PreparedChunk(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A piece of a file, ready to be kept. `start` is its first byte in the file."""
 
     start_line: int
@@ -33,8 +34,7 @@ class PreparedChunk:
     start: int
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedFile:
+class PreparedFile(msgspec.Struct, frozen=True, array_like=True):
     """A file with everything known of it.
 
     `postings` is a segment with one row for each chunk, packed; `vectors` holds one float32 row for

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+
+import msgspec
 
 from holdfast.files.policy import language_of, unfit
 from holdfast.files.snapshot import Entry
@@ -79,7 +81,7 @@ def with_vectors(file: PreparedFile, provider: EmbeddingProvider) -> PreparedFil
 
 
 def replace_vectors(file: PreparedFile, vectors: bytes) -> PreparedFile:
-    return replace(file, vectors=vectors)
+    return msgspec.structs.replace(file, vectors=vectors)
 
 
 def without_parser(job: Job) -> PreparedFile:

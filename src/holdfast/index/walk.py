@@ -13,8 +13,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import pairwise
-from operator import attrgetter
+from itertools import compress, count
+from operator import attrgetter, eq
 from typing import TYPE_CHECKING
 
 from holdfast.index import chains
@@ -197,12 +197,11 @@ class Walk(Gathered):
         if tree.root_node.has_error and self.language.mend is not None:
             self.tree = tree = self._mended(tree, self.language.mend)
         nodes = QueryCursor(query).captures(tree.root_node).get("n", [])
-        _in_order(nodes)
+        begins = _in_order(nodes)
         scopes, starts, line = self.scopes, self.line_starts, 1
         lines = len(starts) - 1
         last, last_start = None, -1
-        for node in nodes:
-            start = node.start_byte
+        for start, node in zip(begins, nodes, strict=True):
             if start == last_start and node == last:
                 continue
             last, last_start = node, start
@@ -467,8 +466,9 @@ def clean_comment(text: str) -> str:
 _START, _END = attrgetter("start_byte"), attrgetter("end_byte")
 
 
-def _in_order(nodes: list[tree_sitter.Node]) -> None:
-    """Sort nodes by where they start; what holds another that starts there comes before it.
+def _in_order(nodes: list[tree_sitter.Node]) -> list[int]:
+    """Sort nodes by where they start, and say where; what holds another that starts there comes
+    before it.
 
     Patterns with children complete late, so the order of capture is not always the document's,
     though it nearly is: sorting by the start takes little, and the ends only matter where starts
@@ -476,9 +476,10 @@ def _in_order(nodes: list[tree_sitter.Node]) -> None:
     """
     nodes.sort(key=_START)
     begins = list(map(_START, nodes))
-    for at, (one, next_) in enumerate(pairwise(begins)):
-        if one == next_ and nodes[at].end_byte < nodes[at + 1].end_byte:
+    for at in compress(count(), map(eq, begins, begins[1:])):
+        if nodes[at].end_byte < nodes[at + 1].end_byte:
             # Two stable sorts by plain attributes are cheaper than one by a computed key.
             nodes.sort(key=_END, reverse=True)
             nodes.sort(key=_START)
-            return
+            break
+    return begins

@@ -110,11 +110,21 @@ class Vocabulary:
 
     def _number(self, word: str) -> int:
         """The number of a word that is new."""
-        self._words.append(word)
-        self._flat.extend(map(self._terms.__getitem__, split(word)))
-        self._starts.append(len(self._flat))
-        self._exact.append(-1)
+        self._add([word])
         return len(self._words) - 1
+
+    def _add(self, words: Sequence[str]) -> None:
+        """Number words that are new, from the next number on."""
+        term, at = self._terms.__getitem__, len(self._flat)
+        flat: list[int] = []
+        starts: list[int] = []
+        for word in words:
+            flat += map(term, split(word))
+            starts.append(at + len(flat))
+        self._words += words
+        self._flat.fromlist(flat)
+        self._starts.fromlist(starts)
+        self._exact.fromlist([-1] * len(words))
 
     def words(self, texts: Sequence[str]) -> Words:
         """The words of texts, and a digest of each text."""
@@ -203,14 +213,15 @@ class Vocabulary:
         return Words(numbers, places, digests.astype(np.uint32))
 
     def _looked_up(self, raw: bytes, starts: list[int], hashes: list[int]) -> list[int]:
-        known, found = self._of_hash, []
-        for start, value in zip(starts, hashes, strict=True):
-            number = known.get(value)
-            if number is None:
-                word = raw[start : raw.index(0, start)].decode()
-                number = known[value] = self._number(word)
-            found.append(number)
-        return found
+        known, ends = self._of_hash, raw.index
+        found = list(map(known.get, hashes))
+        new = [at for at, number in enumerate(found) if number is None]
+        number = len(self._words)
+        self._add([raw[starts[at] : ends(0, starts[at])].decode() for at in new])
+        for at in new:
+            found[at] = known[hashes[at]] = number
+            number += 1
+        return found  # type: ignore[return-value]
 
     def terms_of(self, words: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The terms of words, in order, and how many each word has."""

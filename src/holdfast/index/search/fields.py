@@ -8,15 +8,18 @@ second half of a long function is found by the function's name, and is not its d
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from holdfast.index.facts import MODULE, FileFacts
 
 if TYPE_CHECKING:
     from holdfast.index.facts import Chunk
+
+T = TypeVar("T")
 
 
 class Field(IntEnum):
@@ -43,9 +46,8 @@ DOC_CHARACTERS_MAX = 2_000
 DIRECTORIES_MAX = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """The text of each field of one chunk, in the order of `Field`."""
+class Fields(NamedTuple):
+    """The text of each field of one chunk, in the order of `Field`; a tuple, for there are many."""
 
     name: str
     owner: str
@@ -57,16 +59,7 @@ class Fields:
     call: str
 
     def texts(self) -> tuple[str, ...]:
-        return (
-            self.name,
-            self.owner,
-            self.signature,
-            self.doc,
-            self.stem,
-            self.directory,
-            self.body,
-            self.call,
-        )
+        return self
 
 
 def path_fields(path: str) -> tuple[str, str]:
@@ -80,57 +73,47 @@ def path_fields(path: str) -> tuple[str, str]:
 def fields_of(facts: FileFacts, texts: Mapping[int, str]) -> list[Fields]:
     """The fields of the chunks of a file that have a text; `texts` are those by first byte."""
     stem, directory = path_fields(facts.path)
-    defined = _defined(facts)
-    calls = _calls(facts)
+    symbols = facts.symbols
+    starts = [symbol.span.start for symbol in symbols]
+    in_order = sorted(range(len(symbols)), key=starts.__getitem__)
+    defined = _cut(facts.chunks, [starts[i] for i in in_order], in_order)
+    calls = sorted(facts.calls, key=attrgetter("start"))
+    called = _cut(facts.chunks, [call.start for call in calls], [call.name for call in calls])
     found = []
-    for number, chunk in enumerate(facts.chunks):
+    for chunk, numbers, names in zip(facts.chunks, defined, called, strict=True):
         text = texts.get(chunk.span.start)
         if text is None:
             continue
-        inside = [facts.symbols[i] for i in defined[number]]
-        owners = _owners(facts, chunk, set(defined[number]))
+        inside = [symbols[i] for i in numbers]
         found.append(
             Fields(
-                " ".join(symbol.name for symbol in inside),
-                owners,
-                " ".join(symbol.signature[:SIGNATURE_CHARACTERS_MAX] for symbol in inside),
-                " ".join(symbol.doc[:DOC_CHARACTERS_MAX] for symbol in inside if symbol.doc),
+                " ".join([symbol.name for symbol in inside]),
+                _owners(facts, chunk, numbers) if chunk.owner != MODULE else "",
+                " ".join([symbol.signature[:SIGNATURE_CHARACTERS_MAX] for symbol in inside]),
+                " ".join([symbol.doc[:DOC_CHARACTERS_MAX] for symbol in inside if symbol.doc]),
                 stem,
                 directory,
                 text,
-                " ".join(calls[number]),
+                " ".join(names),
             )
         )
     return found
 
 
-def _defined(facts: FileFacts) -> list[list[int]]:
-    """For each chunk the symbols that start in it. Chunks and symbols are in the file's order."""
-    found: list[list[int]] = [[] for _ in facts.chunks]
-    if not facts.chunks:
-        return found
-    at, last = 0, len(facts.chunks) - 1
-    for index in sorted(range(len(facts.symbols)), key=lambda i: facts.symbols[i].span.start):
-        start = facts.symbols[index].span.start
-        while at < last and facts.chunks[at].span.end <= start:
-            at += 1
-        found[at].append(index)
+def _cut(chunks: Sequence[Chunk], starts: Sequence[int], things: Sequence[T]) -> list[Sequence[T]]:
+    """For each chunk the things that start in it. Chunks and things are in the file's order."""
+    found = []
+    at = 0
+    for chunk in chunks[:-1]:
+        until = bisect_left(starts, chunk.span.end, at)
+        found.append(things[at:until])
+        at = until
+    if chunks:
+        found.append(things[at:])
     return found
 
 
-def _calls(facts: FileFacts) -> list[list[str]]:
-    found: list[list[str]] = [[] for _ in facts.chunks]
-    if not facts.chunks:
-        return found
-    at, last = 0, len(facts.chunks) - 1
-    for call in sorted(facts.calls, key=lambda call: call.start):
-        while at < last and facts.chunks[at].span.end <= call.start:
-            at += 1
-        found[at].append(call.name)
-    return found
-
-
-def _owners(facts: FileFacts, chunk: Chunk, defined: set[int]) -> str:
+def _owners(facts: FileFacts, chunk: Chunk, defined: Sequence[int]) -> str:
     names = []
     at = chunk.owner
     while at != MODULE:
