@@ -9,10 +9,10 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from holdfast.files.snapshot import Entry, Stat
 from holdfast.index import parsing, trial
