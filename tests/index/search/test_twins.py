@@ -214,9 +214,11 @@ TEXTS = st.lists(
 ).map(lambda parts: "".join(letter * many + space for letter, many, space in parts))
 
 
-@given(st.lists(TEXTS, max_size=8))
-def test_texts_fold_as_if_each_were_held_against_all_before_it(texts: list[str]) -> None:
-    assert folding.folded(texts) == plain.folded(texts)
+@given(st.lists(TEXTS, max_size=8), st.integers(0, 9))
+def test_texts_fold_as_if_each_were_held_against_all_before_it(
+    texts: list[str], compared: int
+) -> None:
+    assert folding.folded(texts, compared) == plain.folded(texts, compared)
 
 
 # A corpus that follows from the one before.
