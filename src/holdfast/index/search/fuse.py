@@ -77,8 +77,7 @@ def give_places(
     """Candidates in the order shown, with the score each had when its turn came.
 
     A chunk is worth less after a better one of its file, and after one that says the same, because
-    the reader already has that. `alike` are pairs of near-duplicates, each both ways. `repeat` is
-    above nothing, so that the candidates of a file keep their order.
+    the reader already has that. `alike` are pairs of near-duplicates, each both ways.
     """
     import numpy as np
 
