@@ -6,6 +6,8 @@ strategy tries thousands. It climbs the mean of NDCG@10 by span and by path on `
 little towards the weights it began with, and is judged on `--judge`, which it never sees.
 
 Proposed weights are only worth taking if they beat the hand-set ones where they were not learned.
+`--folds` asks that of every repository: packages are dealt into so many folds, and each is judged
+with weights learned from the others. Then nothing is judged on `--judge`.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from bench.retrieval.fetch import CACHE, Fetcher
 from bench.retrieval.labels import Query, read_set
 from bench.retrieval.metrics import Result, first_ranks, ndcg
-from bench.retrieval.summary import mean
+from bench.retrieval.summary import mean, table
 from bench.retrieval.tune import Warm
 from bench.retrieval.weights import weighed
 
@@ -182,9 +184,50 @@ def learn(
     return {name: round(value, 4) for name, value in best.items()}
 
 
+def package_of(case: Case) -> str:
+    """The package of a question; a copy without its comments is the same package."""
+    return case.query.repository.removesuffix("-undocumented")
+
+
+def cross_validated(
+    cases: Sequence[Case], start: dict[str, float], folds: int, rounds: int, seed: int
+) -> list[tuple[str, ...]]:
+    """For each package: its questions, scores by hand and with weights learned without it."""
+    packages = sorted({package_of(case) for case in cases})
+    random.Random(seed).shuffle(packages)
+    rows: list[tuple[str, ...]] = []
+    pooled: list[tuple[int, float, float, float, float]] = []
+    for fold in range(folds):
+        held = set(packages[fold::folds])
+        seen = [case for case in cases if package_of(case) not in held]
+        best = learn(seen, start, rounds, random.Random(seed))
+        moved = {n: best[n] for n in LEARNED if abs(best[n] - start[n]) > 0.05 * start[n]}
+        print(f"fold {fold}: {moved}", flush=True)
+        for name in sorted(held):
+            mine = [case for case in cases if package_of(case) == name]
+            figures = (*judged(mine, start), *judged(mine, best))
+            pooled.append((len(mine), *figures))
+            rows.append((name, str(len(mine)), *(f"{figure:.4f}" for figure in figures)))
+    total = sum(row[0] for row in pooled)
+    means = [sum(row[0] * row[i] for row in pooled) / total for i in range(1, 5)]
+    better = [sum(row[i + 2] > row[i] + 1e-9 for row in pooled) for i in (1, 2)]
+    worse = [sum(row[i + 2] < row[i] - 1e-9 for row in pooled) for i in (1, 2)]
+    rows.append(("all", str(total), *(f"{value:.4f}" for value in means)))
+    rows.append(
+        ("better:worse", "", "", "", *(f"{b}:{w}" for b, w in zip(better, worse, strict=True)))
+    )
+    return rows
+
+
+FOLDS_HEAD = (
+    "package", "questions", "by hand, span", "by hand, path", "learned, span", "learned, path"
+)  # fmt: skip
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval.learn", description=__doc__)
-    parser.add_argument("--set", type=Path, required=True, dest="labelled")
+    parser.add_argument("--set", type=Path, required=True, action="append", dest="labelled")
+    parser.add_argument("--folds", type=int, default=0, help="judge every package by the others")
     parser.add_argument("--split", default="train,dev", help="what is learned from")
     parser.add_argument("--judge", default="test", help="what it is judged on")
     parser.add_argument("--cache", type=Path, default=CACHE)
@@ -199,16 +242,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in BY_KIND:
         for kind in ("symbol", "path", "error"):
             start[f"{name}.{kind}"] = float(_reach(ranking.WEIGHTS, f"{name}.{kind}"))
-    labelled = read_set(args.labelled)
+    sets = [read_set(file) for file in args.labelled]
     fetcher = Fetcher(args.cache.resolve())
+
+    def noted(split: str, home: Path) -> list[Case]:
+        warm = (Warm(one.chosen(split), home, fetcher, 20) for one in sets)
+        return [case for each in warm for case in taken_down(each)]
+
     with tempfile.TemporaryDirectory() as directory:
         home = args.home or Path(directory)
-        learning = taken_down(Warm(labelled.chosen(args.split), home, fetcher, 20))
+        learning = noted(args.split, home)
+        if args.folds:
+            rows = cross_validated(learning, start, args.folds, args.rounds, args.seed)
+            print(table(FOLDS_HEAD, rows))
+            return 0
         print("by hand, {}: span {:.4f}, path {:.4f}".format(args.split, *judged(learning, start)))
         best = learn(learning, start, args.rounds, random.Random(args.seed))
         print("learned, {}: span {:.4f}, path {:.4f}".format(args.split, *judged(learning, best)))
         if args.judge:
-            unseen = taken_down(Warm(labelled.chosen(args.judge), home, fetcher, 20))
+            unseen = noted(args.judge, home)
             for told, weights in (("by hand", start), ("learned", best)):
                 print("{}, {}: span {:.4f}, path {:.4f}".format(
                     told, args.judge, *judged(unseen, weights)))  # fmt: skip

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
-from models.train.cli import main
+# Sums that several threads share are taken in another order on another machine.
+for _library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+from models.train.cli import main  # noqa: E402
 
 if __name__ == "__main__":
     sys.exit(main())

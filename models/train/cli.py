@@ -3,7 +3,7 @@
     python -m models.train fetch --cache DIR      packages by name and version -> DIR/packages
     python -m models.train pairs --cache DIR      packages -> DIR/pairs
     python -m models.train vocabulary --cache DIR pairs -> DIR/vocabulary.txt, DIR/encoded.npz
-    python -m models.train train --cache DIR      -> DIR/model.npz
+    python -m models.train train --cache DIR      -> DIR/readings.npy, run-*.npz, model.npz
     python -m models.train measure --cache DIR    held-out packages -> DIR/scores.json
     python -m models.train export --cache DIR     -> the model's file
     python -m models.train all --cache DIR        all of them
@@ -19,6 +19,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from holdfast.index.embedding.static import MODEL_FILE
 from models.train import train as training
@@ -44,9 +45,6 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--per-language", type=int, default=60_000, help="pairs, at most")
     made.add_argument(
         "--teacher", type=Path, help="directory of a sentence transformer to start from"
-    )
-    made.add_argument(
-        "--earlier", type=Path, help="cache of an earlier run, to go on from its model"
     )
     made.add_argument("--out", type=Path, default=MODEL_FILE, help="the file to export to")
     for field in dataclasses.fields(training.Plan):
@@ -115,18 +113,35 @@ def _train(args: argparse.Namespace, plan: training.Plan) -> None:
         return
     data = encode.load(args.cache / "encoded.npz")
     words = (args.cache / "vocabulary.txt").read_text().splitlines()
-    if args.earlier:
-        known = (args.earlier / "vocabulary.txt").read_text().splitlines()
-        earlier = training.load(args.earlier / "model.npz")
-        first = start.continued(words, data, earlier, known, args.teacher, plan.seed)
-    elif args.teacher:
-        vectors = start.teacher_start(words, args.teacher, plan.dimension, plan.seed)
-        first = start.begun(vectors, data)
+    read = _readings(args, words, plan.threads) if args.teacher else None
+    if read is not None:
+        vectors = start.teacher_start(read, plan.dimension, plan.seed)
     else:
-        first = start.begun(start.random_start(len(words), plan.dimension, plan.seed), data)
-    kept = args.cache / "epoch.npz"
-    model = training.train(data, plan, first, after_epoch=lambda m: training.save(m, plan, kept))
+        vectors = start.random_start(len(words), plan.dimension, plan.seed)
+    first = start.begun(vectors, data)
+    models = []
+    for seed in range(plan.seed, plan.seed + plan.runs):
+        kept = args.cache / f"run-{seed}.npz"
+        if not kept.exists():
+            one = dataclasses.replace(plan, seed=seed)
+            print(f"seed {seed}", file=sys.stderr, flush=True)
+            training.save(training.train(data, one, first), one, kept)
+        models.append(training.load(kept))
+    model = training.averaged(models)
+    if read is not None and plan.settle:
+        model = start.settled(model, read, start.times_seen(data, len(words)), plan.settle)
     training.save(model, plan, target)
+
+
+def _readings(args: argparse.Namespace, words: list[str], threads: int) -> Any:
+    import numpy as np
+
+    from models.train import start
+
+    kept = args.cache / "readings.npy"
+    if not kept.exists():
+        np.save(kept, start.read_words(words, args.teacher, threads))
+    return np.load(kept)
 
 
 def _measure(cache: Path) -> None:

@@ -2,9 +2,11 @@
 
 With a teacher (a directory with a sentence transformer: config, tokenizer and safetensors), each
 word is read by it, and its answer is brought to our dimension by the principal axes. Without one,
-vectors are random. A run may also go on from the model of an earlier one with a smaller vocabulary:
-then words that are new to it start where the teacher's reading of them says, by the linear map
-from the teacher's readings to the earlier vectors that fits known words best.
+vectors are random.
+
+After training, a word that was seldom seen has hardly moved, while all others have. The linear map
+from the teacher's readings to the learned vectors that fits well-known words best tells where it
+would be now; it goes there, the further the less often it was seen.
 """
 
 from __future__ import annotations
@@ -13,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from models.train.encode import Encoded
 from models.train.train import Floats, Model
 
-KNOWN_READ = 4_000
-"""So many words that the earlier model knows tell where the teacher's readings lie in it."""
+WELL_KNOWN = 8_000
+"""So many words, the most frequent, tell where the teacher's readings lie among the vectors."""
 RIDGE = 1.0
 FIELDS_AT_FIRST = (0.5, 1.0, 1.0)
 
@@ -28,11 +31,12 @@ def random_start(pieces: int, dimension: int, seed: int) -> Floats:
     return np.asarray(drawn / np.sqrt(dimension), np.float32)
 
 
-def read_words(words: list[str], teacher: Path) -> Any:
-    """Each word as the teacher reads it. Needs `transformers`."""
+def read_words(words: list[str], teacher: Path, threads: int = 1) -> Any:
+    """Each word as the teacher reads it, about the mean of all. Needs `transformers`."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
+    torch.set_num_threads(threads)
     tokenizer = AutoTokenizer.from_pretrained(teacher)
     model = AutoModel.from_pretrained(teacher).eval()
     texts = [word.removeprefix("##") for word in words]
@@ -45,19 +49,17 @@ def read_words(words: list[str], teacher: Path) -> Any:
             hidden = model(**batch).last_hidden_state
             mask = batch["attention_mask"][:, :, None]
             read[some] = ((hidden * mask).sum(1) / mask.sum(1)).numpy()
-    return read
+    return read - read.mean(0)
 
 
-def teacher_start(words: list[str], teacher: Path, dimension: int, seed: int) -> Floats:
+def teacher_start(read: Any, dimension: int, seed: int) -> Floats:
     """The teacher's readings, of length one, in so many dimensions."""
-    read = read_words(words, teacher)
-    read -= read.mean(0)
     values, axes = np.linalg.eigh(np.cov(read.T))
     best = np.argsort(-values)[:dimension]
     made = read @ axes[:, best]
     made /= np.linalg.norm(made, axis=1, keepdims=True) + 1e-9
     if made.shape[1] < dimension:
-        rest = random_start(len(words), dimension - made.shape[1], seed)
+        rest = random_start(len(read), dimension - made.shape[1], seed)
         made = np.concatenate([made, 0.1 * rest], axis=1)
     return np.asarray(made, np.float32)
 
@@ -68,37 +70,26 @@ def begun(vectors: Floats, data: Encoded) -> Model:
     return Model(vectors, weights, weights.copy(), np.array(FIELDS_AT_FIRST, np.float32))
 
 
-def continued(
-    words: list[str],
-    data: Encoded,
-    earlier: Model,
-    earlier_words: list[str],
-    teacher: Path | None,
-    seed: int,
-) -> Model:
-    """The earlier model, and a place in it for each new word."""
-    known = {word: i for i, word in enumerate(earlier_words)}
-    old = [i for i, word in enumerate(words) if word in known]
-    new = [i for i, word in enumerate(words) if word not in known]
-    there = [known[words[i]] for i in old]
-    typical = float(np.median(np.linalg.norm(earlier.vectors, axis=1)))
-    out = begun(random_start(len(words), earlier.vectors.shape[1], seed) * typical, data)
-    for side in ("asked", "told"):
-        weights, learned = getattr(out, side), getattr(earlier, side)
-        weights *= np.median(learned[there] / weights[old])
-        weights[old] = learned[there]
-    out.vectors[old] = earlier.vectors[there]
-    out.fields = earlier.fields
-    if teacher is not None and new:
-        told = old[:: max(1, len(old) // KNOWN_READ)]
-        read = read_words([words[i] for i in told + new], teacher)
-        read -= read.mean(0)
-        theirs = read[: len(told)]
-        square = theirs.T @ theirs + RIDGE * np.eye(theirs.shape[1])
-        placed = read[len(told) :] @ np.linalg.solve(square, theirs.T @ out.vectors[told])
-        lengths = np.linalg.norm(placed, axis=1, keepdims=True) + 1e-9
-        out.vectors[new] = placed / lengths * typical
-    return out
+def settled(model: Model, read: Any, seen: NDArray[np.int64], half: float) -> Model:
+    """The model with each word between where it is and where the teacher's reading of it says.
+
+    One that was seen `half` times is in the middle.
+    """
+    known = np.argsort(-seen, kind="stable")[:WELL_KNOWN]
+    theirs = read[known]
+    square = theirs.T @ theirs + RIDGE * np.eye(theirs.shape[1])
+    said = read @ np.linalg.solve(square, theirs.T @ model.vectors[known])
+    typical = float(np.median(np.linalg.norm(model.vectors, axis=1)))
+    said *= typical / (np.linalg.norm(said, axis=1, keepdims=True) + 1e-9)
+    own = (seen / (seen + half))[:, None]
+    vectors = own * model.vectors + (1 - own) * said
+    return Model(vectors.astype(np.float32), model.asked, model.told, model.fields)
+
+
+def times_seen(data: Encoded, pieces: int) -> NDArray[np.int64]:
+    """In how many texts each piece is."""
+    each = [np.bincount(bags.pieces, minlength=pieces) for bags in data.bags.values()]
+    return np.asarray(np.sum(each, axis=0), np.int64)
 
 
 def importance(data: Encoded, pieces: int) -> Floats:

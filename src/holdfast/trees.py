@@ -11,6 +11,7 @@ look was taken. A match is only reported in text that was read from the file as 
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -88,11 +89,31 @@ def open_tree(
     try:
         bring_up(shelf, root, found.stats, unreadable, taken_ns, progress)
     except OSError as error:
-        raise UsageError(
-            f"{sequence_root} cannot be written: {error.strerror}",
-            HOME_HINT,
-        ) from error
+        if error.errno not in READ_ONLY:
+            raise UsageError(
+                f"{sequence_root} cannot be written: {error.strerror}", HOME_HINT
+            ) from error
+        # Made for this once: slower, and the same answer.
+        shelf = _unkept(root, reading)
+        unreadable = set(found.unreadable)
+        bring_up(shelf, root, found.stats, unreadable, taken_ns, progress)
     return Tree(root, shelf, found.stats, compressed(unreadable), found.skipped["large"])
+
+
+READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
+"""What a home says that may be looked at and not be changed."""
+
+
+def _unkept(root: Path, reading: Reading) -> Shelf:
+    """Segments for which there is no place to stay; they go when nobody has them open."""
+    import shutil
+    import tempfile
+    import weakref
+
+    directory = tempfile.mkdtemp(prefix="holdfast-")
+    shelf = shelf_of(Path(directory), root, reading)
+    weakref.finalize(shelf, shutil.rmtree, directory, ignore_errors=True)
+    return shelf
 
 
 def bring_up(

@@ -455,3 +455,10 @@ def test_calls_of_a_name_in_a_tree_that_is_not_indexed_say_so(
     (tmp_path / "cart.py").write_text("def total(): ...\n")
     run("calls", "total", code=1)
     assert "holdfast index create" in run.errors
+
+
+def test_an_outline_says_what_was_not_understood(run: Terminal, tmp_path: Path) -> None:
+    """`No symbols.` of a file in which none could be made out is half the truth."""
+    (tmp_path / "broken.cs").write_text(")))\n" * 40)
+    run("index", "create")
+    assert "No symbols.\n[line 1: " in run("outline", "broken.cs")

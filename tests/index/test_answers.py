@@ -28,6 +28,7 @@ from holdfast.index.search.terms import terms
 from holdfast.index.search.understand import understand
 from holdfast.index.settings import index_of
 from holdfast.index.tools.manage import manage_index
+from holdfast.index.tools.outline import file_outline
 from holdfast.index.tools.search import BUDGET_MIN, search_code
 from holdfast.index.tools.searching import LIMIT_MAX
 from tests.index.world import NoWrites, World
@@ -667,3 +668,11 @@ def test_a_line_matches_when_one_of_its_terms_is_asked_for(lines: list[str], que
     asked = Asked.by(understand(query))
     slow = [i for i, line in enumerate(lines, 1) if asked.worth.keys() & set(terms(line))]
     assert list(preview("\n".join(lines) + "\n", 1, asked).matched) == slow
+
+
+def test_an_outline_of_a_file_that_was_not_understood_says_so(zoo: World) -> None:
+    zoo.write("broken.cs", ")))\n" * 40)
+    ways: list[dict[str, Any]] = [{}, {"resolve_mode": "exact", "symbol_label": "Cart"}]
+    for asked in ways:
+        answer: Any = file_outline(zoo.index, zoo.root, "broken.cs", **asked)
+        assert any(w.startswith("OUTLINE_PROBLEM:syntax line 1") for w in answer["warnings"])

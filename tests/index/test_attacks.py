@@ -20,8 +20,10 @@ from holdfast.index.progress import Progress
 from holdfast.index.record import IndexFailed, Indexing
 from holdfast.index.registry import Registry
 from holdfast.index.tools.calls import call_graph
+from holdfast.index.tools.listing import list_codebases
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.outline import file_outline
+from holdfast.index.tools.read import read_file
 from holdfast.index.tools.search import search_code
 from tests.index.world import World
 
@@ -427,3 +429,24 @@ def test_a_sync_notices_that_another_home_made_the_index_anew(
     with ready.index.backend.reader(ready.root) as reader:
         assert {"src/prices.py", "src/late.py"} <= set(reader.snapshot().entries)
     other.close()
+
+
+@pytest.mark.shows("ISS-INDEX-STABILITY-RF1")
+def test_a_shortened_read_names_a_call_that_exists(ready: World) -> None:
+    """It named a tool that no client has."""
+    ready.write("long.py", "".join(f"x = {n}\n" for n in range(1500)))
+    content = read_file(ready.index, f"{ready.root}/long.py")["content"]
+    assert content.endswith(f"continue: read(path='{ready.root}/long.py', offset=1001)]")
+
+
+@pytest.mark.shows("ISS-INDEX-STABILITY-L1")
+def test_a_root_with_a_line_break_in_its_name_is_one_line_of_the_list(
+    world: World, tmp_path: Path
+) -> None:
+    """Its second half stood there as a root of its own."""
+    root = tmp_path / "one\n- /two"
+    root.mkdir(parents=True)
+    (root / "a.py").write_text("def a():\n    pass\n")
+    manage_index(world.index, "create", str(root))
+    text = list_codebases(world.index)["text"]
+    assert [line for line in text.splitlines() if line.startswith("- ")] == [f"- {str(root)!r}"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,9 @@ def prepared(path: str, text: str) -> PreparedFile:
 
 A = prepared("a.py", "def parseHTTP(request):\n    return send_request(request)\n")
 B = prepared("b.py", "def send_request(request):\n    pass\n\ndef other():\n    pass\n")
+
+
+CHANGED_B = prepared("b.py", "def send_request(request):\n    return parse_http(request)\n")
 
 
 def publish(backend: Backend, *files: PreparedFile, marker: str = "{}", whole: bool = True) -> None:
@@ -116,6 +120,38 @@ def check(backend: Backend, files: dict[str, PreparedFile], queries: list[str]) 
         for query in queries:
             # To the last bit: the order must not depend on how rows came to lie.
             assert ranked(reader.corpus(), query) == ranked(twin(files), query)
+
+
+@pytest.mark.shows("INDEX-BACKEND-FOLLOWS")
+def test_a_backend_that_stays_open_reads_only_what_changed(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = import_module(type(backend).__module__)
+    whole: list[int] = []
+    real = module.opened
+
+    def opened(*given: Any) -> Any:
+        whole.append(1)
+        return real(*given)
+
+    monkeypatch.setattr(module, "opened", opened)
+    queries = ["send request", "parse http"]
+    # So many that nothing is merged for being mostly dead.
+    rest = {f"c{n}.py": prepared(f"c{n}.py", f"def call_{n}(): ...\n") for n in range(12)}
+    publish(backend, A, B, *rest.values())
+    check(backend, {"a.py": A, "b.py": B, **rest}, queries)
+    for put in (CHANGED_B, B):
+        publish(backend, put, whole=False)
+        check(backend, {"a.py": A, "b.py": put, **rest}, queries)
+    with backend.writer(ROOT) as writer:
+        writer.remove("a.py")
+        writer.publish("m", 7)
+    publish(backend, whole=False)
+    check(backend, {"b.py": B, **rest}, queries)
+    assert len(whole) == 1, "only the first time"
+    publish(backend, B)
+    check(backend, {"b.py": B}, queries)
+    assert len(whole) == 2
 
 
 @pytest.mark.shows("INDEX-BACKEND-ABSENT")

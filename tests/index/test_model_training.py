@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast.index.embedding.pieces import WORD, Vocabulary
 from holdfast.index.embedding.static import StaticEmbedding
-from models.train import cli, encode, train
+from models.train import cli, encode, start, train
 from models.train.fetch import Package
 from models.train.licences import DebianCopyright, of_npm, of_python, permissive
 from models.train.loss import Batch, by_hand
@@ -57,7 +57,7 @@ def test_a_tiny_model_learns_words_that_mean_the_same(tmp_path: Path) -> None:
     corpus(cache)
     common = ["--cache", str(cache), "--out", str(out), "--jobs", "1", "--dimension", "16",
               "--batch", "32", "--epochs", "12", "--hard-from", "10", "--size", "3000",
-              "--rate", "0.03", "--warm-up", "5", "--drop", "0.0", "--threads", "1"]  # fmt: skip
+              "--rate", "0.03", "--warm-up", "5", "--drop", "0.0", "--runs", "2"]  # fmt: skip
     for step in ("pairs", "vocabulary", "train", "measure", "export"):
         assert cli.main([step, *common]) == 0
     model = StaticEmbedding(out)
@@ -69,10 +69,59 @@ def test_a_tiny_model_learns_words_that_mean_the_same(tmp_path: Path) -> None:
     ]
     assert sum(right) >= len(MEANINGS) - 1, right
     again = tmp_path / "again.bin"
-    (cache / "model.npz").unlink()
+    for made in [cache / "model.npz", *cache.glob("run-*.npz")]:
+        made.unlink()
     for step in ("train", "export"):
         cli.main([step, *common[:2], "--out", str(again), *common[4:]])
     assert again.read_bytes() == out.read_bytes(), "equal seeds make equal models"
+
+
+@pytest.mark.shows("INDEX-MODEL-TRAIN")
+def test_runs_are_averaged_piece_by_piece() -> None:
+    random = np.random.default_rng(5)
+    models = [
+        train.Model(*(random.random(shape).astype(np.float32) + 0.5 for shape in ((6, 4), 6, 6, 3)))
+        for _ in range(3)
+    ]
+    made = train.averaged(models)
+    for piece in range(6):
+        assert made.asked[piece] == pytest.approx(
+            float(np.prod([m.asked[piece] for m in models])) ** (1 / 3), rel=1e-5
+        )
+        for at in range(4):
+            mean = sum(float(m.vectors[piece, at]) for m in models) / 3
+            assert made.vectors[piece, at] == pytest.approx(mean, rel=1e-5)
+    alone = train.averaged(models[:1])
+    assert np.array_equal(alone.vectors, models[0].vectors)
+    assert np.allclose(alone.told, models[0].told)
+
+
+def test_a_word_seldom_seen_goes_where_the_others_of_its_reading_went() -> None:
+    """The learned space is the teacher's, turned; words that were seen know it, one does not."""
+    random = np.random.default_rng(6)
+    read = random.normal(size=(400, 8))
+    turned, _ = np.linalg.qr(random.normal(size=(8, 8)))
+    where = read @ turned
+    where /= np.linalg.norm(where, axis=1, keepdims=True)
+    vectors = where.astype(np.float32)
+    vectors[7] = -vectors[7]
+    seen = np.full(400, 10**9)
+    seen[7] = 0
+    seen[8] = 50
+    vectors[8] = -vectors[8]
+    ones = np.ones(400, np.float32)
+    made = start.settled(train.Model(vectors, ones, ones, ones[:3]), read, seen, 50.0)
+    assert float(made.vectors[7] @ where[7]) > 0.95
+    assert float(np.linalg.norm(made.vectors[8])) < 0.3, "halfway between two opposite places"
+    others = np.arange(400) > 8
+    assert np.allclose(made.vectors[others], vectors[others], atol=1e-4)
+
+
+def test_a_piece_is_seen_in_every_field() -> None:
+    vocabulary = Vocabulary(["parse", "http", "file"])
+    pair = Pair("doc", "python", "p", "http.py", "parse", "parse a file", "", "parse parse(http)")
+    data = encode.encode([pair, pair], vocabulary)
+    assert start.times_seen(data, 3).tolist() == [6, 4, 2]
 
 
 def batch_of(seed: int, size: int = 5, pieces: int = 12) -> Batch:

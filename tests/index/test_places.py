@@ -12,7 +12,6 @@ from holdfast.index.search.fuse import give_places
 
 WORTH = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])
 FACTOR = st.sampled_from([0.0, 0.5, 0.9, 1.0])
-ABOVE_NOTHING = st.sampled_from([0.25, 0.5, 0.9, 1.0])
 
 
 @st.composite
@@ -27,7 +26,7 @@ def candidates(
     return scores, files, ties, alike
 
 
-@given(candidates(), st.integers(0, 12), ABOVE_NOTHING, FACTOR)
+@given(candidates(), st.integers(0, 12), FACTOR, FACTOR)
 def test_the_best_that_is_left_comes_next(
     given_: tuple[list[float], list[int], list[int], list[tuple[int, int]]],
     wanted: int,

@@ -30,6 +30,18 @@ ENDLESS = {
     "a.js": b"^!",
     "a.ts": b"!*",
     "a.tsx": b"<+",
+    "a.kt": b"*/",
+    "a.scala": b"throw;",
+    "a.swift": b"!= ",
+    "a.rs": b"*%=",
+    "a.go": b"^||",
+    "a.py": b"+//",
+    "a.rb": b">=~",
+    "a.sh": b">>=`",
+    "a.lua": b"[",
+    "a.ex": b",&",
+    "a.zig": b">>~",
+    "a.jl": b"?$",
 }
 LENGTH = 30_000
 GOOD = {

@@ -9,7 +9,7 @@ from typing import Any
 from holdfast.app import App
 from holdfast.cli.envelopes import exit_code, no_file, spoken
 from holdfast.cli.output import print_json
-from holdfast.index.tools.outline import file_outline
+from holdfast.index.tools.outline import PROBLEM, file_outline
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +41,7 @@ def run(args: argparse.Namespace) -> int:
         return exit_code(answer)
     if answer["outline"] is None:
         print(spoken(answer.get("message", answer["status"])))
+        _print_problems(answer)
         return exit_code(answer)
     if not answer["outline"]["symbols"]:
         print("No symbols.")
@@ -51,4 +52,11 @@ def run(args: argparse.Namespace) -> int:
         shown = shown.removeprefix(f"{symbol['kind']} ")
         lines = f"{span['startLine']}-{span['endLine']}"
         print(f"{lines:>11}  {'  ' * depth}{symbol['kind']} {shown}")
+    _print_problems(answer)
     return exit_code(answer)
+
+
+def _print_problems(answer: Any) -> None:
+    """What was not understood of the file, where a symbol may be that is not listed."""
+    for warning in answer.get("warnings", []):
+        print(f"[{warning.removeprefix(PROBLEM).partition(' ')[2]}]")

@@ -20,17 +20,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from holdfast.index import changes
 from holdfast.index import postgres_tables as tables
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.generation import Identity
 from holdfast.index.postgres_reader import PostgresReader
 from holdfast.index.postgres_writer import PostgresWriter
-from holdfast.index.segments import Opened, opened
+from holdfast.index.segments import Opened, followed, opened
+from holdfast.postgresql import NotReached, connect
 
 if TYPE_CHECKING:
     import psycopg
 
     from holdfast.index.search.corpus import Corpus
+    from holdfast.index.search.segment import Segment
 
 CONNECT_S = 5
 IDLE_MAX = 4
@@ -58,25 +61,15 @@ class PostgresBackend:
 
     def _connect(self) -> psycopg.Connection[Any]:
         try:
-            import psycopg
-        except ImportError:
-            raise BackendUnavailable(
-                "PostgreSQL needs the psycopg package", hint="pip install 'holdfast[postgres]'"
-            ) from None
+            connection = connect(self._url, "holdfast index", CONNECT_S)
+        except NotReached as error:
+            raise BackendUnavailable(str(error), hint=error.hint) from None
+        import psycopg
+
         try:
-            connection = psycopg.Connection.connect(
-                self._url,
-                autocommit=True,
-                cursor_factory=psycopg.RawCursor,
-                application_name="holdfast index",
-                connect_timeout=CONNECT_S,
-            )
             connection.execute(f"SET search_path TO {self._schema}, public")
         except psycopg.Error as error:
-            reason = (str(error).strip().splitlines() or ["no answer"])[-1]
-            raise BackendUnavailable(
-                f"cannot reach PostgreSQL: {reason}", hint="check HOLDFAST_DATABASE_URL"
-            ) from error
+            raise BackendUnavailable(f"PostgreSQL: {str(error).strip()}") from error
         return connection
 
     @contextmanager
@@ -186,17 +179,24 @@ class PostgresBackend:
                 self._open.move_to_end(root)
                 return known[1].corpus
         digests = connection.execute("SELECT id, digest FROM segment WHERE root_id = $1", (number,))
-        files = connection.execute(
+        files = (
             "SELECT id, path, language, segment_id, slot FROM file "
-            "WHERE root_id = $1 AND segment_id IS NOT NULL",
-            (number,),
+            "WHERE root_id = $1 AND segment_id IS NOT NULL"
         )
-        made = opened(
-            dict(digests.fetchall()),
-            files.fetchall(),
-            known[1].segments if known is not None else {},
-            lambda segment: tables.segment(connection, segment, self._dimension),
-        )
+
+        def load(segment: int) -> Segment:
+            return tables.segment(connection, segment, self._dimension)
+
+        standing = dict(digests.fetchall())
+        notes = tables.notes(connection, number) if known is not None else []
+        change = changes.leading(notes, known[0], identity) if known is not None else None
+        if known is not None and change is not None:
+            added = connection.execute(f"{files} AND id = ANY($2)", (number, list(change.added)))
+            made = followed(known[1], change, added.fetchall(), load, standing)
+        else:
+            before = known[1].segments if known is not None else {}
+            every = connection.execute(files, (number,)).fetchall()
+            made = opened(standing, every, before, load)
         with self._lock:
             self._open[root] = (identity, made)
             while len(self._open) > OPEN_MAX:
@@ -213,8 +213,9 @@ class PostgresBackend:
     def writer(self, root: str) -> Iterator[PostgresWriter]:
         with self._session() as connection:
             self._prepare(connection)
-            if not tables.has_trigrams(connection):
-                connection.execute(tables.TRIGRAM)
+            for table, made in (("trigram", tables.TRIGRAM), ("change", tables.CHANGE)):
+                if not tables.has(connection, table):
+                    connection.execute(made)
             connection.execute("BEGIN")
             try:
                 writer = PostgresWriter(connection, root, self._dimension)

@@ -75,7 +75,7 @@ class PostgresReader:
         kept = "signatures, names FROM file LEFT JOIN trigram ON trigram.file_id = file.id"
         found = self._connection.execute(
             "SELECT id, path, language, problem, chunk_count, "
-            f"{kept if tables.has_trigrams(self._connection) else 'NULL, NULL FROM file'} "
+            f"{kept if tables.has(self._connection, 'trigram') else 'NULL, NULL FROM file'} "
             "WHERE root_id = $1 ORDER BY path",
             (self._root,),
         )

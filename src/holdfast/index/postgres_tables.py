@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
+from holdfast.index import changes
+from holdfast.index.changes import Change
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.generation import Totals
 from holdfast.index.search import segment as segment_format
@@ -80,6 +82,14 @@ CREATE TABLE IF NOT EXISTS trigram (
 """
 """Apart from the others: what it holds says its own version, and an index can do without."""
 
+CHANGE = """
+CREATE TABLE IF NOT EXISTS change (
+  root_id bigint PRIMARY KEY REFERENCES root (id) ON DELETE CASCADE,
+  notes text NOT NULL
+)
+"""
+"""Notes of what the last generations changed (`changes.py`); an index can do without."""
+
 
 def snapshot(connection: psycopg.Connection[Any], root: int) -> Snapshot:
     found = connection.execute(
@@ -115,6 +125,13 @@ def segment(connection: psycopg.Connection[Any], number: int, dimension: int) ->
     return found
 
 
-def has_trigrams(connection: psycopg.Connection[Any]) -> bool:
-    row = connection.execute("SELECT to_regclass('trigram') IS NOT NULL").fetchone()
+def has(connection: psycopg.Connection[Any], table: str) -> bool:
+    row = connection.execute("SELECT to_regclass($1) IS NOT NULL", (table,)).fetchone()
     return row is not None and bool(row[0])
+
+
+def notes(connection: psycopg.Connection[Any], root: int) -> list[Change]:
+    if not has(connection, "change"):
+        return []
+    row = connection.execute("SELECT notes FROM change WHERE root_id = $1", (root,)).fetchone()
+    return [] if row is None else changes.decode(row[0])

@@ -6,7 +6,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from holdfast.files.snapshot import Entry, Snapshot
+from holdfast.index import changes
 from holdfast.index import postgres_tables as tables
+from holdfast.index.changes import Change
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.generation import Identity, PreparedFile, Totals
 from holdfast.index.search import segment as segment_format
@@ -37,6 +39,9 @@ class PostgresWriter:
         assert row is not None
         self._root, self.generation = row[0], row[1] + 1
         self.follows: Identity = (row[1], row[2])
+        self._removed: set[int] = set()
+        self._added: set[int] = set()
+        self._followable = True
         self._gathering = Gathering(dimension)
         self._gathered_as: int | None = None
 
@@ -50,6 +55,7 @@ class PostgresWriter:
         for table in ("file", "segment"):
             self._connection.execute(f"DELETE FROM {table} WHERE root_id = $1", (self._root,))
         self._gathering, self._gathered_as = Gathering(self._dimension), None
+        self._followable = False
 
     def put(self, file: PreparedFile) -> None:
         self.remove(file.path)
@@ -66,6 +72,7 @@ class PostgresWriter:
              None if slot is None else self._gathered_as, slot, file.facts),
         ).fetchone()  # fmt: skip
         assert row is not None
+        self._added.add(row[0])
         self._connection.execute(
             "INSERT INTO trigram VALUES ($1,$2,$3)", (row[0], file.signatures, file.names)
         )
@@ -118,6 +125,7 @@ class PostgresWriter:
                     slots += 1
                 parts.append((segment, renamed))
             if moves:
+                self._followable = False
                 new = self._new_number()
                 self._insert_segment(new, merge(parts, self._dimension))
                 self._connection.execute(
@@ -136,9 +144,15 @@ class PostgresWriter:
                 copy.write_row(row)
 
     def remove(self, path: str) -> None:
-        self._connection.execute(
-            "DELETE FROM file WHERE root_id = $1 AND path = $2", (self._root, path)
-        )
+        gone = self._connection.execute(
+            "DELETE FROM file WHERE root_id = $1 AND path = $2 RETURNING id", (self._root, path)
+        ).fetchone()
+        if gone is None:
+            return
+        if gone[0] in self._added:
+            self._added.remove(gone[0])
+        else:
+            self._removed.add(gone[0])
 
     def restat(self, path: str, entry: Entry) -> None:
         stat = entry.stat
@@ -158,8 +172,22 @@ class PostgresWriter:
         )
         if done.rowcount != 1:
             raise BackendUnavailable("another host cleared the index while it was being written")
+        self._note(identity)
         self._commit()
         return identity
+
+    def _note(self, identity: Identity) -> None:
+        """Say what a reader of an earlier generation has to take note of."""
+        if not self._followable:
+            self._connection.execute("DELETE FROM change WHERE root_id = $1", (self._root,))
+            return
+        change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
+        notes = changes.noted(tables.notes(self._connection, self._root), change)
+        self._connection.execute(
+            "INSERT INTO change VALUES ($1, $2) "
+            "ON CONFLICT (root_id) DO UPDATE SET notes = excluded.notes",
+            (self._root, changes.encode(notes)),
+        )
 
     def _commit(self) -> None:
         import psycopg

@@ -24,6 +24,7 @@ import apsw
 from holdfast.index import changes
 from holdfast.index import sqlite_tables as tables
 from holdfast.index.errors import HOME_HINT, BackendUnavailable
+from holdfast.index.frozen import frozen, is_frozen
 from holdfast.index.generation import Identity
 from holdfast.index.leases import root_key
 from holdfast.index.segments import Opened, followed, opened
@@ -99,6 +100,11 @@ class SqliteBackend:
             inode = path.stat().st_ino
         except FileNotFoundError:
             yield None
+            return
+        if is_frozen(path):
+            with tables.translated(), frozen(path) as connection:
+                version = connection.pragma("user_version")
+                yield connection if version == tables.SCHEMA_VERSION else None
             return
         # A connection is used by one caller at a time, of any thread, and lent again when it comes
         # back: opening one takes longer than most questions.

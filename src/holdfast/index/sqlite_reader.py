@@ -20,7 +20,7 @@ _CHUNK = (
     f"FROM chunk JOIN file ON file.id = chunk.id >> {tables.ORDINAL_BITS}"
 )
 
-KEYS_AT_ONCE = 32
+KEYS_AT_ONCE = 40
 _CHUNKS = f"{_CHUNK} WHERE chunk.id IN ({', '.join('?' * KEYS_AT_ONCE)})"
 
 

@@ -46,17 +46,21 @@ def plan_create(
     above = required_branch(tables, parent)
     if depth(tables, above) + 1 > DEPTH_MAX:
         raise BranchError(
-            f"{parent!r} already stands on {DEPTH_MAX} forks",
+            f"{_called(parent)} already stands on {DEPTH_MAX} forks",
             hint="merge some of them, then fork from there",
         )
     at = above.head_seq if fork_seq is None else fork_seq
     least = 0 if above.name == MAIN else above.created_seq
     if not least <= at <= above.head_seq:
         raise BranchError(
-            f"forkSeq {at} is not on {parent!r}",
+            f"forkSeq {at} is not on {_called(parent)}",
             hint=f"it can be forked at seq {least} to {above.head_seq}",
         )
     return Plan(Branch(name, parent, at, at, at), "create")
+
+
+def _called(name: BranchName) -> str:
+    return "the default branch" if name == MAIN else repr(name)
 
 
 def plan_delete(tables: Tables, name: BranchName, recorded: bool) -> Plan:

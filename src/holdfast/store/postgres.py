@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StoreError
+from holdfast.postgresql import NotReached, connect
 from holdfast.store.errors import (
     DamagedStore,
     StoreBusy,
@@ -125,6 +126,14 @@ def schema_name(space: str) -> str:
     return "holdfast_" + hashlib.sha256(space.encode()).hexdigest()[:40]
 
 
+def reached(url: str, name: str) -> psycopg.Connection[Any]:
+    """A connection, or `StoreUnreachable`."""
+    try:
+        return connect(url, name)
+    except NotReached as error:
+        raise StoreUnreachable(str(error), hint=error.hint) from None
+
+
 class PostgresDatabase:
     """One connection to one space's schema. Usable from several threads, one at a time."""
 
@@ -144,26 +153,7 @@ class PostgresDatabase:
         self.run(f"SET search_path TO {self._schema}")
 
     def _connect(self) -> psycopg.Connection[Row]:
-        try:
-            import psycopg
-        except ImportError:
-            raise StoreUnreachable(
-                "PostgreSQL needs the psycopg package", hint="pip install 'holdfast[postgres]'"
-            ) from None
-        try:
-            connection = psycopg.Connection.connect(
-                self._url,
-                autocommit=True,
-                cursor_factory=psycopg.RawCursor,
-                application_name="holdfast",
-            )
-        except (psycopg.OperationalError, psycopg.ProgrammingError) as error:
-            # The first line says what happened; what follows is advice for another program.
-            reason = str(error).strip().splitlines()[0] if str(error).strip() else "no answer"
-            reason = reason.split(" in URI: ")[0]  # there may be a password in it
-            raise StoreUnreachable(
-                f"cannot reach PostgreSQL: {reason}", hint="check HOLDFAST_DATABASE_URL"
-            ) from error
+        connection: psycopg.Connection[Row] = reached(self._url, "holdfast")
         connection.execute(_ON_OUR_TERMS)
         return connection
 

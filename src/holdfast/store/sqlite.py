@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from holdfast.errors import StoreError
+from holdfast.errors import HOME_HINT, StoreError
 from holdfast.store.errors import DamagedStore, StoreBusy, StoreFailed
 from holdfast.store.roots import is_made
 from holdfast.store.sqlite_driver import BUSY_MS, connect
@@ -158,15 +158,69 @@ _HINTS = {
 }
 
 
+def may_write(path: Path) -> bool:
+    """Whether this user may change a file and make others beside it, as SQLite must to read it."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def copy_of(path: Path) -> Path:
+    """A copy of a database that may not be written, in a directory of its own.
+
+    SQLite cannot follow the log of a writer where it may not write itself, and looking past the log
+    is unsound: somebody else may be writing. So both files are copied, and a copy counts only if
+    neither was touched meanwhile, nor just before, when a file's time may not tell.
+    """
+    import shutil
+    import tempfile
+
+    directory = Path(tempfile.mkdtemp(prefix="holdfast-"))
+    sources = [path, path.with_name(path.name + "-wal")]
+    try:
+        before = [_touched(source) for source in sources]
+        for source in sources:
+            if source.exists():
+                shutil.copyfile(source, directory / source.name)
+        after = [_touched(source) for source in sources]
+        young = time.time_ns() - _SETTLED_NS
+        if before != after or any(times is not None and times[0] > young for times in after):
+            raise StoreFailed(f"somebody is writing to {path}", hint="try again in a moment")
+    except OSError as error:
+        shutil.rmtree(directory, ignore_errors=True)
+        reason = (error.strerror or str(error)).lower()
+        raise StoreFailed(f"cannot read {path}: {reason}", hint=HOME_HINT) from error
+    except BaseException:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+    return directory / path.name
+
+
+_SETTLED_NS = 50_000_000
+"""Times of files move with the kernel's clock, every hundredth of a second at worst."""
+
+
+def _touched(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
 class SqliteDatabase:
     """One connection to one space's file.
 
-    A file that is not there is made, unless `missing` says what to raise instead.
+    A file that is not there is made, unless `missing` says what to raise instead. A frozen one
+    refuses to be written.
     """
 
     distant = False
 
-    def __init__(self, path: Path | None, missing: Callable[[], StoreError] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        missing: Callable[[], StoreError] | None = None,
+        frozen: bool = False,
+    ) -> None:
         self.path, self._missing = path, missing
         if path is not None and missing is None:
             make_private(path)
@@ -181,6 +235,8 @@ class SqliteDatabase:
             for pragma in _PRAGMAS:
                 self.rows(pragma)
             self._prepare_schema()
+            if frozen:
+                self.rows("PRAGMA query_only=ON")
         except BaseException:
             self.close()
             raise

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from holdfast.errors import StoreError
+from holdfast.errors import HOME_HINT, StoreError
 from holdfast.store.errors import DamagedStore, StoreBusy, StoreClosed, StoreFailed
 from holdfast.store.tables import Row
 
@@ -67,6 +67,8 @@ class _Apsw:
             return _full(error)
         if isinstance(error, self._errors.CantOpenError):
             return _unopened(error)
+        if isinstance(error, self._errors.ReadOnlyError):
+            return StoreFailed("this space can only be read here", hint=HOME_HINT)
         return StoreFailed(f"the database failed: {error}")
 
     def in_transaction(self) -> bool:

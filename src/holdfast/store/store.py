@@ -415,7 +415,8 @@ def open_store(
     """Open a space: a directory or file (SQLite), `memory:`, or `postgresql://…`.
 
     A space that does not exist is made, unless `create` is false: then this raises `UnknownSpace`
-    and leaves no trace. Whoever only wants to read opens it so.
+    and leaves no trace. Whoever only wants to read opens it so; where this user may not write, they
+    read a copy of the space as it is now, and every write is refused.
     """
     text = str(url)
     roots.guard(space)
@@ -436,7 +437,7 @@ def open_store(
             f"this is no store that is known: {text.partition(':')[0]}:…",
             "use a directory, a file, memory: or postgresql://…, as in HOLDFAST_DATABASE_URL",
         )
-    from holdfast.store.sqlite import SqliteDatabase
+    from holdfast.store.sqlite import SqliteDatabase, copy_of, may_write
 
     def unknown() -> UnknownSpace:
         return UnknownSpace(space, [name for name in roots.spaces(url) if name != space])
@@ -445,6 +446,24 @@ def open_store(
         if not create:
             raise unknown()
         return Store(SqliteDatabase(None), None, settings, clock, space)
+    if not create and roots.is_made(path) and not may_write(path):
+        import shutil
+        import weakref
+
+        copy = copy_of(path)
+        try:
+            store = _store_of(
+                SqliteDatabase(copy, unknown, frozen=True),
+                lambda: SqliteDatabase(copy, unknown, frozen=True),
+                settings,
+                clock,
+                space,
+            )
+        except BaseException:
+            shutil.rmtree(copy.parent, ignore_errors=True)
+            raise
+        weakref.finalize(store, shutil.rmtree, copy.parent, ignore_errors=True)
+        return store
     return _store_of(
         SqliteDatabase(path, None if create else unknown),
         # What the first has opened or made is there; if it is not, somebody has taken it away.

@@ -13,7 +13,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from holdfast.store.postgres import CHANNEL
+from holdfast.store.errors import StoreUnreachable
+from holdfast.store.postgres import CHANNEL, reached
 from holdfast.sync.keeper import TAKEOVERS
 
 if TYPE_CHECKING:
@@ -56,17 +57,13 @@ class Listener:
         while not self._closed.is_set():
             try:
                 self._listen()
-            except psycopg.Error as error:
+            except (psycopg.Error, StoreUnreachable) as error:
                 if not self._closed.is_set():
                     log.warning("not hearing other servers: %s", error)
                     self._closed.wait(RETRY_S)
 
     def _listen(self) -> None:
-        import psycopg
-
-        with psycopg.Connection.connect(
-            self._url, autocommit=True, application_name="holdfast-listen"
-        ) as connection:
+        with reached(self._url, "holdfast-listen") as connection:
             self._connection = connection
             connection.execute(f"LISTEN {CHANNEL}")
             connection.execute(f"LISTEN {TAKEOVERS}")

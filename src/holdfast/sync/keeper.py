@@ -292,17 +292,9 @@ class SessionTable:
         self._ask(f"SELECT pg_advisory_unlock({lock})")
 
     def _connect(self) -> psycopg.Connection[Any]:
-        import psycopg
+        from holdfast.store.postgres import reached
 
-        try:
-            return psycopg.Connection.connect(
-                self._url,
-                autocommit=True,
-                cursor_factory=psycopg.RawCursor,
-                application_name="holdfast-sessions",
-            )
-        except psycopg.OperationalError as error:
-            raise StoreUnreachable(f"cannot reach PostgreSQL: {error}") from error
+        return reached(self._url, "holdfast-sessions")
 
     @contextmanager
     def _cursor(self) -> Iterator[psycopg.Cursor[Any]]:

@@ -10,7 +10,9 @@ import asyncio
 import logging
 import threading
 from collections import deque
+from socket import gaierror
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from holdfast.sync import messages
 from holdfast.sync.actions import Action, Dial, HangUp, Send, Wake
@@ -155,7 +157,7 @@ class Link:
                 with self.lock:
                     self.client.turned_away(Unreachable(self.url, reason))
         except (OSError, TimeoutError, WebSocketException) as error:
-            reason = str(error) or type(error).__name__
+            reason = _why(error, self.url)
         except InvalidMessage as error:
             reason = f"the server sent what is no message: {error.hint}"
             _log.warning("%s", reason)
@@ -190,3 +192,15 @@ class Link:
 def _tell(waiting: asyncio.Future[None]) -> None:
     if not waiting.done():
         waiting.set_result(None)
+
+
+def _why(error: Exception, url: str) -> str:
+    """Why there is no connection. Where several addresses were tried, each says it in its way."""
+    refused = isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error)
+    if refused:
+        place = urlsplit(url)
+        port = place.port or (443 if place.scheme == "wss" else 80)
+        return f"nobody listens at {place.hostname}:{port}"
+    if isinstance(error, gaierror):
+        return f"there is no host {urlsplit(url).hostname}"
+    return str(error) or type(error).__name__

@@ -125,9 +125,9 @@ def give_places(
     return places
 
 
-def folded(texts: Sequence[str]) -> list[int]:
+def folded(texts: Sequence[str], compared: int = COMPARED_MAX) -> list[int]:
     """Each text against all before it."""
-    long = _long_places(texts)
+    long = [i for i in _long_places(texts) if i < compared]
     signatures = trigrams.signatures([texts[i] for i in long])
     rows = np.frombuffer(signatures, dtype=np.uint8).reshape(-1, trigrams.WIDTH)
     numbers = {i: at for at, i in enumerate(long)}

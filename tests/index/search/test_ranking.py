@@ -163,9 +163,11 @@ def test_a_note_of_another_generation_is_not_followed(backend: Backend, tmp_path
     publish(other, tree(b=FUNCTION.format("second", "x")), whole=False)
     (note,) = (tmp_path / "roots").glob("*.sqlite")
     with apsw.Connection(str(note)) as connection:
+        connection.set_busy_timeout(60_000)  # the log of the last run may still be folded in
         kept = connection.execute("SELECT value FROM meta WHERE key = 'changes'").fetchone()
     publish(other, tree(c=FUNCTION.format("third", "x")), whole=False)
     with apsw.Connection(str(note)) as connection:
+        connection.set_busy_timeout(60_000)  # the log of the last run may still be folded in
         connection.execute("UPDATE meta SET value = ? WHERE key = 'changes'", kept)
     assert paths(ask(backend, "third"))[0] == "c.py"
     other.close()
@@ -242,6 +244,8 @@ def test_tests_come_after_code_unless_they_are_asked_for(backend: Backend) -> No
     assert paths(ask(backend, "cart total"))[0] == "shop/cart.py"
     held = ask(backend, "cart total").hits[-1]
     assert held.signals["role"] == WEIGHTS.roles.test
+    spoken_of = ask(backend, "the cart total is used by a test at night")
+    assert WEIGHTS.roles.test < spoken_of.hits[-1].signals["role"] < 1.0
     asked = ask(backend, "tests of the cart total")
     assert all(hit.signals["role"] == 1.0 for hit in asked.hits)
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.embedding.hashed import DIMENSION
+from holdfast.index.freshness import Overlay
 from holdfast.index.generation import PreparedFile
 from holdfast.index.search import candidates, folding, fuse, preview, results, signals
 from holdfast.index.search.corpus import Corpus, File, Part
@@ -21,6 +22,7 @@ from holdfast.index.search.understand import understand
 from holdfast.index.segments import Gathering
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import search_code
+from holdfast.index.tools.searching import DEPTH_MIN
 from tests.index.search import plain
 from tests.index.search.samples import prepared, trees
 
@@ -98,6 +100,21 @@ def test_the_quick_way_gives_the_answer_of_the_long_way(
     monkeypatch.setattr(results, "folded", plain.folded)
     slow = told(search_code(index, root, query, debug=True, **more))
     assert _rounded(quick) == _rounded(slow)
+
+
+@pytest.mark.parametrize("query", [query for query, more in QUESTIONS if not more][:12])
+def test_the_first_places_do_not_depend_on_how_many_are_given(
+    tree: tuple[CodeIndex, str], query: str
+) -> None:
+    index, root = tree
+    with index.backend.reader(root) as reader:
+        overlay = Overlay(reader.identity, reader.snapshot(), 0.0)
+        few, many = (
+            candidates.find(query, reader, overlay, index.provider, wanted, lambda path: True)
+            for wanted in (DEPTH_MIN, candidates.CANDIDATES_MIN // 4)
+        )
+    assert few.chunks == many.chunks[:DEPTH_MIN]
+    assert few.candidates == many.candidates
 
 
 def _rounded(value: Any) -> Any:
@@ -197,9 +214,11 @@ TEXTS = st.lists(
 ).map(lambda parts: "".join(letter * many + space for letter, many, space in parts))
 
 
-@given(st.lists(TEXTS, max_size=8))
-def test_texts_fold_as_if_each_were_held_against_all_before_it(texts: list[str]) -> None:
-    assert folding.folded(texts) == plain.folded(texts)
+@given(st.lists(TEXTS, max_size=8), st.integers(0, 9))
+def test_texts_fold_as_if_each_were_held_against_all_before_it(
+    texts: list[str], compared: int
+) -> None:
+    assert folding.folded(texts, compared) == plain.folded(texts, compared)
 
 
 # A corpus that follows from the one before.

@@ -96,11 +96,28 @@ def test_neighbouring_words_may_be_one_name() -> None:
     ("query", "role"),
     [("tests of the parser", "test"), ("example of a plugin", "example"),
      ("benchmark of sorting", "benchmark"), ("deprecated api", "legacy"),
-     ("vendored copy of zlib", "vendored"), ("readme", "document")],
+     ("vendored copy of zlib", "vendored"), ("readme", "document"),
+     ("how is the parser tested", "test"), ("unit tests that cover dates", "test"),
+     ("parser tests", "test"), ("test parser", "test"), ("demo app with two users", "example"),
+     ("generated code of the parser", "generated")],
 )  # fmt: skip
 def test_roles_that_are_asked_for_are_wanted(query: str, role: str) -> None:
     assert role in understand(query).wants
     assert not understand("parse http headers").wants
+
+
+@pytest.mark.shows("SEARCH-UNDERSTAND-ROLES")
+@pytest.mark.parametrize(
+    ("query", "role"),
+    [("run each test in a process of its own", "test"), ("how does a suite run its tests", "test"),
+     ("mock a function at run time", "test"), ("draw samples from a distribution", "example"),
+     ("how are ids generated", "generated"), ("write the report as xml", "data")],
+)  # fmt: skip
+def test_a_program_may_be_about_what_is_a_role_elsewhere(query: str, role: str) -> None:
+    """In a framework for tests every question speaks of tests, and few ask for the tests of it."""
+    question = understand(query)
+    assert role in question.mentions
+    assert role not in question.wants
 
 
 @pytest.mark.shows("SEARCH-UNDERSTAND-KIND")

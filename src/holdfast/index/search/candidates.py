@@ -40,11 +40,13 @@ DENSE_FLOOR = 0.1
 """A chunk whose vector is farther from the question than this is no hit of the dense lane."""
 HASHED_SHARE = 0.3
 """The stand-in embedding knows words only, which the lexical lane knows better."""
-CANDIDATES_MIN = 200
+CANDIDATES_MIN = 240
 DEFINITIONS_MAX = 50
 ALIKE = 0.985
 """Chunks whose vectors are nearer than this say the same."""
 ALIKE_AMONG = 60
+MENTIONED = 0.75
+"""How much of holding back is left for a role that is only spoken of, as an exponent."""
 
 
 class Hit(NamedTuple):
@@ -276,8 +278,12 @@ class _Held(dict[Role, float]):
         self._weights, self._question = weights, question
 
     def __missing__(self, role: Role) -> float:
-        asked = role in self._question.wants
-        share = self[role] = 1.0 if asked else self._weights.roles.of(role)
+        share = self._weights.roles.of(role)
+        if role in self._question.wants:
+            share = 1.0
+        elif role in self._question.mentions:
+            share = share**MENTIONED
+        self[role] = share
         return share
 
 

@@ -22,12 +22,15 @@ COMPARED_MAX = 40
 """How many texts are compared by trigrams; beyond, only what is the same is folded."""
 
 
-def folded(texts: Sequence[str]) -> list[int]:
-    """For each text, the place of the first one that it is like; its own if there is none."""
+def folded(texts: Sequence[str], compared: int = COMPARED_MAX) -> list[int]:
+    """For each text, the place of the first one that it is like; its own if there is none.
+
+    Only the first `compared` of them are compared by trigrams, and never more than is allowed.
+    """
     places = _same_words(texts)
     long = [
         i
-        for i, text in enumerate(texts[:COMPARED_MAX])
+        for i, text in enumerate(texts[: min(compared, COMPARED_MAX)])
         if places[i] == i and len(text) >= CHARACTERS_MIN
     ]
     followers: set[int] = set()

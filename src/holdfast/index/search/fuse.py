@@ -6,9 +6,8 @@ candidates, from 0 for the last of them to 1 for the first, before they are adde
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
-from heapq import heappop, heappush, heapreplace
+from heapq import heappop, heapreplace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -78,74 +77,47 @@ def give_places(
     """Candidates in the order shown, with the score each had when its turn came.
 
     A chunk is worth less after a better one of its file, and after one that says the same, because
-    the reader already has that. `alike` are pairs of near-duplicates, each both ways. `repeat` is
-    above nothing, so that the candidates of a file keep their order.
+    the reader already has that. `alike` are pairs of near-duplicates, each both ways.
     """
     import numpy as np
 
     order = np.lexsort((ties, -scores))
-    ranked = list(zip((-scores[order]).tolist(), ties[order].tolist(), order.tolist(), strict=True))
+    # In order, so it is a heap already.
+    heap = list(zip((-scores[order]).tolist(), ties[order].tolist(), order.tolist(), strict=True))
     left: list[float] = scores.tolist()
     of: list[int] = files.tolist()
     twins: dict[int, list[int]] = {}
     for one, other in alike:
         twins.setdefault(one, []).append(other)
-    # How many of a file were shown, and for how many of them a candidate has paid.
+    # Most candidates never come near their turn, so each pays for those of its file that were
+    # shown before it when it is looked at.
     shown_of: dict[int, int] = {}
     paid: dict[int, int] = {}
 
     def settle(number: int) -> float:
-        """What a candidate's score has come to."""
         owed = shown_of.get(of[number], 0)
         for _ in range(owed - paid.get(number, 0)):
             left[number] *= repeat
         paid[number] = owed
         return left[number]
 
-    # Candidates wait in their order until one of their file is shown. From then on the file has a
-    # place in the heap for the best one left; all others of it have lost as much, and stay behind.
-    # Those with a twin may lose more than their file does, so each has a place of its own.
-    heap: list[tuple[float, int, int]] = []
-    behind: dict[int, deque[int]] = {}
+    # Scores only fall. So the top of the heap is the next one, if it still has that score; else it
+    # goes back in with the one it has.
     shown: set[int] = set()
     places: list[tuple[int, float]] = []
-    at = 0
-    while len(places) < wanted and (heap or at < len(ranked)):
-        if not heap or (at < len(ranked) and ranked[at] < heap[0]):
-            score, tie, best = ranked[at]
-            at += 1
-            file = of[best]
-            if best in twins:
-                heappush(heap, (-settle(best), tie, best))
-                continue
-            if file in behind:
-                behind[file].append(best)
-                continue
-            if file in shown_of:
-                behind[file] = deque()
-                heappush(heap, (-settle(best), tie, best))
-                continue
-            worth = -score
-        else:
-            # Scores only fall. So the top is the next one, if it still has that score; else it
-            # goes back in with the one it has.
-            score, tie, best = heap[0]
-            file, worth = of[best], settle(best)
-            if -score != worth:
-                heapreplace(heap, (-worth, tie, best))
-                continue
-            heappop(heap)
+    while heap and len(places) < wanted:
+        score, tie, best = heap[0]
+        worth = settle(best)
+        if -score != worth:
+            heapreplace(heap, (-worth, tie, best))
+            continue
+        heappop(heap)
         places.append((best, worth))
         shown.add(best)
+        file = of[best]
         for number in twins.get(best, ()):
             if of[number] != file and number not in shown:
                 settle(number)
                 left[number] *= duplicate
         shown_of[file] = shown_of.get(file, 0) + 1
-        if best not in twins and file in behind:
-            if behind[file]:
-                follows = behind[file].popleft()
-                heappush(heap, (-settle(follows), int(ties[follows]), follows))
-            else:
-                del behind[file]
     return places

@@ -86,9 +86,13 @@ def grouped(findings: Sequence[Finding], by: GroupBy | None) -> list[Group]:
     return list(groups.values())
 
 
-def fold(groups: Sequence[Group]) -> list[Group]:
-    """Groups of which none is like another; those that are hang on the first of their kind."""
-    places = folded([group.best.chunk.text for group in groups])
+def fold(groups: Sequence[Group], depth: int) -> list[Group]:
+    """Groups of which none is like another; those that are hang on the first of their kind.
+
+    Of a ranking of `depth` chunks the first half is held against each other: later pages are seldom
+    asked for. All pages of a ranking have the same depth, and so the same groups.
+    """
+    places = folded([group.best.chunk.text for group in groups], depth // 2)
     for i, place in enumerate(places):
         if place != i:
             groups[place].alike.append(groups[i])

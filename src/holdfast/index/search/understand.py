@@ -51,6 +51,8 @@ class Question:
     """File names without their ending, compact."""
     wants: frozenset[Role]
     """Roles of files that are asked for, so that they are not held back."""
+    mentions: frozenset[Role] = frozenset()
+    """Roles that are spoken of, perhaps because the program is about them: held back by less."""
 
 
 def _table(text: str) -> dict[str, tuple[str, ...]]:
@@ -220,16 +222,37 @@ _ERROR = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
-    ("test", re.compile(r"\b(?:unit |integration )?(?:tests?|testing|specs?|fixtures?|mocks?)\b")),
-    ("example", re.compile(r"\b(?:examples?|samples?|demos?|tutorials?)\b")),
-    ("document", re.compile(r"\b(?:docs?|documentation|readme|changelog|guide)\b")),
-    ("generated", re.compile(r"\b(?:generated|bundle|minified|dist)\b")),
+    (
+        "test",
+        re.compile(
+            r"\b(?:unit|integration|regression|functional|end[ -]to[ -]end|e2e|property) tests?\b"
+            r"|\b(?:tests?|specs?|mocks?|fixtures?|test (?:case|suite)s?) (?:of|for|about)\b"
+            r"|\btest (?:files?|helpers?|data|fixtures?)\b|\btested\b|^(?:tests?|specs?)\b"
+            r"|\A\S+(?: \S+)? (?:tests?|specs?)\Z"
+        ),
+    ),
+    (
+        "example",
+        re.compile(
+            r"\b(?:examples?|samples?|demos?) (?:of|for|how|showing|that|code|apps?|programs?)\b"
+            r"|\btutorials?\b|^(?:examples?|demos?)\b|\A\S+(?: \S+)? (?:examples?|demos?)\Z"
+        ),
+    ),
+    ("document", re.compile(r"\b(?:docs|documentation|readme|changelog|guide)\b")),
+    ("generated", re.compile(r"\b(?:generated (?:code|files?|sources?)|minified|dist)\b")),
     ("vendored", re.compile(r"\b(?:vendor(?:ed)?|third[ -]party)\b")),
     ("legacy", re.compile(r"\b(?:legacy|deprecated|compat(?:ibility)?|polyfills?)\b")),
     ("benchmark", re.compile(r"\b(?:bench(?:mark)?s?|performance tests?)\b")),
     ("declaration", re.compile(r"\b(?:type declarations?|typings?|stubs?|\.d\.ts|pyi)\b")),
-    ("data", re.compile(r"\b(?:xml|xsd|svg|csv|locales?|translations?|resource files?)\b")),
+    ("data", re.compile(r"\b(?:xsd|svg|csv|locales?|translations?|resource files?)\b")),
     ("build", re.compile(r"\b(?:build|packag\w+|install\w*|ci|workflow|makefile|cmake|docker)\b")),
+)
+_MENTIONED: tuple[tuple[Role, re.Pattern[str]], ...] = (
+    ("test", re.compile(r"\b(?:tests?|testing|specs?|fixtures?|mocks?)\b")),
+    ("example", re.compile(r"\b(?:examples?|samples?|demos?)\b")),
+    ("document", re.compile(r"\bdoc\b")),
+    ("generated", re.compile(r"\b(?:generated|bundle)\b")),
+    ("data", re.compile(r"\bxml\b")),
 )
 JOINED_MAX = 4
 
@@ -246,7 +269,8 @@ def understand(query: str) -> Question:
     stems = tuple(compact(path.rstrip("/").rsplit("/", 1)[-1].split(".")[0]) for path in paths)
     lowered = text.lower()
     wants = frozenset(role for role, pattern in _ROLES if pattern.search(lowered))
-    return Question(text, kind, _words(spoken), _joins(spoken), asked, stems, wants)
+    mentions = frozenset(role for role, pattern in _MENTIONED if pattern.search(lowered))
+    return Question(text, kind, _words(spoken), _joins(spoken), asked, stems, wants, mentions)
 
 
 def _is_path(token: str) -> bool:

@@ -93,6 +93,14 @@ def _text(rows: list[tuple[str, str, str]]) -> str:
         members = [(path, detail) for path, of, detail in rows if of == section]
         if members:
             lines += ["", f"### {section}"]
-            lines += [f"- {path}{f' ({detail})' if detail else ''}" for path, detail in members]
+            lines += [
+                f"- {_on_its_line(path)}{f' ({_on_its_line(detail)})' if detail else ''}"
+                for path, detail in members
+            ]
     lines += ["", f"Total tracked: {len(rows)}"]
     return "\n".join(lines)
+
+
+def _on_its_line(text: str) -> str:
+    """A name may hold a line break, which would look like another root."""
+    return text if text.isprintable() else repr(text)

@@ -25,6 +25,9 @@ from holdfast.index.refusals import refusal
 
 SYMBOLS_MAX = 500
 
+PROBLEM = "OUTLINE_PROBLEM:"
+"""Begins a warning about what was not understood of a file."""
+
 
 class OutlineAnswer(TypedDict):
     """The envelope of file_outline."""
@@ -144,11 +147,18 @@ def _outline(
         answer["status"], answer["reason"] = "unsupported", "unsupported_language"
         answer["message"] = no_facts(facts)
         return
-    if facts is None or (not facts.symbols and exact is None):
-        answer["status"] = "unsupported" if facts is None else "ok"
-        answer["outline"] = None if facts is None else {"symbols": []}
-        if facts is None:
-            answer["message"] = f"'{key}' is not text that can be outlined"
+    if facts is None:
+        answer["status"] = "unsupported"
+        answer["message"] = f"'{key}' is not text that can be outlined"
+        return
+    if facts.problems:
+        # Said before anything is said to be missing: it may stand where nothing was understood.
+        answer["warnings"] = [
+            f"{PROBLEM}{problem.code} line {problem.line}: {problem.detail}"
+            for problem in facts.problems[:5]
+        ]
+    if not facts.symbols and exact is None:
+        answer["outline"] = {"symbols": []}
         return
     symbols = sorted(
         facts.symbols, key=lambda s: (s.span.first_line, s.span.last_line, s.qualified, s.id)
@@ -169,11 +179,6 @@ def _outline(
     symbols = [s for s in symbols if s.span.first_line <= last and s.span.last_line >= first]
     answer["hasMore"] = len(symbols) > limit
     answer["outline"] = {"symbols": [symbol_wire(facts, s) for s in symbols[:limit]]}
-    if facts.problems:
-        answer["warnings"] = [
-            f"OUTLINE_PROBLEM:{problem.code} line {problem.line}: {problem.detail}"
-            for problem in facts.problems[:5]
-        ]
 
 
 def has_calls(facts: FileFacts) -> bool:

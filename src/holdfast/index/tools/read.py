@@ -137,6 +137,6 @@ def _lines(file: str, start_line: int | None, end_line: int | None) -> str:
     if first - 1 + len(shown) < last:
         content += (
             f"\n[lines {first}-{first - 1 + len(shown)} of {len(lines)}; "
-            f"continue: read_file(path={file!r}, start_line={first + len(shown)})]"
+            f"continue: read(path={file!r}, offset={first + len(shown)})]"
         )
     return content

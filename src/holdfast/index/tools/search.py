@@ -290,7 +290,8 @@ def _answer(
     answered: Sequence[Answered],
     state: str,
 ) -> SearchAnswer:
-    groups = fold(grouped(_merged(answered), None if request.raw else request.group_by))
+    found = grouped(_merged(answered), None if request.raw else request.group_by)
+    groups = fold(found, request.depth)
     question = next((each.found.question for each in answered if each.found.question), None)
     items = Items(
         question, _Freshness(index, answered), raw=request.raw, holds=request.holds,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.index.search.similar import Sample
 
 LIMIT_DEFAULT, LIMIT_MAX = 10, 50
-DEPTH_MIN, DEPTH_FACTOR = 60, 3
+DEPTH_MIN, DEPTH_FACTOR = 40, 3
 """How many chunks are ranked for all pages: so many, or so many for each result of a page."""
 NOISE_AMONG, NOISE_SHARE = 5, 0.6
 

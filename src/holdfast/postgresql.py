@@ -1,0 +1,84 @@
+"""Reaching PostgreSQL, and saying why it was not reached. The password is never in what is said."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote, urlsplit
+
+if TYPE_CHECKING:
+    import psycopg
+
+CHECK = "check HOLDFAST_DATABASE_URL"
+
+
+class NotReached(Exception):
+    """Raised when there is no connection; whoever asked for one gives it their own name."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def connect(url: str, name: str, timeout_s: int | None = None) -> psycopg.Connection[Any]:
+    """A connection under a name of its own that commits each statement; `$1` are parameters."""
+    try:
+        import psycopg
+    except ImportError:
+        raise NotReached(
+            "PostgreSQL needs the psycopg package", "pip install 'holdfast[postgres]'"
+        ) from None
+    limit: dict[str, Any] = {} if timeout_s is None else {"connect_timeout": timeout_s}
+    try:
+        return psycopg.Connection.connect(
+            url,
+            autocommit=True,
+            cursor_factory=psycopg.RawCursor,
+            application_name=name,
+            **limit,
+        )
+    except (psycopg.OperationalError, psycopg.ProgrammingError) as error:
+        reason, hint = explain(str(error), url)
+        # Not chained: the driver's own words may repeat the address, and with it the password.
+        raise NotReached(f"cannot reach PostgreSQL: {reason}", hint) from None
+
+
+def explain(said: str, url: str) -> tuple[str, str]:
+    """What the driver said, for people, and what to do next."""
+    host, port = _place(url)
+    # A path is where the socket is.
+    where = f"{host}/.s.PGSQL.{port}" if host.startswith("/") else f"{host}:{port}"
+    if "Connection refused" in said or "No such file or directory" in said:
+        return f"nobody listens at {where}", f"start the server there, or {CHECK}"
+    if "resolve host" in said or "translate host name" in said:
+        return f"there is no host {host}", CHECK
+    if "timeout expired" in said or "timed out" in said:
+        return f"no answer from {where} in time", CHECK
+    # What the server itself says comes after this word; before it the address is repeated.
+    line = said.partition("FATAL:")[2].strip() or said.strip()
+    line = line.splitlines()[0] if line else "no answer"
+    line = line.split(" in URI: ")[0]
+    hint = "check the user and password in HOLDFAST_DATABASE_URL" if "password" in line else CHECK
+    return _without_password(line, url), hint
+
+
+def _place(url: str) -> tuple[str, str]:
+    """The host and the port that are asked, as far as the address says."""
+    host, port = os.environ.get("PGHOST", "localhost"), os.environ.get("PGPORT", "5432")
+    try:
+        from psycopg.conninfo import conninfo_to_dict
+
+        told = conninfo_to_dict(url)
+    except Exception:  # an address that cannot be read names no place
+        return host, port
+    return str(told.get("host") or host), str(told.get("port") or port)
+
+
+def _without_password(line: str, url: str) -> str:
+    try:
+        secret = urlsplit(url).password
+    except ValueError:
+        return "the address cannot be read"
+    for spelled in {secret, unquote(secret), quote(unquote(secret), safe="")} if secret else ():
+        line = line.replace(spelled, "…")
+    return line
