@@ -5,7 +5,8 @@ answer, beside the stored rest; what is gone is left out. The index itself is no
 it fresh is the work of `sync` and of the watcher.
 
 A look is not repeated for a moment, in proportion to what it cost, and the answer says so. The
-files of the answer are looked at every time: if one of them moved, so is the tree.
+files of the answer are looked at every time: if one of them moved, so is the tree. A file that was
+touched about when the generation was made is read, and once it was found as it was, not again.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from holdfast.files import disk
 from holdfast.files import snapshot as snapshots
 from holdfast.files.policy import Policy
-from holdfast.files.snapshot import Entry, Snapshot, compare, compressed
+from holdfast.files.snapshot import Entry, Snapshot, Stat, compare, compressed
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generation import Identity, PreparedFile, Reader
 from holdfast.index.prepare import Extract, Job, prepare, prepare_with_vectors
@@ -47,6 +50,8 @@ class Overlay:
     modified: int = 0
     beyond: int = 0
     unreadable: int = 0
+    still_ns: int = 0
+    """When files that the manifest had only just seen were read, and were as it has them."""
     corpus: object = None
     """What is ranked over, once it was made; belongs to `holdfast.index.search.overlay`."""
 
@@ -63,8 +68,12 @@ class Overlay:
 class FreshnessChecks:
     """The last look at each root, for as long as it may serve."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        now_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._clock, self._now_ns = clock, now_ns
         self._lock = threading.Lock()
         self._last: dict[str, Overlay] = {}
 
@@ -106,6 +115,8 @@ class FreshnessChecks:
             last = self._last.get(root)
         same = last is not None and last.identity == reader.identity
         before = last.before if same and last is not None else reader.snapshot()
+        still_ns = last.still_ns if same and last is not None else 0
+        looked_ns = self._now_ns()
         overlay = Overlay(reader.identity, before, self._clock())
         try:
             found = disk.walk(root, policy)
@@ -118,7 +129,10 @@ class FreshnessChecks:
         kept = last.changed if last is not None else {}
         entries: dict[str, Entry] = {}
         unreadable = set(found.unreadable)
-        todo, absent = snapshots.moved(before, found.stats)
+        seen = Snapshot(before.entries, max(before.taken_ns, still_ns))
+        todo, absent = snapshots.moved(seen, found.stats)
+        # Those that only their time keeps from being taken for what they were.
+        doubted = {p for p in todo if _stat_of(before.entries.get(p)) == found.stats[p]}
         for path in todo:
             known = before.entries.get(path)
             if len(overlay.changed) >= OVERLAY_FILES_MAX:
@@ -132,6 +146,8 @@ class FreshnessChecks:
                 unreadable.add(path)
                 continue
             entry = entries[path] = Entry(read_at, disk.digest(source))
+            if entry == known:
+                doubted.discard(path)
             if known is not None and known.digest == entry.digest:
                 continue
             ready = kept.get(path)
@@ -142,6 +158,8 @@ class FreshnessChecks:
                     if provider is None
                     else prepare_with_vectors(job, extract, provider)
                 )
+            elif ready.entry != entry:
+                ready = replace(ready, entry=entry)  # touched, and no more than that
             overlay.changed[path] = ready
         # Another file system in the tree is not a part of it that we failed to read.
         overlay.unreadable = max(0, len(unreadable) - found.skipped["mount"])
@@ -158,6 +176,7 @@ class FreshnessChecks:
             overlay.mode = "overlay_partial"
         elif overlay.changed or overlay.gone:
             overlay.mode = "overlay"
+        overlay.still_ns = still_ns if doubted else looked_ns
         took_ms = (time.monotonic() - began) * 1000
         overlay.threshold_ms = int(
             min(max(took_ms * LOOK_SHARE, THRESHOLD_MS_MIN), THRESHOLD_MS_MAX)
@@ -165,6 +184,10 @@ class FreshnessChecks:
         with self._lock:
             self._last[root] = overlay
         return overlay
+
+
+def _stat_of(entry: Entry | None) -> Stat | None:
+    return None if entry is None else entry.stat
 
 
 def moved(root: str, paths: Iterable[str], overlay: Overlay) -> bool:
