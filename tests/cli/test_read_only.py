@@ -97,7 +97,7 @@ def test_an_index_that_cannot_be_written_answers(home: Path, tmp_path: Path, lef
     assert "total" in out
     code, out, err = command("index", "sync", shop)
     assert code == 1
-    assert "HOLDFAST_HOME" in err
+    assert "HOLDFAST_HOME" in out + err, (out, err)
     assert contents(home) == before
 
 

@@ -18,6 +18,7 @@ from holdfast.index import answers, lifecycle
 from holdfast.index.answers import manage_call
 from holdfast.index.build import EmptyTree
 from holdfast.index.code_index import CodeIndex
+from holdfast.index.errors import HOME_HINT
 from holdfast.index.gate import (
     Building,
     Failed,
@@ -93,7 +94,10 @@ def manage_index(
         return answered(request, request.path, "error", f"{_doing(action)}: {error}{hint}")
     except OSError as error:
         # What we keep could not be written: a full disk, a home that became read-only.
-        return answered(request, request.path, "error", f"{_doing(action)}: {error}")
+        where = f": {error.filename}" if error.filename else ""
+        hint = f" ({HOME_HINT})" if isinstance(error, PermissionError) else ""
+        said = f"{_doing(action)}: {error.strerror or error}{where}{hint}"
+        return answered(request, request.path, "error", said)
 
 
 def _of_its_root(
