@@ -134,3 +134,13 @@ def test_a_change_that_no_time_tells_is_seen_at_every_look(tmp_path: Path) -> No
     checks = FreshnessChecks(now_ns=lambda: stat.ctime_ns + 5 * RACY_NS)
     for _ in range(3):
         assert list(look(checks, tmp_path, reader).changed) == ["a.py"]
+
+
+@pytest.mark.shows("INDEX-FRESHNESS")
+def test_a_sync_counts_from_when_it_looked_and_not_from_when_it_ended() -> None:
+    now = 10.0
+    checks = FreshnessChecks(clock=lambda: now)
+    began = checks.moment()
+    now = 11.0
+    checks.looked("/tree", (1, "run"), Snapshot({}, 0), began)
+    assert checks.recent("/tree", (1, "run")) is None

@@ -155,3 +155,32 @@ def test_the_trial_holds_nothing_of_ours_and_ends_with_us(tmp_path: Path, how: s
         ended = os.pidfd_open(int(ran.stdout))
         assert select.select([ended], [], [], 60)[0], "the process on trial outlived us"
         os.close(ended)
+
+
+def test_an_interrupted_trial_says_nothing_about_the_next_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    grammar = ("tree_sitter_python", "language")
+    fine = b"x = 1\n" * 400
+    assert trial.passes(grammar, fine, 5.0)
+
+    def interrupted(*args: object) -> bytes:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "read", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            trial.passes(grammar, fine, 5.0)
+    assert not trial.passes(("tree_sitter_c_sharp", "language"), b"&|" * 50_000, 0.3)
+    assert trial.passes(grammar, fine, 5.0)
+
+
+def test_a_process_that_cannot_parse_judges_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It used to be taken for a text that is too hard, and every file lost its symbols."""
+    trial_now = trial._trial
+    if trial_now is not None:
+        trial_now.close()
+    monkeypatch.setattr(trial, "_trial", None)
+    monkeypatch.setattr(trial, "serve", lambda texts, verdicts: None)
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    assert trial.passes(("tree_sitter_python", "language"), b"x = 1\n" * 400, 5.0)

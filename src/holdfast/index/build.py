@@ -258,11 +258,17 @@ class _Run:
         made = prepare_all(
             missing(), Recipe(tools.extract, local), total_bytes, tools.processes, tools.inherited
         )
+        from holdfast.index.extraction import TOO_HARD
+
+        hard = TOO_HARD.code.encode()
         fresh: list[tuple[bytes, bytes]] = []
         for file in made:
             for path in list(ready):
                 yield ready.pop(path)
-            fresh.append((keys.pop(file.path), pack(file)))
+            key = keys.pop(file.path)
+            # What was too hard may have had a bad moment: the next run tries it again.
+            if hard not in file.facts:
+                fresh.append((key, pack(file)))
             if len(fresh) >= KEEP_EVERY_FILES:
                 content.keep_prepared(fresh)
                 fresh.clear()

@@ -60,10 +60,6 @@ class Crew:
     ) -> None:
         """`work` says what a worker runs, given its ends of the pipes and whether it is forked."""
         self._work, self._processes = work, processes
-        # Forking is fastest, and unsafe once other threads may hold locks.
-        self._forks = (
-            threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
-        )
         self._workers: list[_Worker] = []
 
     def answers(self, orders: Iterable[tuple[T, bytes]]) -> Iterator[tuple[T, bytes | Died]]:
@@ -145,12 +141,14 @@ class Crew:
                 _ended(worker)
 
     def _started(self) -> _Worker:
-        context = multiprocessing.get_context("fork" if self._forks else "spawn")
+        # Forking is fastest, and unsafe once other threads may hold locks.
+        forks = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()
+        context = multiprocessing.get_context("fork" if forks else "spawn")
         theirs, orders = context.Pipe(duplex=False)
         results, answers = context.Pipe(duplex=False)
         room_bytes = _widened(orders)
         _widened(answers)
-        run, given = self._work(theirs, answers, self._forks)
+        run, given = self._work(theirs, answers, forks)
         process: BaseProcess = context.Process(target=run, args=given, daemon=True)  # type: ignore[attr-defined]
         process.start()
         # Only the worker holds its ends, or nobody would see that it died.

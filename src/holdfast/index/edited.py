@@ -84,7 +84,11 @@ class EditedFiles:
             else:
                 old = False
         if old:
-            self._start(lambda: self._refresh(root))
+            try:
+                self._start(lambda: self._refresh(root))
+            except RuntimeError:  # no thread to be had: no signal this time
+                with self._lock:
+                    self._asking.discard(root)
         return last.files if last is not None else None
 
     def _refresh(self, root: str) -> None:

@@ -86,10 +86,17 @@ class FreshnessChecks:
         young = 0 <= (self._clock() - last.checked_at) * 1000 < last.threshold_ms
         return last if young else None
 
-    def looked(self, root: str, identity: Identity, snapshot: Snapshot) -> None:
-        """Take note that a sync has just looked: the generation is what the tree holds."""
+    def moment(self) -> float:
+        """Now, for `looked`."""
+        return self._clock()
+
+    def looked(self, root: str, identity: Identity, snapshot: Snapshot, began: float) -> None:
+        """Take note that a sync looked at all of the tree: the generation is what it held then.
+
+        `began` is from before the look: what came after it was not seen, however late it ended.
+        """
         with self._lock:
-            self._last[root] = Overlay(identity, snapshot, self._clock())
+            self._last[root] = Overlay(identity, snapshot, began)
 
     def manifest(self, root: str) -> tuple[Identity, Snapshot] | None:
         """The manifest of the generation that was looked at last, and which one that was."""

@@ -188,6 +188,7 @@ def run_sync(
     index: CodeIndex, record: Record, lease: Lease, report: Report
 ) -> tuple[Built, Record]:
     """Bring the index up to date with the tree; raises and changes nothing when it cannot."""
+    began = index.freshness.moment()
     built = build(
         record.root,
         lease.run_id,
@@ -219,7 +220,8 @@ def run_sync(
         _log.info("published %s: %d files, %d chunks", record.root, state.files, state.chunks)
     else:
         _log.debug("nothing changed in %s", record.root)
-    index.freshness.looked(record.root, built.identity, built.snapshot)
+    if not built.unreadable:
+        index.freshness.looked(record.root, built.identity, built.snapshot, began)
     index.published(record.root, built.snapshot)
     return built, after or record
 

@@ -186,11 +186,16 @@ class SqliteBackend:
                     self._unlink(root)  # A rebuild takes pages of the old file, damaged or not.
                 raise
             finally:
-                connection = writer.end()
-                self._folding = threading.Thread(
-                    target=_fold, args=(connection,), name="holdfast fold"
-                )
-                self._folding.start()
+                self._fold(writer.end())
+
+    def _fold(self, connection: apsw.Connection) -> None:
+        thread = threading.Thread(target=_fold, args=(connection,), name="holdfast fold")
+        try:
+            thread.start()
+        except RuntimeError:
+            _fold(connection)  # No thread to be had: what was published is published all the same.
+        else:
+            self._folding = thread
 
     def _wait_for_folding(self) -> None:
         # Whoever writes next may fork, which should find no other thread.
@@ -254,6 +259,8 @@ def _fold(connection: apsw.Connection) -> None:
     try:
         connection.set_busy_timeout(0)
         with suppress(apsw.Error):
+            # Most of it while others may write; then there is little left to hold them up.
+            tables.rows(connection, "PRAGMA wal_checkpoint(PASSIVE)")
             tables.rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         connection.close()

@@ -22,6 +22,9 @@ _HEAD = struct.Struct("<dIII")
 _MEMORY_BYTES, _MEMORY_PER_BYTE = 1 << 30, 500
 _POSSIBLE = hasattr(signal, "setitimer") and hasattr(os, "posix_spawn")
 
+_READY = b"r"
+"""Said once, when the process can parse. One that never says it is no judge of any text."""
+
 _expendable = False
 
 
@@ -75,6 +78,7 @@ def serve(texts: int, verdicts: int) -> None:
     become_expendable()
     # Ctrl-C is for whoever asked; when that ends, so do we.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.write(verdicts, _READY)
     with open(texts, "rb") as file:
         while head := file.read(_HEAD.size):
             seconds, module, function, size = _HEAD.unpack(head)
@@ -91,15 +95,19 @@ def serve(texts: int, verdicts: int) -> None:
 
 def _start(texts: int, verdicts: int) -> int:
     """Start the process, which has nothing of ours but two pipes."""
+    import fcntl
+
     if threading.active_count() == 1:
         # Quickest, and unsafe once other threads may hold locks.
         pid = os.fork()
         if pid:
             return pid
         try:
-            os.dup2(os.open(os.devnull, os.O_RDWR), 2)
+            # Out of the way first: where a standard stream was closed, a pipe may have its number.
+            texts, verdicts = (fcntl.fcntl(pipe, fcntl.F_DUPFD, 3) for pipe in (texts, verdicts))
             os.dup2(texts, 0)
             os.dup2(verdicts, 1)
+            os.dup2(os.open(os.devnull, os.O_RDWR), 2)
             # An open file is a lock held, wherever it is open.
             os.closerange(3, os.sysconf("SC_OPEN_MAX"))
             serve(0, 1)
@@ -134,6 +142,9 @@ class _Trial:
         finally:
             os.close(texts)
             os.close(verdicts)
+        if os.read(self._verdicts, 1) != _READY:
+            self.close()
+            raise ChildProcessError("a process that parses cannot be started")
 
     def passes(self, grammar: tuple[str, str], source: bytes, seconds: float) -> bool | None:
         """Whether the parse ended there; None if the process ended, by its limits or otherwise."""
@@ -147,6 +158,12 @@ class _Trial:
             if verdict:
                 return verdict == b"1"
         return None
+
+    def end(self) -> None:
+        """End it, whatever it is in the middle of."""
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        self.close()
 
     def close(self) -> bool:
         """Let go of it; whether it had come to its limit of time."""
@@ -178,7 +195,13 @@ def passes(grammar: tuple[str, str], source: bytes, seconds: float) -> bool:
                 _trial = _trial or _Trial()
             except OSError:
                 return True  # no process to be had: better the risk than no facts
-            verdict = _trial.passes(grammar, source, seconds)
+            try:
+                verdict = _trial.passes(grammar, source, seconds)
+            except BaseException:
+                # Interrupted half way: its next verdict would be about this text.
+                _trial.end()
+                _trial = None
+                raise
             if verdict is not None:
                 return verdict
             late, _trial = _trial.close(), None

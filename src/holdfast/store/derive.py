@@ -108,7 +108,9 @@ def earlier(at: str, seconds: float) -> str:
         then = datetime.fromisoformat(at) - timedelta(seconds=seconds)
     except OverflowError:
         return ""  # before any blob
-    return then.strftime("%Y-%m-%dT%H:%M:%S.") + f"{then.microsecond // 1_000:03d}Z"
+    # `%Y` does not pad, and times are compared as text.
+    day = f"{then.year:04d}{then.strftime('-%m-%dT%H:%M:%S.')}"
+    return f"{day}{then.microsecond // 1_000:03d}Z"
 
 
 def unused_blobs(

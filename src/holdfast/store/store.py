@@ -62,6 +62,8 @@ class Store:
     ) -> None:
         self.space = space
         self._open_reader = open_reader
+        self.when_closed: Callable[[], object] | None = None
+        """Called once the files are let go of."""
         reading = writing if reading is None else reading
         self.engine = Engine(writing, reading, settings or Settings(), clock or utc_now)
         self._group: GroupCommit[Request, Applied | StoreError] = GroupCommit(self._write)
@@ -392,6 +394,8 @@ class Store:
         self._group.close()
         with self._reader:
             self.engine.close()
+        if self.when_closed is not None:
+            self.when_closed()
 
     def __enter__(self) -> Store:
         return self
@@ -462,7 +466,7 @@ def open_store(
         except BaseException:
             shutil.rmtree(copy.parent, ignore_errors=True)
             raise
-        weakref.finalize(store, shutil.rmtree, copy.parent, ignore_errors=True)
+        store.when_closed = weakref.finalize(store, shutil.rmtree, copy.parent, ignore_errors=True)
         return store
     return _store_of(
         SqliteDatabase(path, None if create else unknown),
