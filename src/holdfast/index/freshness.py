@@ -95,8 +95,9 @@ class FreshnessChecks:
 
         `began` is from before the look: what came after it was not seen, however late it ended.
         """
+        serves_ms = _threshold_ms((self._clock() - began) * 1000)
         with self._lock:
-            self._last[root] = Overlay(identity, snapshot, began)
+            self._last[root] = Overlay(identity, snapshot, began, serves_ms)
 
     def manifest(self, root: str) -> tuple[Identity, Snapshot] | None:
         """The manifest of the generation that was looked at last, and which one that was."""
@@ -184,13 +185,15 @@ class FreshnessChecks:
         elif overlay.changed or overlay.gone:
             overlay.mode = "overlay"
         overlay.still_ns = still_ns if doubted else looked_ns
-        took_ms = (time.monotonic() - began) * 1000
-        overlay.threshold_ms = int(
-            min(max(took_ms * LOOK_SHARE, THRESHOLD_MS_MIN), THRESHOLD_MS_MAX)
-        )
+        overlay.threshold_ms = _threshold_ms((time.monotonic() - began) * 1000)
         with self._lock:
             self._last[root] = overlay
         return overlay
+
+
+def _threshold_ms(took_ms: float) -> int:
+    """For how long a look serves, from its beginning, by how long it took."""
+    return int(min(max(took_ms * LOOK_SHARE, THRESHOLD_MS_MIN), THRESHOLD_MS_MAX))
 
 
 def _stat_of(entry: Entry | None) -> Stat | None:
