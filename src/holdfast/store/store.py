@@ -415,12 +415,14 @@ def open_store(
     settings: Settings | None = None,
     clock: Callable[[], str] | None = None,
     create: bool = True,
+    copies: bool = True,
 ) -> Store:
     """Open a space: a directory or file (SQLite), `memory:`, or `postgresql://…`.
 
     A space that does not exist is made, unless `create` is false: then this raises `UnknownSpace`
     and leaves no trace. Whoever only wants to read opens it so; where this user may not write, they
-    read a copy of the space as it is now, and every write is refused.
+    read a copy of the space as it is now, and every write is refused. Unless `copies`, that is
+    refused as a whole.
     """
     text = str(url)
     roots.guard(space)
@@ -450,7 +452,7 @@ def open_store(
         if not create:
             raise unknown()
         return Store(SqliteDatabase(None), None, settings, clock, space)
-    if not create and roots.is_made(path) and not may_write(path):
+    if not create and copies and roots.is_made(path) and not may_write(path):
         import shutil
         import weakref
 

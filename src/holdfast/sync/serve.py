@@ -68,7 +68,8 @@ class SyncService:
             return open_store(options.store, space, settings)
 
         def open_existing(space: SpaceId) -> Store:
-            return open_store(options.store, space, settings, create=False)
+            # A copy would never move: watchers would wait on it for ever, and hear nothing.
+            return open_store(options.store, space, settings, create=False, copies=False)
 
         def authorize(space: SpaceId, request: SessionOpen, proof: OpenProof) -> str:
             return signed(space, request, proof, flags.canonical_hashing)
