@@ -462,3 +462,16 @@ def test_an_outline_says_what_was_not_understood(run: Terminal, tmp_path: Path) 
     (tmp_path / "broken.cs").write_text(")))\n" * 40)
     run("index", "create")
     assert "No symbols.\n[line 1: " in run("outline", "broken.cs")
+
+
+def test_one_of_more_places_than_were_seen_is_not_the_only_one(
+    run: Terminal, tmp_path: Path
+) -> None:
+    """The same text in several files is one result of a search."""
+    for number in range(14):
+        (tmp_path / f"m{number:02}.py").write_text("def spread():\n    return 1\n")
+    run("index", "create")
+    run("calls", "spread", code=1)
+    assert "holdfast: several may be called spread\nhint: name its file\n" in run.errors
+    assert "  holdfast calls m00.py spread\n  holdfast calls m01.py spread\n" in run.errors
+    assert run.errors.endswith("  …\n")

@@ -265,3 +265,15 @@ def test_whoever_gives_their_right_away_hears_that_it_landed_before_they_are_let
     assert [frame["type"] for frame in frames] == ["response", "session/revoked"]
     assert frames[0]["ok"]["seq"] == world.store.newest_seq()
     world.close()
+
+
+@pytest.mark.shows("SYNC-ACL-MODES")
+def test_a_command_is_counted_once() -> None:
+    """A write is judged before it is sent to the store and, where it is enforced, again there."""
+    world = guarded(AccessMode.OBSERVE)
+    peer = enter(world, STRANGER, "S")
+    (access,) = world.server.access.values()
+    before = access.would_refuse
+    assert "ok" in peer.ask("branch.create", localSeq=1, name="draft")
+    assert access.would_refuse == before + 1
+    world.close()

@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", nargs="?", help="the file the symbol is in (default: where its name is found)"
     )
-    parser.add_argument("symbol", help="its name, qualified name or id")
+    parser.add_argument("symbol", help="its name or qualified name; with its file, its id too")
     parser.add_argument(
         "--path", help="its tree (default: the tracked tree the file, or this directory, is in)"
     )

@@ -21,22 +21,31 @@ def named_symbol(index: CodeIndex, tree: str, name: str) -> Any:
     if answer["status"] != "ok":
         raise Refused(answer["status"], spoken(answer.get("message", answer["status"]), tree))
     found = [result for result in answer["results"] if result.get("symbolId")]
+    # The same text in several places is one result, and names the others.
+    copies = [copy for result in found for copy in result.get("alike", ())]
+    # The only one is one only if all were seen.
+    counts = answer["counts"]
+    folded = sum(result.get("alikeCount", 0) for result in found)
+    all_seen = counts["complete"] and counts["to"] == counts["total"] and folded == len(copies)
+    places = [*found, *(copy for copy in copies if copy.get("symbolLabel"))]
     # `sym:total` finds `Cart.total` too: a whole name is meant before a part of one.
-    whole = [result for result in found if result["symbolLabel"] == name]
-    match whole or found:
+    whole = [place for place in places if place["symbolLabel"] == name]
+    rest = [place for place in places if place not in whole]
+    match (whole or places) if all_seen else [*whole, *rest]:
         case []:
             hint = f"`holdfast search {shlex.quote(name)}` finds what is like it"
-            raise Refused("NoSuchSymbol", f"no symbol here is called {name}", hint)
-        case [only]:
-            return {"file": only["file"], "symbolId": only["symbolId"]}
+            where = "here" if all_seen else "in what could be looked at"
+            raise Refused("NoSuchSymbol", f"no symbol {where} is called {name}", hint)
+        case [only] if all_seen:
+            key = "symbolId" if "symbolId" in only else "symbolLabel"
+            return {"file": only["file"], key: only[key]}
         case several:
-            raise Refused("SeveralSymbols", f"several are called {name}", _choice(several, tree))
+            said = f"several {'are' if all_seen else 'may be'} called {name}"
+            raise Refused("SeveralSymbols", said, _choice(several, tree, all_seen))
 
 
-def _choice(several: list[Any], tree: str) -> str:
-    lines = [
-        shlex.join(["holdfast", "calls", as_typed(each["file"], tree), each["symbolLabel"]])
-        for each in several[:LISTED]
-    ]
-    more = ["…"] if len(several) > LISTED else []
+def _choice(several: list[Any], tree: str, all_seen: bool) -> str:
+    named = dict.fromkeys((as_typed(each["file"], tree), each["symbolLabel"]) for each in several)
+    lines = [shlex.join(["holdfast", "calls", *words]) for words in list(named)[:LISTED]]
+    more = [] if all_seen and len(named) <= LISTED else ["…"]
     return "name its file\n" + "\n".join(f"  {line}" for line in [*lines, *more])

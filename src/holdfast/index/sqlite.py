@@ -186,9 +186,9 @@ class SqliteBackend:
                     self._unlink(root)  # A rebuild takes pages of the old file, damaged or not.
                 raise
             finally:
-                self._fold(writer.end())
+                self._fold_beside(writer.end())
 
-    def _fold(self, connection: apsw.Connection) -> None:
+    def _fold_beside(self, connection: apsw.Connection) -> None:
         thread = threading.Thread(target=_fold, args=(connection,), name="holdfast fold")
         try:
             thread.start()

@@ -142,7 +142,12 @@ class _Trial:
         finally:
             os.close(texts)
             os.close(verdicts)
-        if os.read(self._verdicts, 1) != _READY:
+        try:
+            ready = os.read(self._verdicts, 1)
+        except BaseException:
+            self.end()
+            raise
+        if ready != _READY:
             self.close()
             raise ChildProcessError("a process that parses cannot be started")
 

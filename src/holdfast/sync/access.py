@@ -117,12 +117,14 @@ class Access:
             self._hold(("the first commit of a space must set its access list", ""))
         return self._guard(lambda rights: _commit_problem(rights, principal, commit, name))
 
-    def require(self, principal: str | None, right: Right) -> Guard | None:
-        """Refuse what needs a right that a principal does not have; the guard for a write."""
-        if self.mode is AccessMode.OFF:
-            return None
+    def require(self, principal: str | None, right: Right) -> None:
+        """Refuse what needs a right that a principal does not have."""
+        if self.mode is not AccessMode.OFF:
+            self._hold(_lacking(self.rights, principal, self.space.name, right))
+
+    def guard(self, principal: str | None, right: Right) -> Guard | None:
+        """The guard under which a write that needs this right may land."""
         name = self.space.name
-        self._hold(_lacking(self.rights, principal, name, right))
         return self._guard(lambda rights: _lacking(rights, principal, name, right))
 
     def _guard(self, judge: Callable[[Mapping[str, Right] | None], Problem | None]) -> Guard | None:

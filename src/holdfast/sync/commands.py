@@ -163,7 +163,7 @@ class Commands:
     def lifecycle(self, request: BranchCreate | BranchDelete) -> Callable[[Store], dict[str, Any]]:
         """What to do to the store, if it may be done."""
         session, space = self._admitted(request, Right.WRITE)
-        guard = self._server.access[space.name].require(session.principal, Right.WRITE)
+        guard = self._server.access[space.name].guard(session.principal, Right.WRITE)
         self._need("branches", request)
         by = CommitKey(session.id, LocalSeq(request.local_seq))
 
