@@ -12,6 +12,7 @@ A short text needs none of this: the worst we found takes a third of a second fo
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from functools import lru_cache
@@ -39,17 +40,20 @@ class TooHardError(Exception):
 def parse(grammar: tuple[str, str], source: bytes) -> tree_sitter.Tree:
     """The tree of `source`, or TooHardError. A grammar is named by a module and its function.
 
-    The limit is processor time, a hundred times the usual so that no load trips it.
+    The limit is processor time, a hundred times the usual so that no load trips it. It is only kept
+    where nothing but the parse takes time: here a collection of garbage may come in between.
     """
     parser = parser_of(grammar)
     seconds = SLOWEST_SECONDS + len(source) * SLOWEST_SECONDS_PER_BYTE
     if len(source) <= SHORT_BYTES:
-        return limited(parser, source, seconds)
+        return limited(parser, source)
     if trial.expendable():
         with trial.deadly(seconds, len(source)):
-            return limited(parser, source, seconds)
-    if not trial.passes(grammar, source, seconds):
-        raise TooHardError
+            return limited(parser, source)
+    if trial.POSSIBLE:
+        if not trial.passes(grammar, source, seconds):
+            raise TooHardError
+        return limited(parser, source)
     return limited(parser, source, seconds)
 
 
@@ -62,8 +66,10 @@ def parser_of(grammar: tuple[str, str]) -> tree_sitter.Parser:
     return Parser(Language(getattr(import_module(module), function)()))
 
 
-def limited(parser: tree_sitter.Parser, source: bytes, seconds: float) -> tree_sitter.Tree:
-    """The tree, or TooHardError if the parser went back too often.
+def limited(
+    parser: tree_sitter.Parser, source: bytes, seconds: float = math.inf
+) -> tree_sitter.Tree:
+    """The tree, or TooHardError if the parser went back too often or took too long.
 
     It asks for its input block by block and again whenever it goes back, so the blocks bound that
     work, equally on every machine: past the budget they run dry, the parser meets the end of the
