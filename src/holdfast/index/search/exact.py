@@ -109,6 +109,7 @@ class _Lane:
         self._overlay, self._keep, self._bounds = overlay, keep, bounds
         self._matchers: list[Matcher] = [matcher(pattern) for pattern in query.patterns]
         self._needs = AllOf(tuple(each.needs for each in self._matchers))
+        self._pieces = [_longest_piece(symbol) for symbol in query.symbols]
         self._table: Trigrams = table_of(reader)
         self._deadline = bounds.clock() + bounds.seconds
         self.found = ExactFound(chunks=len(self._table))
@@ -160,10 +161,7 @@ class _Lane:
 
     def _names_may_match(self, place: int) -> bool:
         kept = self._table.files[place].names or b""
-        return all(
-            max(re.split(r"[*?\[\].:#]+", symbol), key=len).lower().encode() in kept.lower()
-            for symbol in self._query.symbols
-        )
+        return all(piece in kept for piece in self._pieces)
 
     def _units_of_changed(self, path: str, file: PreparedFile) -> Iterator[StoredChunk]:
         chunks = [
@@ -322,6 +320,11 @@ def passes(query: Query, chunk: StoredChunk) -> bool:
     return all(any(wanted in place for place in places) for wanted in query.must) and not any(
         unwanted in place for unwanted in query.exclude for place in places
     )
+
+
+def _longest_piece(symbol: str) -> bytes:
+    """What the name of every symbol that is asked for so contains, as it is written."""
+    return max(re.split(r"[*?\[\].:#/]+", symbol), key=len).encode("utf-8", "surrogatepass")
 
 
 def names_symbol(asked: str, qualified: str) -> bool:
