@@ -570,6 +570,15 @@ def test_a_limit_beyond_the_most_is_the_most(zoo: World) -> None:
     assert search(zoo, "zoo", limit=1000)["limit"] == LIMIT_MAX
 
 
+@pytest.mark.shows("ANSWER-WARNINGS")
+def test_a_question_of_ten_thousand_words_is_cut_and_said_so(zoo: World) -> None:
+    """Each word was looked for by itself: seven seconds in a tree of a hundred chunks."""
+    answer = search(zoo, "feed yak " + " ".join(f"word{n}" for n in range(10_000)))
+    assert answer["results"][0]["file"] == "src/zoo/yak.py"
+    assert any(w.startswith("QUERY_LONG:") for w in answer["warnings"])
+    assert "warnings" not in search(zoo, "feed yak " * 80)
+
+
 # Code like this.
 
 

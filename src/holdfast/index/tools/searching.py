@@ -20,6 +20,8 @@ from holdfast.index.search.results import Group, GroupBy, Holds, Page
 from holdfast.index.search.retrieval import Retrieved
 from holdfast.index.search.roles import role_of
 from holdfast.index.search.scopes import Scope
+from holdfast.index.search.terms import WORD
+from holdfast.index.search.understand import SPOKEN_MAX
 
 if TYPE_CHECKING:
     from holdfast.index.search.similar import Sample
@@ -120,6 +122,8 @@ def warnings_of(
     query = request.parsed.query
     if request.sample is not None and query.text:
         said.append(f"SIMILAR_WORDS_IGNORED:{query.text!r} plays no part; only operators narrow")
+    elif len(query.text) > 2 * SPOKEN_MAX and len(WORD.findall(query.text)) > SPOKEN_MAX:
+        said.append(f"QUERY_LONG:only its first {SPOKEN_MAX} words were looked for")
     for each in answered:
         said += _out_of_sight(each)
         said += [f"SEARCH_PASS_FAILED:{failure}" for failure in each.found.failures]
