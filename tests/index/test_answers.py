@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 from pathlib import Path
@@ -135,7 +136,9 @@ def test_a_page_of_a_ranking_that_is_no_more_is_refused(zoo: World, how: str) ->
 @pytest.mark.shows("ANSWER-PAGES-FROZEN")
 def test_a_cursor_belongs_to_its_question(zoo: World) -> None:
     cursor = search(zoo, "feeding time", limit=4)["continuation"]["cursor"]
-    for other in ({"query": "feeding"}, {"scope": "mixed"}, {"group_by": "file"}):
+    for other in (
+        {"query": "feeding"}, {"scope": "mixed"}, {"group_by": "file"}, {"snippet": "feeding time"}
+    ):  # fmt: skip
         asked: Any = {"query": "feeding time", **other}
         with pytest.raises(UsageError, match="another question"):
             search(zoo, asked.pop("query"), cursor=cursor, **asked)
@@ -166,6 +169,71 @@ def test_a_cursor_with_one_letter_changed_is_no_cursor() -> None:
         bad = good[:i] + ("A" if good[i] != "A" else "B") + good[i + 1 :]
         with pytest.raises(UsageError):
             pages.decode(bad)
+
+
+@pytest.mark.shows("ANSWER-PAGES")
+@pytest.mark.parametrize(
+    ("offset", "depth"),
+    [("x", 40), (2, "y"), (-3, 40), (2, -5), (2, 0), (2, 10**7), ("9" * 5_000, 40), ("\u0663", 40)],
+)
+def test_a_cursor_that_somebody_made_up_is_no_cursor(zoo: World, offset: Any, depth: Any) -> None:
+    """With check digits made up too: one gave results -2 to -1 of 26, others a traceback."""
+    given = pages.decode(search(zoo, "feeding time", limit=4)["continuation"]["cursor"])
+    made_up = pages.encode(Cursor(offset, depth, given.question, given.state))
+    with pytest.raises(UsageError, match="no cursor"):
+        search(zoo, "feeding time", cursor=made_up)
+
+
+@pytest.mark.shows("ANSWER-PAGES")
+def test_a_cursor_behind_the_end_is_a_page_of_nothing_at_the_end(zoo: World) -> None:
+    given = pages.decode(search(zoo, "feeding time", limit=4)["continuation"]["cursor"])
+    behind = pages.encode(Cursor(1_000, given.depth, given.question, given.state))
+    answer = search(zoo, "feeding time", cursor=behind)
+    counts = answer["counts"]
+    assert (answer["results"], counts["from"], counts["to"]) == (
+        [],
+        counts["total"],
+        counts["total"],
+    )
+
+
+@pytest.mark.shows("ANSWER-PAGES-FROZEN")
+def test_a_pattern_that_runs_out_of_time_elsewhere_has_no_next_page(
+    zoo: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page was cut out of whatever was found this time, so results were left out or repeated."""
+    from holdfast.index.search import exact
+
+    def found_in(ticks: int) -> None:
+        clock = itertools.count()
+        usual = (float(ticks), 99.0, 5_000, 3, lambda: float(next(clock)))
+        monkeypatch.setattr(exact.Bounds.__init__, "__defaults__", usual)
+
+    found_in(90)
+    first = search(zoo, "re:zoo", limit=4)
+    assert not first["counts"]["complete"]
+    cursor = first["continuation"]["cursor"]
+    found_in(90)
+    assert places(search(zoo, "re:zoo", limit=4, cursor=cursor))
+    found_in(75)
+    answer = search(zoo, "re:zoo", limit=4, cursor=cursor)
+    assert (answer["status"], answer["reason"]) == ("blocked", "index_changed")
+    assert "ran out of time" in answer["message"]
+    assert "files" not in answer["message"]
+
+
+@pytest.mark.shows("ANSWER-PAGES-FROZEN")
+def test_a_lane_that_fails_between_two_pages_ends_the_ranking(
+    zoo: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cursor = search(zoo, "feeding time", limit=4)["continuation"]["cursor"]
+
+    def away(texts: Any) -> Any:
+        raise ValueError("away")
+
+    monkeypatch.setattr(zoo.index.provider, "embed_query", away)
+    answer = search(zoo, "feeding time", limit=4, cursor=cursor)
+    assert (answer["status"], answer["reason"]) == ("blocked", "index_changed")
 
 
 # Budget.
@@ -652,6 +720,8 @@ def test_similarity_is_of_all_runs_of_three(one: str, other: str) -> None:
     [
         ({"similar": "src/one.py:90-95"}, "name no line"),
         ({"similar": "src/nothing.py"}, "there is no file"),
+        ({"similar": "src/one.py:" + "9" * 5_000}, "there is no file"),
+        ({"similar": "src/one.py:\u0663"}, "there is no file"),
         ({"similar": "../../etc/passwd"}, "there is no file"),
         ({"similar": "/etc/passwd"}, "there is no file"),
         ({"similar": "src/one.py", "snippet": "x"}, "not both"),

@@ -47,6 +47,19 @@ class Retrieved:
     """Whether there is more than was ranked."""
 
     @property
+    def chance(self) -> list[object]:
+        """What the order hung on that another time may be otherwise, if anything.
+
+        A lane may fail, and a pattern that ran out of time may get farther next time.
+        """
+        if self.exact is None or self.exact.complete:
+            return [len(self.failures)] if self.failures else []
+        hits = [
+            (hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in self.exact.hits
+        ]
+        return [len(self.failures), hits]
+
+    @property
     def paths(self) -> set[str]:
         return {finding.chunk.path for finding in self.findings}
 

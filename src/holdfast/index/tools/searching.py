@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from holdfast.index import answers
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 LIMIT_DEFAULT, LIMIT_MAX = 10, 50
 DEPTH_MIN, DEPTH_FACTOR = 40, 3
+DEPTH_MAX = DEPTH_FACTOR * LIMIT_MAX
 """How many chunks are ranked for all pages: so many, or so many for each result of a page."""
 NOISE_AMONG, NOISE_SHARE = 5, 0.6
 
@@ -93,7 +94,7 @@ class Request:
     def name(self) -> str:
         """What a cursor belongs to: everything that decides the order."""
         sample = self.sample
-        like = [sample.text, sample.path, sample.first_line] if sample is not None else None
+        like = [*astuple(sample)] if sample is not None else None
         asked = [list(self.paths), self.query, self.scope, self.raw, self.group_by, like]
         return pages.digest(asked)
 
