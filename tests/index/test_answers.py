@@ -264,6 +264,18 @@ def test_results_fit_their_budget_and_the_next_page_goes_on(
 
 
 @pytest.mark.shows("ANSWER-BUDGET")
+def test_a_pointer_to_many_matches_is_no_longer_than_one_to_few(zoo: World) -> None:
+    """Twenty places of matches were sent with it, three times the budget."""
+    for n in range(7):
+        zoo.write(f"src/copies/c{n}.py", "def f():\n" + f"    step({n})\n" * 40)
+    zoo.later(60)
+    (pointer,) = search(zoo, "re:step", budget=200, limit=1)["results"]
+    assert pointer["matchCount"] == 40
+    assert tokens(len(json.dumps(pointer))) <= 200
+    assert pointer["next"]["tool"] == "read"
+
+
+@pytest.mark.shows("ANSWER-BUDGET")
 def test_a_result_that_is_cut_ends_with_the_call_that_shows_it(zoo: World) -> None:
     zoo.write("src/long.py", "def migrate_ledger():\n" + "    step()\n" * 60)
     zoo.later(60)
@@ -293,6 +305,31 @@ def test_what_the_reader_holds_is_pointed_at(zoo: World) -> None:
     assert (str(zoo.tree / "src/zoo/yak.py"), 1, 6) in asked
     raw = search(zoo, "feed_yak", holds=holds, result_mode="raw")["results"]
     assert all(("content" in r) != bool(r.get("in_context")) for r in raw)
+
+
+@pytest.mark.shows("ANSWER-CONTEXT")
+@pytest.mark.parametrize("by", ["symbol", "file"])
+def test_a_result_is_held_only_if_all_of_its_lines_are(zoo: World, by: Any) -> None:
+    """A function in three chunks was said to be in context when its best chunk was."""
+    body = "\n".join(
+        f"    step_{n} = ledger + {n}  # stage {n} of the migration" for n in range(150)
+    )
+    zoo.write("src/long.py", f"def migrate_ledger(ledger):\n{body}\n    return ledger\n")
+    zoo.later(60)
+
+    def first_half(path: str, first: int, last: int) -> bool:
+        return last <= 70
+
+    def everything(path: str, first: int, last: int) -> bool:
+        return path.endswith("long.py")
+
+    for query in ("migrate_ledger stage", r"re:step_\d+"):
+        half = search(zoo, query, holds=first_half, group_by=by)["results"][0]
+        assert half["collapsedChunkCount"] > 1
+        assert half["span"]["endLine"] > 70
+        assert "in_context" not in half
+        whole = search(zoo, query, holds=everything, group_by=by)["results"][0]
+        assert whole["in_context"] is True
 
 
 # Operators in answers.

@@ -152,20 +152,25 @@ class Items:
         first, last = group.span if not self._raw else (chunk.start_line, chunk.end_line)
         path = os.path.join(best.root, chunk.path)
         item = self._head(group, first, last)
-        if self._holds is not None and self._holds(path, *Group([best]).span):
+        held = Group([best]) if self._raw else group
+        if self._holds is not None and self._holds(path, *held.span):
             item["in_context"] = True
         elif level >= len(PREVIEW_LINES):
             item["next"] = read_call(path, first, last)
         else:
             self._show(item, group, level, path)
-        if best.lines:
-            item["matchCount"] = sum(len(member.lines) for member in group.members)
-            shown = [line for member in group.members for line in member.lines][:MATCHES_MAX]
+        lists = level < len(PREVIEW_LINES)  # A pointer says how many there are.
+        lines = [line for member in group.members for line in member.lines]
+        if lines:
+            item["matchCount"] = len(lines)
+        if lines and lists:
             item["matches"] = [
-                {"line": m.line, "startColumn": m.start + 1, "endColumn": m.end + 1} for m in shown
+                {"line": m.line, "startColumn": m.start + 1, "endColumn": m.end + 1}
+                for m in lines[:MATCHES_MAX]
             ]
         if group.alike:
             item["alikeCount"] = len(group.alike)
+        if group.alike and lists:
             item["alike"] = [self._place(other) for other in group.alike[:ALIKE_SHOWN]]
         if self._debug:
             item["debug"] = self._explained(group)
