@@ -555,7 +555,7 @@ def test_directories_of_one_root_are_asked_about_together(zoo: World) -> None:
     assert [r["file"] for r in only["results"]] == ["lib/yak.py"]
     assert only["path"] == f"{zoo.root}/lib"
     both = search(zoo, r"re:zoo\.yak", [f"{zoo.root}/lib", f"{zoo.root}/src/zoo"])
-    assert both["results"][0]["alikeCount"] == 1
+    assert {r["file"] for r in both["results"]} == {"lib/yak.py", "src/zoo/yak.py"}
     assert "roots" not in both
 
 
@@ -573,6 +573,27 @@ def test_copies_are_shown_once_and_named(zoo: World) -> None:
     assert shown[0]["alikeCount"] == 7
     assert len(shown[0]["alike"]) == 5
     assert shown[0]["alike"][0]["span"]["startLine"] == 1
+    # Those that are not named are one call away.
+    (call,) = [c for c in answer["hints"]["nextSteps"] if c["args"].get("resultMode") == "raw"]
+    every = search(zoo, call["args"]["query"], result_mode="raw", limit=50)["results"]
+    assert {r["file"] for r in every} >= {f"src/copies/c{n}.py" for n in range(7)}
+    assert not any("alike" in r for r in every)
+
+
+@pytest.mark.shows("ANSWER-FOLD", "ANSWER-RE")
+@pytest.mark.parametrize(
+    "query", ["re:feed_yak", "must:feed_yak", "sym:feed_yak", "re:yak feed yak"]
+)
+@pytest.mark.parametrize("by", ["symbol", "file"])
+def test_what_is_asked_for_exactly_is_not_folded(zoo: World, query: str, by: Any) -> None:
+    """Of eight copies with a match each, one was shown, five named, and two on no page at all."""
+    copies = {f"src/copies/c{n}.py" for n in range(7)}
+    for path in copies:
+        zoo.write(path, animal("yak").replace("    ", "  "))
+    zoo.later(60)
+    answer = search(zoo, query, group_by=by)
+    assert {r["file"] for r in answer["results"]} == {"src/zoo/yak.py", *copies}
+    assert answer["counts"]["total"] == 8
 
 
 @pytest.mark.shows("ANSWER-FOLD")

@@ -230,10 +230,11 @@ def _print_result(result: Any, answer: Any, several: bool) -> None:
         left = span["endLine"] - span["startLine"] + 1 - len(lines)
         more = f"{counted(left, 'more line')}" if left > 0 else "long lines cut"
         print(f"        [{more}: holdfast read {shlex.quote(name)}]")
-    if "alike" in result:
-        places = [f"{p['file']}:{p['span']['startLine']}" for p in result["alike"]]
-        rest = ", …" if result["alikeCount"] > len(places) else ""
-        print(f"        [and {result['alikeCount']} more like it: {', '.join(places)}{rest}]")
+    if "alikeCount" in result:
+        places = [f"{p['file']}:{p['span']['startLine']}" for p in result.get("alike", ())]
+        named = f": {', '.join(places)}" if places else ""
+        rest = ", …; --raw shows all" if result["alikeCount"] > len(places) else ""
+        print(f"        [and {result['alikeCount']} more like it{named}{rest}]")
     print()
 
 

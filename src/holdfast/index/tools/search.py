@@ -299,8 +299,9 @@ def _answer(
     answered: Sequence[Answered],
     state: str,
 ) -> SearchAnswer:
-    found = grouped(_merged(answered), None if request.raw else request.group_by)
-    groups = fold(found, request.depth)
+    groups = grouped(_merged(answered), None if request.raw else request.group_by)
+    if request.folds:
+        groups = fold(groups, request.depth)
     question = next((each.found.question for each in answered if each.found.question), None)
     items = Items(
         question, _Freshness(index, answered), raw=request.raw, holds=request.holds,

@@ -16,7 +16,7 @@ from holdfast.index.search import pages
 from holdfast.index.search.filters import PathPattern
 from holdfast.index.search.operators import Parsed, Query
 from holdfast.index.search.pages import Cursor
-from holdfast.index.search.results import Group, GroupBy, Holds, Page
+from holdfast.index.search.results import ALIKE_SHOWN, Group, GroupBy, Holds, Page
 from holdfast.index.search.retrieval import Retrieved
 from holdfast.index.search.roles import role_of
 from holdfast.index.search.scopes import Scope
@@ -85,6 +85,11 @@ class Request:
         if query.text or query.exact or self.sample is not None:
             return query
         return replace(query, text=self.query)
+
+    @property
+    def folds(self) -> bool:
+        """Whether results that are alike are shown as one: not where every one is asked for."""
+        return not self.raw and (self.sample is not None or not self.asked.exact)
 
     @property
     def depth(self) -> int:
@@ -214,6 +219,10 @@ def advise(
             steps.append(search_call(given, limit=wider))
     if "continuation" in base:
         steps.append(base["continuation"]["call"])
+    if any(
+        len(group.alike) > ALIKE_SHOWN for group in groups[page.end - len(page.items) : page.end]
+    ):
+        steps.append(search_call(given, resultMode="raw"))
     made = hints(
         debugProofCheck=answers.probe_hint(answered[0].gate),
         sync=next((manage_call("sync", a.root) for a in answered if a.overlay.beyond), None),

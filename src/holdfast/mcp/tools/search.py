@@ -133,9 +133,10 @@ def _result(one: dict[str, Any]) -> list[str]:
     if "next" in one:
         lines.append(f"    [all of it: {call_text('read', one['next']['args'])}]")
     if one.get("alikeCount"):
-        first = one["alike"][0]
-        place = f"{first['file']}:{first['span']['startLine']}"
-        lines.append(f"    [{one['alikeCount']} more alike, such as {place}]")
+        places = [f"{a['file']}:{a['span']['startLine']}" for a in one.get("alike", ())]
+        named = f": {', '.join(places)}" if places else ""
+        rest = ', and in resultMode="raw" all' if one["alikeCount"] > len(places) else ""
+        lines.append(f"    [{one['alikeCount']} more alike{named}{rest}]")
     return lines
 
 
