@@ -696,6 +696,17 @@ def test_a_limit_beyond_the_most_is_the_most(zoo: World) -> None:
     assert search(zoo, "zoo", limit=1000)["limit"] == LIMIT_MAX
 
 
+@pytest.mark.shows("ANSWER-FILTERS")
+def test_an_answer_that_filters_left_too_much_of_is_not_complete(zoo: World) -> None:
+    """More was ranked because something was left out, then cut, and called all there is."""
+    for n in range(50):
+        zoo.write(f"src/more/m{n}.py", f"def feed_m{n}(zoo):\n    # zoo zoo\n    return zoo.m{n}\n")
+    zoo.later(60)
+    answer = search(zoo, "zoo exclude:yak", limit=10, result_mode="raw")
+    assert answer["counts"]["total"] == 40
+    assert answer["counts"]["complete"] is False
+
+
 @pytest.mark.shows("ANSWER-WARNINGS")
 def test_a_question_of_ten_thousand_words_is_cut_and_said_so(zoo: World) -> None:
     """Each word was looked for by itself: seven seconds in a tree of a hundred chunks."""
@@ -759,6 +770,36 @@ def test_files_changed_a_moment_ago_are_compared_as_they_are(clones: World) -> N
     files = [r["file"] for r in answer["results"]]
     assert files[0] == "src/four.py"
     assert "src/two.py" not in files
+
+
+@pytest.mark.shows("ANSWER-SIMILAR")
+def test_code_like_this_that_fits_a_pattern_says_where(clones: World) -> None:
+    """Nothing of a pattern came with the results, and none of its lines was counted."""
+    text = (clones.tree / "src/one.py").read_text()
+    for query in (r"re:strict=\w+", "must:strict=True"):
+        answer = search(clones, query, snippet=text)
+        (result,) = answer["results"]
+        assert result["file"] == "src/three.py"
+        assert [match["line"] for match in result["matches"]] == [4]
+        assert "strict=True" in result["preview"]
+        counts = answer["counts"]
+        assert (counts["matchedLines"], counts["matchedFiles"]) == (1, 1)
+
+
+@pytest.mark.shows("ANSWER-SIMILAR")
+def test_operators_narrow_what_is_compared_and_not_what_was_found(clones: World) -> None:
+    """A copy was not found where many better ones stood in files that were not asked about."""
+    body = (clones.tree / "src/one.py").read_text()
+    for n in range(600):
+        clones.write(f"gen/g{n}.py", body)
+    clones.write("src/far.py", body.replace("settings", "preferences").replace("raw", "content"))
+    assert manage_index(clones.index, "sync", clones.root)["status"] == "ok"
+    only = search(clones, "path:far.py", similar="src/one.py")
+    assert [r["file"] for r in only["results"]] == ["src/far.py"]
+    assert only["counts"]["complete"] is True
+    every = search(clones, "", similar="src/one.py", result_mode="raw", limit=50)
+    assert len(every["results"]) == 50
+    assert every["counts"]["complete"] is False
 
 
 @pytest.mark.shows("ANSWER-SIMILAR")

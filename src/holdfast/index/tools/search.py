@@ -370,7 +370,7 @@ def _held(finding: Finding, question: Question | None) -> float:
 
 
 def _complete(found: Retrieved) -> bool:
-    return found.exact.complete if found.exact is not None else not found.more
+    return not found.more and (found.exact is None or found.exact.complete)
 
 
 def _changed(request: Request, base: SearchAnswer, by_chance: bool) -> SearchAnswer:

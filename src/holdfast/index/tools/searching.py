@@ -213,7 +213,8 @@ def advise(
             "reason": "the best result in full",
         }
     last_page = page.end >= len(groups)
-    if last_page and groups and not base["counts"]["complete"] and not query.exact:
+    ranked = not query.exact and request.sample is None
+    if last_page and groups and not base["counts"]["complete"] and ranked:
         wider = min(LIMIT_MAX, request.limit * 2)
         if wider > request.limit:
             steps.append(search_call(given, limit=wider))
