@@ -21,7 +21,7 @@ from holdfast.index.search import pages, trigrams
 from holdfast.index.search.filters import PathPattern
 from holdfast.index.search.folding import folded
 from holdfast.index.search.pages import Cursor
-from holdfast.index.search.preview import GAP, Asked, preview
+from holdfast.index.search.preview import GAP, LINE_CHARACTERS_MAX, Asked, preview
 from holdfast.index.search.regex import LineMatch
 from holdfast.index.search.results import tokens
 from holdfast.index.search.similar import runs, similarity
@@ -652,6 +652,18 @@ def test_a_long_line_is_cut_around_its_match() -> None:
     made = preview(line, 1, Asked({}, (LineMatch(1, 1000, 1006),)))
     assert "needle" in made.text
     assert len(made.text) <= 241
+
+
+@pytest.mark.shows("ANSWER-PREVIEW")
+@pytest.mark.parametrize("at", [0, 30, 100, 230, 236, 239, 240, 241, 300, 990])
+def test_a_long_line_is_cut_around_the_first_word_that_was_asked_for(at: int) -> None:
+    """It was cut at its beginning, which does not say why it is shown."""
+    line = ("other " * 200)[:at] + " refund " + "more " * 200
+    made = preview(line, 1, Asked.by(understand("refund")))
+    assert made.matched == (1,)
+    assert "refund" in made.text
+    assert len(made.text) <= LINE_CHARACTERS_MAX
+    assert not made.whole
 
 
 # The rest.
