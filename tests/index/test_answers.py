@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from holdfast.errors import UsageError
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.prepare import extract_facts
-from holdfast.index.search import pages, trigrams
+from holdfast.index.search import operators, pages, trigrams
 from holdfast.index.search.filters import PathPattern
 from holdfast.index.search.folding import folded
 from holdfast.index.search.pages import Cursor
@@ -448,6 +448,7 @@ def test_an_answer_that_was_cut_says_so(zoo: World, monkeypatch: pytest.MonkeyPa
     [
         ("zoo path:src/zoo/yak.py", {"src/zoo/yak.py"}),
         ("zoo path:yak.py", {"src/zoo/yak.py"}),
+        ("zoo path:./src/zoo/yak.py", {"src/zoo/yak.py"}),
         ("zoo path:*ak.py path:wolf.*", {"src/zoo/yak.py", "src/zoo/wolf.py"}),
         ("cart path:src/ -path:zoo/", {"src/cart.py", "src/checkout.py"}),
         ("paid cart lang:markdown", {"docs/guide.md"}),
@@ -510,6 +511,75 @@ def test_an_empty_answer_says_why_and_what_to_ask_instead(zoo: World) -> None:
     wrong = search(zoo, "lang:pyhton zoo")
     assert any("did you mean lang:python?" in w for w in wrong["warnings"])
     assert wrong["results"]
+
+
+@pytest.mark.shows("ANSWER-WARNINGS")
+def test_what_an_empty_answer_says_is_so(zoo: World) -> None:
+    """`no chunk holds 'zoo'` was said where every chunk does."""
+    for query in ("must:zoo exclude:zoo", "must:zoo path:cart.py", "must:Paying"):
+        (said,) = search(zoo, query)["warnings"]
+        assert "of those that the scope and the rest of the query leave" in said
+    # Plain text that looks like an operator stays plain text in the call that widens.
+    answer = search(zoo, r"\lang:go zoo path:nowhere/")
+    query = answer["hints"]["nextSteps"][0]["args"]["query"]
+    assert operators.parse(query).query == operators.Query("lang:go zoo")
+    (said,) = search(zoo, "zoo path:src/nowhere/")["warnings"]
+    assert "path:*nowhere*" in said
+
+
+@pytest.mark.shows("ANSWER-WARNINGS")
+def test_a_directory_that_is_not_there_is_named(zoo: World) -> None:
+    """Nothing was found below a misspelt directory, and that was all there was to say."""
+    missing = search(zoo, "zoo", f"{zoo.root}/src/zooo")
+    assert missing["warnings"] == [f"PATH_MISSING:{zoo.root}/src/zooo does not exist"]
+    both = search(zoo, "zoo", [f"{zoo.root}/src/zooo", f"{zoo.root}/src/zoo"])
+    assert both["results"]
+    assert both["warnings"] == missing["warnings"]
+    (zoo.tree / "empty").mkdir()
+    empty = search(zoo, "zoo", f"{zoo.root}/empty")
+    assert empty["warnings"] == [f"PATH_NOT_INDEXED:no file of {zoo.root}/empty is in the index"]
+    assert "warnings" not in search(zoo, "zoo", f"{zoo.root}/src/zoo/yak.py")
+
+
+@pytest.mark.shows("ANSWER-WARNINGS")
+@pytest.mark.parametrize("folder", ["my tests", "tests/[a]", "tests/wh*t?", 'tests/a"b', "#tests"])
+def test_the_call_that_leaves_noise_out_leaves_it_out(zoo: World, folder: str) -> None:
+    """A directory with a space in its name became two words."""
+    for n in range(8):
+        zoo.write(f"{folder}/test_{n}.py", f"def test_unicorn_{n}():\n    assert unicorn({n})\n")
+    zoo.write("src/horn.py", "def horn():\n    return 'unicorn'\n")
+    zoo.later(60)
+    answer = search(zoo, "test_unicorn", scope="mixed")
+    call = answer["hints"]["noiseMitigation"]["nextStep"]["args"]
+    assert operators.parse(call["query"]).query.text == "test_unicorn"
+    files = {r["file"] for r in search(zoo, call["query"], scope="mixed")["results"]}
+    assert files
+    assert not any(file.startswith(f"{folder}/") for file in files)
+
+
+@pytest.mark.parametrize("query", ["2147483647", "?.[", "x" * 90, "test_" + "of_a_long_name_" * 6])
+def test_what_has_no_word_to_rank_by_is_looked_for_as_it_is_written(zoo: World, query: str) -> None:
+    """Such a word is in no list of words, so that it was nowhere, however often it stood there."""
+    zoo.write("src/odd.py", f"def odd(a):\n    # {query}\n    return a\n")
+    zoo.later(60)
+    answer = search(zoo, query)
+    assert places(answer) == [("src/odd.py", 1)]
+    assert [match["line"] for match in answer["results"][0]["matches"]] == [2]
+    assert any(w.startswith("TAKEN_AS_WRITTEN:") for w in answer["warnings"])
+    assert answer["counts"]["complete"] is True
+
+
+@pytest.mark.shows("ANSWER-DEBUG")
+def test_debug_tells_the_lane_that_found_a_result(clones: World) -> None:
+    """A symbol has no matched lines, and was said to be ranked."""
+    lanes = {
+        search(clones, query, debug=True, **more)["results"][0]["debug"]["lane"]
+        for query, more in (("sym:feed_yak", {}), ("must:yak", {}), ("must:yak.py", {}))
+    }
+    assert lanes == {"exact"}
+    like = search(clones, "", similar="src/one.py", debug=True)
+    assert like["results"][0]["debug"]["lane"] == "similar"
+    assert search(clones, "yak", debug=True)["results"][0]["debug"]["lane"] == "ranked"
 
 
 @pytest.mark.shows("ANSWER-NEXT")

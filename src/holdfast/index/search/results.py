@@ -28,6 +28,7 @@ Holds = Callable[[str, int, int], bool]
 """Whether the reader provably holds lines `first` to `last` of a file, given by absolute path."""
 
 GroupBy = Literal["symbol", "file"]
+Lane = Literal["ranked", "exact", "similar"]
 MATCHES_MAX = 20
 ALIKE_SHOWN = 5
 PREVIEW_LINES = (LINES_DEFAULT, 4, 1)
@@ -122,8 +123,9 @@ class Items:
         holds: Holds | None = None,
         several_roots: bool = False,
         debug: bool = False,
+        lane: Lane = "ranked",
     ) -> None:
-        self._freshness, self._raw = freshness, raw
+        self._freshness, self._raw, self._lane = freshness, raw, lane
         self._holds, self._several, self._debug = holds, several_roots, debug
         self._asked = Asked.by(question)
 
@@ -234,7 +236,7 @@ class Items:
     def _explained(self, group: Group) -> Wire:
         return {
             "signals": {name: round(value, 4) for name, value in group.best.signals.items()},
-            "lane": "exact" if group.best.lines else "ranked",
+            "lane": self._lane,
             "chunks": [
                 {
                     "span": {"startLine": m.chunk.start_line, "endLine": m.chunk.end_line},

@@ -266,7 +266,7 @@ def _ask(
     now = index.registry.find(root)
     if now is None or not now.searchable:
         return index.gate(now)
-    return Answered(gate, identity, overlay, recent, found, edited)
+    return Answered(gate, identity, overlay, recent, found, edited, target.below)
 
 
 def _fresh(
@@ -305,7 +305,7 @@ def _answer(
     question = next((each.found.question for each in answered if each.found.question), None)
     items = Items(
         question, _Freshness(index, answered), raw=request.raw, holds=request.holds,
-        several_roots=len(answered) > 1 or "roots" in base, debug=request.debug,
+        several_roots=len(answered) > 1 or "roots" in base, debug=request.debug, lane=request.lane,
     )  # fmt: skip
     start = min(request.cursor.offset, len(groups)) if request.cursor else 0
     page = items.page(groups, start, request.limit, request.budget)
