@@ -33,6 +33,9 @@ MATCHES_MAX = 20
 ALIKE_SHOWN = 5
 PREVIEW_LINES = (LINES_DEFAULT, 4, 1)
 """How long a preview is; shorter where the budget is short."""
+POINTER = len(PREVIEW_LINES)
+BARE = POINTER + 1
+"""Levels without a preview: with the places of matches and copies, and without."""
 
 
 class Finding(NamedTuple):
@@ -130,15 +133,14 @@ class Items:
         self._asked = Asked.by(question)
 
     def page(self, groups: Sequence[Group], start: int, limit: int, budget: int) -> Page:
-        """Items from `start` on, as many as fit; at least one, if only as a pointer."""
+        """Items from `start` on, as many as fit; at least one, if only as a bare pointer."""
         items: list[Wire] = []
         used = shortened = 0
         for group in groups[start : start + limit]:
-            levels = range(len(PREVIEW_LINES) + 1)
-            for level in levels:
+            for level in range(BARE + (not items)):
                 item = self.item(group, level)
                 cost = tokens(len(msgspec.json.encode(item)))
-                if used + cost <= budget or (not items and level == levels[-1]):
+                if used + cost <= budget or level == BARE:
                     items.append(item)
                     used += cost
                     shortened += level > 0 and "in_context" not in item
@@ -148,7 +150,7 @@ class Items:
         return Page(items, start + len(items), used, shortened)
 
     def item(self, group: Group, level: int = 0) -> Wire:
-        """One item; the higher the level the shorter, the last is only a pointer."""
+        """One item; the higher the level the shorter, the last two are only pointers."""
         best = group.best
         chunk = best.chunk
         first, last = group.span if not self._raw else (chunk.start_line, chunk.end_line)
@@ -157,11 +159,11 @@ class Items:
         held = Group([best]) if self._raw else group
         if self._holds is not None and self._holds(path, *held.span):
             item["in_context"] = True
-        elif level >= len(PREVIEW_LINES):
+        elif level >= POINTER:
             item["next"] = read_call(path, first, last)
         else:
             self._show(item, group, level, path)
-        lists = level < len(PREVIEW_LINES)  # A pointer says how many there are.
+        lists = level < BARE  # Without them it still says how many there are.
         lines = [line for member in group.members for line in member.lines]
         if lines:
             item["matchCount"] = len(lines)
