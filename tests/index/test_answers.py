@@ -854,6 +854,21 @@ def test_files_changed_a_moment_ago_are_compared_as_they_are(clones: World) -> N
     assert "src/two.py" not in files
 
 
+@pytest.mark.shows("ANSWER-SIMILAR", "ANSWER-PAGES-FROZEN")
+def test_a_page_of_code_like_lines_that_have_changed_is_refused_as_such(clones: World) -> None:
+    """It was said that the cursor belongs to another question, and to repeat the same one."""
+    asked: Any = {"similar": "src/one.py", "limit": 1, "result_mode": "raw"}
+    cursor = search(clones, "", **asked)["continuation"]["cursor"]
+    assert search(clones, "", **asked, cursor=cursor)["status"] == "ok"
+    one = clones.tree / "src/one.py"
+    clones.write("src/one.py", one.read_text().replace("handle", "source") + "\n# more\n")
+    clones.later(60)
+    answer = search(clones, "", **asked, cursor=cursor)
+    assert (answer["status"], answer["reason"]) == ("blocked", "index_changed")
+    with pytest.raises(UsageError, match="another question"):
+        search(clones, "", **{**asked, "similar": "src/one.py:1-3"}, cursor=cursor)
+
+
 @pytest.mark.shows("ANSWER-SIMILAR")
 def test_code_like_this_that_fits_a_pattern_says_where(clones: World) -> None:
     """Nothing of a pattern came with the results, and none of its lines was counted."""

@@ -145,6 +145,8 @@ def search_code(
         edited,
         {each.root: each.found.chance for each in answered},
     )
+    if sample is not None and sample.path:
+        state = pages.digest([state, sample.text])
     if request.cursor is not None and request.cursor.state != state:
         return _changed(request, base, any(each.found.chance for each in answered))
     return _answer(index, request, base, answered, state)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
@@ -119,9 +119,8 @@ class Request:
 
     @property
     def name(self) -> str:
-        """What a cursor belongs to: everything that decides the order."""
-        sample = self.sample
-        like = [*astuple(sample)] if sample is not None else None
+        """What a cursor belongs to: everything that was asked and decides the order."""
+        like = [self.given["similar"], self.given["snippet"]]
         asked = [list(self.paths), self.query, self.scope, self.raw, self.group_by, like]
         return pages.digest(asked)
 
