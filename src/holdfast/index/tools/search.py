@@ -105,7 +105,7 @@ def search_code(
         holds, sample,
         {
             "path": requested[0] if len(requested) == 1 else list(requested),
-            "query": query,
+            "query": query if query.strip() else None,
             "scope": scope if scope != "runtime" else None,
             "resultMode": result_mode if result_mode != "grouped" else None,
             "groupBy": group_by if group_by != "symbol" else None,
