@@ -56,10 +56,23 @@ def test_lines_are_shown_with_their_numbers(capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.shows("ANSWER-CLI")
 @pytest.mark.usefixtures("shop")
-def test_the_command_that_is_printed_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["price of", "lang:python", "--limit", "2"],
+        ["price of", "-path:nowhere/", "--limit", "2"],
+        ["--limit", "2", "--debug", "--", "--price", "of"],
+        ["--limit", "2", "--", "-x", "re:price"],
+    ],
+)
+def test_the_command_that_is_printed_goes_on(
+    capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    """Words after `--` became options of the next page."""
     seen: list[str] = []
-    words = ["price of", "lang:python", "--limit", "2"]
+    debug = "--debug" in words
     while True:
+        assert ("--debug" in words) is debug
         code, out = run(capsys, *words)
         assert code == 0
         seen += re.findall(r"^src/(\w+)\.py:", out, re.MULTILINE)

@@ -33,10 +33,12 @@ operators, anywhere in the query:
   lang:python        files of a language; repeat for several
   path:src/  -path:tests/
                      files by path, as in .gitignore
-  must:"yaml.load"   chunks with this text, exclude:text those without
-  re:"def \\w+_price" lines that match a pattern of Python's
+  must:yaml.load     chunks with this text, exclude:text those without
+  re:load_\\w+        lines that match a pattern of Python's
   sym:Cart.total     a symbol by name; * stands for letters
-A backslash in front makes plain text of an operator."""
+A value with spaces is put in double quotes, which a shell takes away unless the
+word is quoted too: 're:"def \\w+_price"'. A backslash in front makes plain text
+of an operator."""
 
 
 _OPERATOR_WORD = re.compile(r"-path:|-[0-9]")
@@ -281,7 +283,10 @@ def _print_debug(answer: Any) -> None:
 
 def _command(args: argparse.Namespace, cursor: str | None = None) -> str:
     """The command that was typed, with another cursor."""
-    words = ["holdfast", "search", *args.query]
+    words = ["holdfast", "search"]
+    # A word that begins as an option does is told from one by what stands before it.
+    apart = any(word.startswith("-") and not _OPERATOR_WORD.match(word) for word in args.query)
+    words += [] if apart else args.query
     for path in args.path or []:
         words += ["--path", path]
     for name, value, usual in (
@@ -296,4 +301,6 @@ def _command(args: argparse.Namespace, cursor: str | None = None) -> str:
         if value != usual:
             words += [name, str(value)]
     words += ["--raw"] if args.raw else []
+    words += ["--debug"] if args.debug else []
+    words += ["--", *args.query] if apart else []
     return shlex.join(words)

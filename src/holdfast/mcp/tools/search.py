@@ -20,7 +20,7 @@ from holdfast.mcp.tool import (
     maybe,
     string,
 )
-from holdfast.mcp.tools.common import SPAN, answer_schema, no_such_tree, refused
+from holdfast.mcp.tools.common import SPAN, answer_schema, counted, no_such_tree, refused
 
 QUERY_MAX = 300
 """A longer query is not said again in the call that helps."""
@@ -119,18 +119,14 @@ def _text(facts: dict[str, Any]) -> str:
     counts = facts["counts"]
     if "matchedLines" in counts:
         least = "" if counts["complete"] else "at least "
-        said = f"{_several(counts['matchedLines'], 'line')} in "
-        lines.append(f"[{least}{said}{_several(counts['matchedFiles'], 'file')} with a match]")
+        said = f"{counted(counts['matchedLines'], 'line')} in "
+        lines.append(f"[{least}{said}{counted(counts['matchedFiles'], 'file')} with a match]")
     if "continue" in facts:
         more = call_text("search_code", facts["continue"]["args"])
         lines.append(
             f"[results {counts['from']}-{counts['to']} of {counts['total']}; continue: {more}]"
         )
     return "\n".join(lines).rstrip()
-
-
-def _several(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _result(one: dict[str, Any]) -> list[str]:
