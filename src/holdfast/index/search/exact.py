@@ -239,13 +239,14 @@ class _Lane:
     def _judge_stored(self, ids: Sequence[ChunkId]) -> None:
         """Look at stored chunks: at their texts first, because most have nothing else to say."""
         if self._matchers and ids:
-            texts = self._reader.texts(ids)
-            kept = self._narrowed([text for _, text in texts])
-            ids = [texts[place][0] for place in kept]
+            texts = dict(self._reader.texts(ids))
+            kept = self._narrowed([texts[identity] for identity in ids])
+            ids = [ids[place] for place in kept]
         else:
             self.found.looked += len(ids)
         found = self._reader.chunks(ids)
-        for identity in sorted(found):
+        # By path, as they were given: numbers of files hang on when they were indexed.
+        for identity in ids:
             self._judge(found[identity])
 
     def _judge_all(self, units: Iterable[StoredChunk]) -> None:
