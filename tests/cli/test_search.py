@@ -55,6 +55,19 @@ def test_lines_are_shown_with_their_numbers(capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.shows("ANSWER-CLI")
+@pytest.mark.parametrize("more", [[], ["--raw"]])
+def test_only_a_line_break_ends_a_line(
+    shop: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    """With --raw a form feed or a separator counted as a line, and the numbers were off."""
+    text = "def figs():\r\n    a = '\x0c'\r\n    b = '\u2028 \x85'\r\n    return a\r\n"
+    (shop / "src" / "figs.py").write_bytes(text.encode())
+    out = run(capsys, "sym:figs", *more)[1]
+    assert "     4      return a" in out.split("\n")
+    assert "     3      b = '\\u2028 \\x85'" in out.split("\n")
+
+
+@pytest.mark.shows("ANSWER-CLI")
 @pytest.mark.usefixtures("shop")
 @pytest.mark.parametrize(
     "words",

@@ -238,6 +238,43 @@ def test_braces_that_count_nothing_are_braces() -> None:
     assert len(matcher("ab{e<=1}").lines("ab{e<=1}\nac", 1.0, lambda: 0.0)) == 1
 
 
+@pytest.mark.shows("ANSWER-RE")
+@pytest.mark.parametrize(
+    "pattern",
+    ["ba{,}", "ba{,2}$", "ba{0,}c", "[a[:alpha:]]", "[^[:alpha:]]", r"[\]a[:x:]]", r"[\\[:a:]]",
+     "[]a{]", "[a[.b.]]", "[x[=a=]]", r"\[[:a]"],
+)  # fmt: skip
+def test_a_pattern_means_what_it_means_in_python(pattern: str) -> None:
+    """The engine that can be stopped knows classes in sets that the standard library does not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            twin = re.compile(pattern, re.MULTILINE)
+        except (re.error, FutureWarning):
+            assert wrong_pattern(pattern) is not None
+            return
+    lines = [
+        "b",
+        "baa",
+        "ba{,}c",
+        "a]",
+        "q]",
+        "[a",
+        "[:a",
+        r"\]",
+        "{",
+        "]",
+        "b.]",
+        "=]",
+        "x",
+        "q",
+        "",
+    ]
+    found = matcher(pattern).lines("\n".join(lines) + "\n", 1.0, lambda: 0.0)
+    slow = [(n, *m.span()) for n, line in enumerate(lines) if (m := twin.search(line))]
+    assert [(match.line, match.start, match.end) for match in found] == slow
+
+
 @pytest.mark.shows("ANSWER-RE-UNCOVERED")
 def test_a_file_that_is_gone_and_was_not_covered_is_named(tree: Path) -> None:
     reader = MemoryReader(tree)

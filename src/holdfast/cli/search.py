@@ -23,6 +23,7 @@ from holdfast.cli.output import (
     styled,
 )
 from holdfast.errors import UsageError
+from holdfast.index.search.regex import lines_of
 from holdfast.index.search.scopes import SCOPES
 from holdfast.index.settings import index_of
 from holdfast.index.tools.search import BUDGET_DEFAULT, search_code
@@ -252,8 +253,8 @@ def _lines(result: Any) -> list[tuple[int, str]]:
             numbers = range(span["startLine"], span["endLine"] + 1)
             lines += [(number, next(texts)) for number in numbers]
         return lines
-    text = result.get("content", "").splitlines()
-    return list(enumerate(text, result["span"]["startLine"]))
+    texts = [line.removesuffix("\r") for line in lines_of(result.get("content", ""))]
+    return list(enumerate(texts, result["span"]["startLine"]))
 
 
 def _print_debug(answer: Any) -> None:

@@ -129,11 +129,15 @@ def _compiled(pattern: str) -> Any:
 
 
 _PIECE = re.compile(r"\\N\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{|[^\\\[{]+|.", re.DOTALL)
-_COUNT = re.compile(r"\{(?:\d+(?:,\d*)?|,\d+)\}")
+_COUNT = re.compile(r"\{(?:\d+(?:,\d*)?|,\d*)\}")
+_BRACKET = re.compile(r"(\\.)|\[", re.DOTALL)
 
 
 def _portable(pattern: str) -> str:
-    """The pattern with every brace that is no count escaped: elsewhere it would mean 'about'."""
+    """The pattern so that the engine reads it as the standard library does.
+
+    A brace that is no count would mean 'about' there, a bracket in a set another set.
+    """
     made, at = [], 0
     while at < len(pattern):
         piece = _PIECE.match(pattern, at)
@@ -141,10 +145,12 @@ def _portable(pattern: str) -> str:
         text = piece[0]
         if text == "{":
             count = _COUNT.match(pattern, at)
-            text = count[0] if count else "\\{"
+            text = count[0].replace("{,", "{0,") if count else "\\{"
             at += len(count[0]) if count else 1
         else:
             at = piece.end()
+            if text[0] == "[" and len(text) > 1:
+                text = "[" + _BRACKET.sub(lambda found: found[1] or r"\[", text[1:])
         made.append(text)
     return "".join(made)
 
