@@ -629,6 +629,25 @@ def test_directories_of_one_root_are_asked_about_together(zoo: World) -> None:
     assert "roots" not in both
 
 
+@pytest.mark.shows("ANSWER-ROOTS")
+@pytest.mark.parametrize("query", ["feed_yak", "re:feed_yak", "must:feed_yak", "sym:feed_yak"])
+def test_a_file_of_two_roots_is_found_once(world: World, query: str) -> None:
+    """A root within another was asked about with it, and its files were found and counted twice."""
+    world.index.extract = extract_facts
+    inner = f"{world.root}/src/zoo"
+    for name in ANIMALS:
+        world.write(f"src/zoo/{name}.py", animal(name))
+    for root in (inner, world.root):
+        assert manage_index(world.index, "create", root)["status"] == "ok"
+    answer = search(world, query, [world.root, inner], limit=50)
+    assert [root["path"] for root in answer["roots"]] == [world.root, inner]
+    found = [f"{r['codebasePath']}/{r['file']}" for r in answer["results"]]
+    assert len(found) == len(set(found))
+    assert f"{inner}/yak.py" in found
+    if "matchedFiles" in answer["counts"]:
+        assert answer["counts"]["matchedFiles"] == 1
+
+
 # Folding.
 
 

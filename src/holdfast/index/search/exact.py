@@ -205,13 +205,16 @@ class _Lane:
                 if all(names_symbol(s, name.qualified) for s in self._query.symbols)
             ]
             if asked:
-                text = "".join(c.text for c in chunks()) if whole else self._read(path, chunks)
+                own_chunks = chunks()
+                text = "".join(c.text for c in own_chunks) if whole else self._read(path, chunks)
                 lines = lines_of(text)
+                # A guess names its chunk, and is no symbol to ask more about.
+                guessed = any(c.label and c.symbol_id is None for c in own_chunks)
                 for name in asked:
                     own = _joined(lines[name.first_line - 1 : name.last_line])
                     yield StoredChunk(
-                        NOWHERE, path, language, name.first_line, name.last_line, own, name.id,
-                        name.qualified, name.kind,
+                        NOWHERE, path, language, name.first_line, name.last_line, own,
+                        None if guessed else name.id, name.qualified, name.kind,
                     )  # fmt: skip
         elif whole:
             yield from chunks()

@@ -19,6 +19,7 @@ import msgspec
 
 from holdfast.index.answers import Wire, read_call
 from holdfast.index.generation import StoredChunk
+from holdfast.index.languages import FAMILIES
 from holdfast.index.search.folding import folded
 from holdfast.index.search.preview import LINES_DEFAULT, Asked, Preview, preview
 from holdfast.index.search.regex import LineMatch
@@ -201,7 +202,9 @@ class Items:
         item["symbolKind"] = chunk.kind
         item["collapsedChunkCount"] = len(group.members)
         hint: Wire = {"supported": False, "reason": "missing_symbol"}
-        if chunk.symbol_id is not None:
+        if chunk.symbol_id is not None and chunk.language not in FAMILIES:
+            hint["reason"] = "unsupported_language"
+        elif chunk.symbol_id is not None:
             ref = {"file": chunk.path, "symbolId": chunk.symbol_id, "symbolLabel": chunk.label}
             hint = {"supported": True, "symbolRef": ref}
         item["callGraphHint"] = hint

@@ -132,6 +132,7 @@ def search_code(
             answered.append(outcome)
         else:
             refused.append((target, outcome))
+    _each_file_once(answered)
     if len(targets) > 1:
         base["roots"] = [_root_facts(index, each) for each in answered]
         base["roots"] += [_refusal_facts(index, target, gate) for target, gate in refused]
@@ -340,6 +341,27 @@ def _answer(
         }
     advise(base, request, answered, page, groups)
     return base
+
+
+def _each_file_once(answered: Sequence[Answered]) -> None:
+    """Leave a file of a root within another to the nearest, where both were asked about it."""
+    for each in answered:
+        nearer = [
+            os.path.join(other.root, top)
+            for other in answered if other.root.startswith(each.root.rstrip("/") + "/")
+            for top in other.below
+        ]  # fmt: skip
+        if nearer:
+            each.found.findings = [
+                finding
+                for finding in each.found.findings
+                if not any(_is_below(f"{each.root}/{finding.chunk.path}", top) for top in nearer)
+            ]
+
+
+def _is_below(path: str, top: str) -> bool:
+    top = top.rstrip("/")
+    return path == top or path.startswith(top + "/")
 
 
 def _merged(answered: Sequence[Answered]) -> list[Finding]:
