@@ -408,6 +408,9 @@ class ClaudeDriver(Driver):
 class CodexDriver(Driver):
     """Codex writes the rollout; our metadata goes into a sidecar."""
 
+    in_order = False
+    room = 10_000
+
     def open(self) -> None:
         self.path = self.root / "rollout.jsonl"
         self.sidecar = Sidecar(self.root / "sidecar.jsonl")
@@ -428,8 +431,22 @@ class CodexDriver(Driver):
         before = self.context
         if role == "user":
             self.turns.append(before)
+            self.take_room()
+            before = self.context
         self.write("response_item", {"type": "message", "role": role, "content": []})
         self.arrive(self.new_id(), before)
+
+    def take_room(self) -> None:
+        """A turn says how much of an output the model is sent; what is older is cut by it too."""
+        mode, limit = self.rng.choice([("bytes", 10_000), ("bytes", 300), ("tokens", 10_000)])
+        room = limit * 4 if mode == "tokens" else limit
+        policy = {"truncation_policy": {"mode": mode, "limit": limit}}
+        if self.rng.random() < 0.3:
+            room, policy = 10_000, {}
+        self.write("turn_context", policy)
+        if room < self.room:
+            self.arrive(self.new_id(), ())
+        self.room = room
 
     def begin_turn(self, size: int) -> list[str]:
         calls = super().begin_turn(size)
@@ -454,8 +471,9 @@ class CodexDriver(Driver):
             elif form == 2 and self.rng.random() < 0.2:
                 # Too long for the model: shortened in the middle.
                 output, fact = f"{answer.text[:20]}… omitted …{answer.text[-20:]}", None
-                # An answer of the same turn may stand on this one and is not believed either.
-                self.in_order = self.in_order and len(results) == 1
+            sent = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+            if len(sent.encode()) > self.room:
+                fact = None  # the rollout keeps it whole, the model sees it cut
             payload = {"type": "function_call_output", "call_id": call, "output": output}
             self.write("response_item", payload)
             known = (*known, (call, fact))

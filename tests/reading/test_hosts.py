@@ -541,6 +541,50 @@ def test_codex_an_output_that_was_shortened_proves_nothing(tmp_path: Path, value
     assert held(rollout(tmp_path, output("c1", value))) == {}
 
 
+def long_rollout(tmp_path: Path, *items: Any) -> CodexLog:
+    """Our answer c1 stands whole in a rollout, 12,000 bytes of it."""
+    text = "x" * 12_000
+    Sidecar(tmp_path / "side.jsonl").record("c1", answer(text))
+    before, after = (items[: len(items) // 2], items[len(items) // 2 :])
+    return rollout(tmp_path, *before, output("c1", text), *after)
+
+
+def room(mode: str, limit: Any) -> dict[str, Any]:
+    return item("turn_context", {"truncation_policy": {"mode": mode, "limit": limit}})
+
+
+@pytest.mark.shows("READ-CODEX-CUT")
+def test_codex_a_rollout_keeps_whole_what_the_model_saw_cut(tmp_path: Path) -> None:
+    """The text in the rollout was taken for what the model saw. But Codex writes an output down as
+    it came and cuts it in the middle for the model, so a long file was *unchanged* unseen."""
+    assert held(long_rollout(tmp_path)) == {}, "nobody says how much the model is sent"
+    assert held(long_rollout(tmp_path, item("turn_context", {}), item("event_msg", {}))) == {}
+    assert held(long_rollout(tmp_path, room("bytes", 10_000), item("event_msg", {}))) == {}
+    for odd in (True, "many", None, -1):
+        assert held(long_rollout(tmp_path, room("tokens", odd), item("event_msg", {}))) == {}
+    whole = long_rollout(tmp_path, room("tokens", 10_000), item("event_msg", {}))
+    assert held(whole) == {"/w/a.py": ["full"]}
+
+
+@pytest.mark.shows("READ-CODEX-CUT")
+def test_codex_a_turn_with_less_room_cuts_what_came_before(tmp_path: Path) -> None:
+    roomy, same = room("tokens", 10_000), room("bytes", 40_000)
+    assert held(long_rollout(tmp_path, roomy, same)) == {"/w/a.py": ["full"]}
+    assert held(long_rollout(tmp_path, roomy, room("bytes", 10_000))) == {}
+    assert held(long_rollout(tmp_path, roomy, item("turn_context", {}))) == {}
+
+
+@pytest.mark.shows("READ-CODEX-CUT", "READ-OVERLAY")
+def test_codex_no_answer_counts_before_the_rollout_shows_it(tmp_path: Path) -> None:
+    """Two calls of one turn: the second was *unchanged* because the first had been answered,
+    whatever became of that answer on its way to the model."""
+    log = rollout(tmp_path)
+    desk = Desk(tmp_path)
+    desk.write("a.txt", "one\ntwo\n")
+    assert desk.ask("a.txt", log).mode == "full"
+    assert desk.ask("a.txt", log).mode == "full"
+
+
 @pytest.mark.shows("READ-CODEX-SHELL")
 def test_codex_the_shell_is_no_anchor(tmp_path: Path) -> None:
     assert held(rollout(tmp_path, output("c9", "text"))) == {}
