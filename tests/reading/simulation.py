@@ -392,7 +392,8 @@ class ClaudeDriver(Driver):
         uuid = self.write(
             "system", self.at, subtype="microcompact_boundary", microcompactMetadata=details
         )
-        self.arrive(uuid, after)
+        # What comes next hangs below it, or beside it.
+        self.arrive(uuid if self.rng.random() < 0.5 else str(self.at), after)
 
     def move(self, entry: str | None) -> None:
         self.at = entry
@@ -400,6 +401,8 @@ class ClaudeDriver(Driver):
 
     def noise(self) -> None:
         with self.path.open("a") as file:
+            if self.rng.random() < 0.1:
+                file.write('{"type": "system", "subtype": "micro\n')
             file.write(json.dumps({"type": "summary", "summary": "…"}) + "\n")
             side = {"type": "user", "uuid": f"side-{self.new_id()}", "isSidechain": True}
             file.write(json.dumps(side | {"parentUuid": self.at, "message": {}}) + "\n")

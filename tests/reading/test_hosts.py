@@ -431,6 +431,48 @@ def test_claude_micro_compaction_blanks_results_by_call(tmp_path: Path) -> None:
     assert held(claude(tmp_path, *lines, blank, PENDING)) == {}, "which ones, nobody says"
 
 
+@pytest.mark.shows("READ-CC-COMPACT")
+def test_claude_a_summary_ends_trust_whatever_stands_above_it(tmp_path: Path) -> None:
+    """Only the boundary ended trust. A summary that hangs below the old conversation, its boundary
+    being elsewhere or of another name, let everything before it count."""
+    log = claude(
+        tmp_path,
+        call("a", None, "t1"),
+        native_result("r", "a", "t1", "x\n"),
+        line("b", "r", "system", subtype="compact_boundary", logicalParentUuid="r"),
+        line("u", "r", "user", isCompactSummary=True, message={"content": "…"}),
+        call("z", "u", "t9"),
+    )
+    assert held(log) == {}
+
+
+@pytest.mark.shows("READ-CC-MICRO")
+def test_claude_micro_compaction_counts_beside_the_path_too(tmp_path: Path) -> None:
+    """It blanks results in the context, and need not stand on the way from the pending call."""
+    lines = [call("a", None, "t1"), native_result("r", "a", "t1", "x\n")]
+    blank = line("m", "r", "system", subtype="microcompact_boundary")
+    listed = blank | {"microcompactMetadata": {"compactedToolIds": ["t1"]}}
+    assert held(claude(tmp_path, *lines, listed, PENDING)) == {}
+    assert held(claude(tmp_path, *lines, blank, PENDING)) == {}, "which ones, nobody says"
+    others = blank | {"microcompactMetadata": {"compactedToolIds": ["t7"]}}
+    assert held(claude(tmp_path, *lines, others, PENDING)) == {"/w/a.py": ["full"]}
+    elsewhere = listed | {"isSidechain": True}
+    assert held(claude(tmp_path, *lines, elsewhere, PENDING)) == {}, "it may be ours all the same"
+
+
+@pytest.mark.shows("READ-CC-LEAF")
+def test_claude_nothing_before_a_damaged_line_counts(tmp_path: Path) -> None:
+    """A damaged line was forgotten with the next good one. It may have been a compaction."""
+    lines = [call("a", None, "t1"), native_result("r", "a", "t1", "x\n")]
+    log = claude(tmp_path, *lines, '{"type":"system","subtype":"micro', PENDING)
+    assert held(log) == {}
+    log = claude(tmp_path, '{"type":', *lines, PENDING)
+    assert held(log) == {"/w/a.py": ["full"]}
+    with open(log.path, "a") as file:
+        file.write('{"type":\n{"type":"summary"}\n')
+    assert held(log) == {}
+
+
 @pytest.mark.shows("READ-CC-SIDECHAIN")
 def test_claude_side_chains_are_other_readers(tmp_path: Path) -> None:
     side = [
@@ -465,6 +507,35 @@ def test_claude_trust_ends_where_too_much_text_lies_between(tmp_path: Path) -> N
     assert held(log) == {"/w/a.py": ["full"]}
     near = ClaudeCodeLog(log.path, call="t9", bytes_back_max=5_000)
     assert held(near) == {}
+
+
+@pytest.mark.shows("READ-CC-BOUND")
+def test_claude_results_of_parallel_calls_lie_between_too(tmp_path: Path) -> None:
+    """Only lines on the path were counted: ten long results beside it weighed nothing."""
+    lines = [call("a", None, "t1"), native_result("r0", "a", "t1", "x\n")]
+    above = "r0"
+    for n in range(10):
+        lines.append(call(f"c{n}", above, f"p{n}", message="m2"))
+        above = f"c{n}"
+    lines += [our_result(f"d{n}", f"c{n}", f"p{n}", "long " * 2000) for n in range(9)]
+    lines += [our_result("r", "c9", "p9", "short"), PENDING]
+    log = claude(tmp_path, *lines)
+    assert held(log) == {"/w/a.py": ["full"]}
+    near = ClaudeCodeLog(log.path, call="t9", bytes_back_max=50_000)
+    assert held(near) == {}
+
+
+@pytest.mark.shows("READ-OVERLAY", "READ-CC-SIDECAR")
+def test_claude_no_answer_counts_before_the_transcript_shows_it(tmp_path: Path) -> None:
+    """Two calls in one line: the second was *unchanged* because the first had been answered."""
+    pending = call("z", None, "t8")
+    pending["message"]["content"].append(pending["message"]["content"][0] | {"id": "t9"})
+    log = claude(tmp_path, pending, at="t8")
+    desk = Desk(tmp_path)
+    desk.write("a.txt", "one\ntwo\n")
+    assert desk.ask("a.txt", log).mode == "full"
+    log.call = "t9"
+    assert desk.ask("a.txt", log).mode == "full"
 
 
 def answer(text: str = "text") -> Answer:
