@@ -7,9 +7,10 @@ the conversation. Compaction empties it, edits take texts out, moving goes back 
 
 from __future__ import annotations
 
+import codecs
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,21 @@ class Driver:
         """The results arrive in the log, in this order."""
         raise NotImplementedError
 
+    def as_kept(
+        self, results: list[tuple[str, Answer, window.Fact | None]]
+    ) -> Iterator[tuple[Answer, window.Fact | None]]:
+        """The results as they stand in the log: now and then another program took a line off."""
+        for _, answer, fact in results:
+            rows = answer.text.split("\n")
+            shown = answer.mode in ("full", "baseline_fallback", "diff")
+            if shown and len(rows) > 1 and self.rng.random() < 0.04:
+                self.in_order = self.in_order and len(results) == 1
+                at = self.rng.randrange(len(rows))
+                del rows[at - rows[at].startswith("\\")]
+                yield answer._replace(text="\n".join(rows)), None
+            else:
+                yield answer, fact
+
     def say(self, role: str) -> None:
         raise NotImplementedError
 
@@ -141,7 +157,7 @@ class PiDriver(Driver):
         return self.session
 
     def end_turn(self, results: list[tuple[str, Answer, window.Fact | None]]) -> None:
-        for _, answer, fact in results:
+        for answer, fact in self.as_kept(results):
             before = self.context
             entry = self.session.append_read(answer.content, answer.details)
             self.arrive(entry, (*before, (entry, fact)))
@@ -217,7 +233,7 @@ class NativeDriver(Driver):
         return self.reading
 
     def end_turn(self, results: list[tuple[str, Answer, window.Fact | None]]) -> None:
-        for _, answer, fact in results:
+        for answer, fact in self.as_kept(results):
             before = self.context
             entry = self.writer.append_read(answer)
             self.arrive(entry, (*before, (entry, fact)))
@@ -586,6 +602,9 @@ class Simulation:
             data = self.rng.choice(self.versions[file])
         elif self.rng.random() < 0.03:
             data = b"" if file != "long.txt" else data
+        elif self.rng.random() < 0.05:
+            mark = codecs.BOM_UTF8
+            data = data.removeprefix(mark) if data.startswith(mark) else mark + data
         self.write(file, data)
 
     def request(self) -> Request:

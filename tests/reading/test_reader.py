@@ -128,6 +128,25 @@ def test_a_byte_order_mark_alone_makes_no_diff(desk: Desk) -> None:
     assert answer.text.startswith("\ufeffline 1")
 
 
+@pytest.mark.shows("READ-X-07")
+def test_a_byte_order_mark_is_part_of_the_first_line(desk: Desk) -> None:
+    """It is shown and hashed, and was left out where lines are compared: lines 1-3 were
+    *unchanged* without the mark they now begin with, and a diff led to a text without it."""
+    desk.write("a.txt", numbered(30))
+    desk.read("a.txt")
+    desk.write("a.txt", "\ufeff" + numbered(30))
+    assert not desk.reader.holds(str(desk.cwd / "a.txt"), Lines(1, 3), desk.session)
+    assert desk.reader.holds(str(desk.cwd / "a.txt"), Lines(2, 3), desk.session)
+    (file,) = desk.reader.context(desk.session).held
+    assert (file.state, file.texts[0].stale) == ("changed", (Lines(1, 1),))
+    assert desk.ask("a.txt:1-3").text.startswith("\ufeffline 1")
+    assert desk.ask("a.txt:2-3").mode == "unchanged_range"
+    desk.write("a.txt", "\ufeff" + numbered(30).replace("line 20", "line twenty"))
+    assert desk.read("a.txt").mode == "baseline_fallback"
+    desk.write("a.txt", "\ufeff" + numbered(30).replace("line 1\n", "line one\n"))
+    assert "\n-\ufeffline 1\n+\ufeffline one\n" in desk.read("a.txt").text
+
+
 @pytest.mark.shows("READ-R-diff_payload_truncated", "READ-X-18")
 def test_a_diff_beyond_the_limits_of_a_result_falls_back(desk: Desk) -> None:
     rows = [f"{n} " + "word " * 30 for n in range(300)]

@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 from holdfast.errors import ReadingError
 from holdfast.reading import disk, images, javascript, paths, savings
 from holdfast.reading import scope as scopes
-from holdfast.reading.answer import Case, Current, Policy, strict_text
+from holdfast.reading.answer import Case, Current, Policy, lines_of
 from holdfast.reading.context import ContextMap, HeldFile, held_file
 from holdfast.reading.errors import Aborted, BadArgument
 from holdfast.reading.events import Refreshed
@@ -184,11 +184,7 @@ class Reader:
             if base is None or base.digest == found.digest:
                 return base is not None
             data = self.objects.load(base.digest)
-            text = None if data is None else strict_text(data)
-            if text is None:
-                return False
-            older = text.split("\n")[lines.first - 1 : lines.last]
-            return older == found.lines[lines.first - 1 : lines.last]
+            return data is not None and lines_of(data, lines) == found.shown_lines(lines)
 
     def context(self, host: TreeHost) -> ContextMap:
         """What the model holds of every file, and what the latest compaction took away."""

@@ -15,8 +15,9 @@ any result there (a request is never sent with some results missing).
 
 The leaf is the pending call. Without its id it is a guess (after a rewind nothing new may have been
 written yet), and a guess proves nothing. No answer counts before the transcript shows it, for it
-may be put into a file or cut on its way, so no two questions stand at one place. Some ways of trimming a context leave no line at all, so
-trust also ends where too much text lies between then and now.
+may be put into a file or cut on its way, so no two questions stand at one place. Some ways of
+trimming a context leave no line at all, so trust also ends where too much text lies between then
+and now.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ of a session file is text.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,10 +18,11 @@ from msgspec import UNSET, UnsetType
 
 from holdfast.reading import meta as metas
 from holdfast.reading import scope as scopes
-from holdfast.reading.events import Anchored, Barrier, Event, Hidden
+from holdfast.reading.events import Anchored, Barrier, Derived, Event, Hidden
 from holdfast.reading.hosts.lines import loads
+from holdfast.reading.hosts.shown import is_shown
 from holdfast.reading.meta import Meta
-from holdfast.reading.scope import WHOLE, Lines
+from holdfast.reading.scope import Lines
 from holdfast.reading.tree import Served
 
 VERSION = 3
@@ -96,11 +96,7 @@ class Rules(NamedTuple):
     aliases: bool = True
     """Understand the names that early writers used."""
     verify: bool = False
-    """Believe that a whole file was printed only when the text in the log has its digest.
-
-    What stands in the log is what the model saw: a result that another program edited, or metadata
-    that someone made up, proves nothing.
-    """
+    """Believe metadata only when the text in the log is what it claims (see `shown`)."""
 
 
 LENIENT = Rules()
@@ -310,11 +306,10 @@ def _event_of(
 ) -> tuple[Event | None, Served | None]:
     data = shown.encode("utf-8", "surrogatepass")
     event: Event | None = found.event()
-    if isinstance(event, Anchored):
-        if truncation is not None:
-            event = _only_printed(found, truncation)
-        elif rules.verify and event.scope == WHOLE and not _is_digest_of(data, found.digest):
-            event = None
+    if isinstance(event, Anchored) and truncation is not None:
+        event = _only_printed(found, truncation)
+    if rules.verify and isinstance(event, Anchored | Derived) and not is_shown(event, data):
+        event = None
     served = Served(
         found.mode,
         found.lines_total,
@@ -327,11 +322,7 @@ def _event_of(
     return event, served
 
 
-def _is_digest_of(data: bytes, digest: str) -> bool:
-    return hashlib.sha256(data).hexdigest() == digest
-
-
-def _only_printed(found: Meta, truncation: object) -> Event | None:
+def _only_printed(found: Meta, truncation: object) -> Anchored | None:
     """The anchor of a result that was cut: the lines it printed, whatever its metadata claims."""
     printed = truncation.get("outputLines") if isinstance(truncation, Mapping) else None
     if isinstance(printed, bool) or not isinstance(printed, int) or printed < 1:
