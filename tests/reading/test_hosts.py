@@ -114,6 +114,50 @@ def test_pi_context_edits_take_trust_back_on_their_branch(tmp_path: Path) -> Non
     assert held(PiLog(path)) == {}, "an edit of nobody knows what"
 
 
+@pytest.mark.shows("READ-PI-CONTEXT-EDIT")
+@pytest.mark.parametrize("many", [False, True])
+def test_pi_an_edit_of_what_called_a_read_takes_the_read_along(tmp_path: Path, many: bool) -> None:
+    """An edit hid the entry it names. The results of a call that was taken out have no call any
+    more, and whether the model still sees them nobody says."""
+    called = {"role": "assistant", "content": [{"type": "toolCall", "id": "t", "name": "read"}]}
+    bash = {"role": "toolResult", "toolName": "bash", "content": []}
+    entries: list[Any] = [
+        {"type": "message", "id": "a", "parentId": None, "message": called},
+        read_entry("b", "a"),
+        {"type": "message", "id": "c", "parentId": "b", "message": bash},
+        {"type": "custom_message", "id": "d", "parentId": "c", "content": "x"},
+    ]
+    if many:  # decoded at once
+        entries += [
+            {"type": "label", "id": f"l{n}", "parentId": f"l{n - 1}" if n else "d"}
+            for n in range(20)
+        ]
+    above = entries[-1]["id"]
+    for target, known in (("a", {}), ("b", {}), ("c", {"/w/a.py": ["full"]}), ("d", None)):
+        edit = {"type": "context_edit", "id": "e", "parentId": above, "targetId": target}
+        log = PiLog(put_compact(tmp_path / "s.jsonl", HEADER, *entries, edit))
+        assert held(log) == ({"/w/a.py": ["full"]} if known is None else known), target
+
+
+def put_compact(path: Path, *entries: Any) -> Path:
+    """As pi writes: without blanks."""
+    lines = [json.dumps(entry, separators=(",", ":")) for entry in entries]
+    return put(path, *lines)
+
+
+@pytest.mark.shows("READ-PI-V1")
+def test_pi_version_1_has_nothing_before_a_damaged_line(tmp_path: Path) -> None:
+    """Entries without ids follow each other, so a damaged one was as if it had never been. It may
+    have been a compaction."""
+    first = {k: v for k, v in read_entry("a", None).items() if k not in ("id", "parentId")}
+    header = {"type": "session", "id": "s1", "cwd": "/w"}
+    user = {"type": "message", "message": {"role": "user", "content": "x"}}
+    path = put(tmp_path / "s.jsonl", header, first, '{"type":"compac', user)
+    assert held(PiLog(path)) == {}
+    path = put(tmp_path / "s.jsonl", header, '{"type":"compac', first, user)
+    assert held(PiLog(path)) == {"/w/a.py": ["full"]}
+
+
 @pytest.mark.shows("READ-PI-LEAF")
 def test_pi_a_half_written_or_damaged_last_line_proves_nothing(tmp_path: Path) -> None:
     path = put(tmp_path / "s.jsonl", HEADER, read_entry("a", None))

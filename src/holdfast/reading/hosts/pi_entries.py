@@ -23,10 +23,16 @@ from holdfast.reading.hosts.lines import loads
 from holdfast.reading.hosts.shown import is_shown
 from holdfast.reading.meta import Meta
 from holdfast.reading.scope import Lines
-from holdfast.reading.tree import Served
+from holdfast.reading.tree import NOBODY, Served, Tree
 
 VERSION = 3
 
+
+RESULT = "toolResult"
+"""The kind, in our tree, of a message that is the result of a call."""
+_ROLE = b'"role":"toolResult"'
+_ROLE_WITHIN = 300
+"""Where pi writes a message's role. One that is not found there is not known, which is safe."""
 
 _TELLING = frozenset({"compaction", "context_edit", "custom"})
 """Kinds that matter without any metadata in them."""
@@ -147,7 +153,11 @@ def parse_entries(lines: list[bytes], *, rules: Rules = LENIENT) -> list[Entry |
         # Some line is not for the fast decoder: one by one, then.
         return [parse_entry(line, rules=rules) for line in lines]
     return [
-        Entry(envelope.id, envelope.parentId, envelope.type)
+        Entry(
+            envelope.id,
+            envelope.parentId,
+            RESULT if _ROLE in line[:_ROLE_WITHIN] else envelope.type,
+        )
         if envelope.id and envelope.type not in _TELLING and b"readcache" not in line
         else _entry(envelope, rules=rules)
         for envelope, line in zip(envelopes, lines, strict=True)
@@ -166,10 +176,11 @@ def parse_entry(line: bytes, *, rules: Rules = LENIENT) -> Entry | None:
 def _entry(envelope: _Envelope, *, rules: Rules) -> Entry | None:
     if not envelope.id:
         return None
-    event, served = None, None
+    event, served, kind = None, None, envelope.type
     match envelope.type:
         case "message":
             raw = bytes(envelope.message)
+            kind = RESULT if _ROLE in raw[:_ROLE_WITHIN] else kind
             if b'"readcache"' in raw:
                 event, served = _message(raw, rules=rules)
         case "compaction":
@@ -181,7 +192,7 @@ def _entry(envelope: _Envelope, *, rules: Rules) -> Entry | None:
             event = Hidden((envelope.targetId,)) if envelope.targetId else Barrier()
         case _:
             pass
-    return Entry(envelope.id, envelope.parentId, envelope.type, event, served)
+    return Entry(envelope.id, envelope.parentId, kind, event, served)
 
 
 def _slow_entry(raw: object, *, rules: Rules) -> Entry | None:
@@ -213,7 +224,22 @@ def from_object(
         event = metas.parse_refresh(raw.get("data"))
     elif kind == "message" and isinstance(message := raw.get("message"), Mapping):
         event, served = _message_object(message, rules=rules)
+        kind = RESULT if message.get("role") == RESULT else kind
     return Entry(entry, parent, kind, event, served)
+
+
+def add(tree: Tree, entry: Entry) -> int:
+    """Put an entry into the tree; returns its number.
+
+    An edit that takes out a result hides it. One that takes out what the assistant said may take
+    the results of its calls along: nobody says, so nothing before it counts.
+    """
+    event = entry.event
+    if type(event) is Hidden:
+        kinds = {tree.kinds[at] for at in map(tree.number, event.targets) if at != NOBODY}
+        if "message" in kinds:
+            event = Barrier()
+    return tree.add(entry.id, entry.parent, entry.kind, event, entry.served)
 
 
 def _message(raw: bytes, *, rules: Rules) -> tuple[Event | None, Served | None]:
