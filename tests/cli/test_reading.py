@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,23 @@ def test_read_without_a_session_prints_the_text(work: Path, capsys: Capture) -> 
     for _ in range(2):
         assert run(capsys, "read", "a.txt") == (0, numbered(60, "a line of text,") + "\n", "")
     assert not (work.parent / "home").exists()
+
+
+@pytest.mark.shows("READ-CLI-READ", "READ-PROMISE")
+def test_a_text_that_the_terminal_cannot_show_does_not_count_as_shown(work: Path) -> None:
+    """Where the output is not UTF-8 a letter it has no place for was shown as an escape, and the
+    next read was *unchanged*."""
+    (work / "a.txt").write_text("smile \U0001f600\n")
+    command = [sys.executable, "-m", "holdfast.cli.main", "read", "a.txt", "--session", "demo"]
+    narrow = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    for _ in range(2):
+        shown = subprocess.run(command, env=narrow, capture_output=True)
+        assert b"smile" in shown.stdout
+        assert b"is not noted" in shown.stderr
+    wide = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    assert "\U0001f600" in subprocess.run(command, env=wide, capture_output=True).stdout.decode()
+    again = subprocess.run(command, env=wide, capture_output=True)
+    assert again.stdout == b"[readcache: unchanged, 2 lines]\n"
 
 
 @pytest.mark.shows("READ-CLI-READ")

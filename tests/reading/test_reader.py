@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import ReadingError
+from holdfast.reading import disk
 from holdfast.reading import meta as metas
 from holdfast.reading.answer import Policy
 from holdfast.reading.disk import read_once
@@ -200,6 +201,19 @@ def test_sensitive_names_leave_no_trace(desk: Desk, name: str) -> None:
 def test_other_names_are_not_sensitive(desk: Desk, name: str) -> None:
     desk.write(name, "text")
     assert desk.read(name).meta is not None
+
+
+@pytest.mark.shows("READ-SENSITIVE-REAL")
+def test_a_file_that_is_replaced_while_it_is_read_keeps_its_name(tmp_path: Path) -> None:
+    """A key behind a link, replaced by a new one at that moment, was called `a.pem (deleted)`,
+    which is on no list."""
+    key, link = tmp_path / "a.pem", tmp_path / "notes"
+    key.write_bytes(b"secret")
+    link.symlink_to(key)
+    descriptor = os.open(link, os.O_RDONLY)
+    key.unlink()
+    assert disk._name(descriptor, str(link)) == str(key)
+    os.close(descriptor)
 
 
 @pytest.mark.shows("READ-SENSITIVE-REAL", "READ-B10")
