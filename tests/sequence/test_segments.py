@@ -302,7 +302,7 @@ def test_a_segment_survives_its_file(tmp_path: Path) -> None:
 def test_the_arrays_of_a_segment_change_only_with_its_version() -> None:
     """Fails when the format changes: then raise FORMAT_VERSION and add a line of history."""
     shape = zlib.crc32(repr(sorted(ARRAYS.items())).encode())
-    assert (FORMAT_VERSION, shape) == (1, 2690135556)
+    assert (FORMAT_VERSION, shape) == (2, 2690135556)
 
 
 @pytest.mark.shows("SEQ-HOSTILE-FILES")
@@ -325,6 +325,24 @@ def test_a_damaged_segment_is_refused_and_never_misread(
     path.write_bytes(raw[:8] + struct.pack("<I", FORMAT_VERSION + 1) + raw[12:])
     with pytest.raises(SegmentTooNew):
         Segment.open(path)
+    path.write_bytes(raw[:8] + struct.pack("<I", FORMAT_VERSION - 1) + raw[12:])
+    with pytest.raises(SegmentDamaged):
+        Segment.open(path)
+
+
+@pytest.mark.shows("SEQ-HOSTILE-FILES")
+def test_a_wrong_bit_anywhere_in_a_segment_is_noticed(tmp_path: Path) -> None:
+    """Only the header was checked: a wrong bit among the tokens was a wrong answer."""
+    path = tmp_path / "1.segment"
+    made = segment_of([["a", "b", "a"], ["b", "c"]]).write(path)
+    raw = path.read_bytes()
+    for at in range(len(raw)):
+        path.write_bytes(raw[:at] + bytes([raw[at] ^ 1 << at % 8]) + raw[at + 1 :])
+        try:
+            found = Segment.open(path)
+        except (SegmentDamaged, SegmentTooNew):
+            continue
+        assert (arrays(found), found.documents) == (arrays(made), made.documents), at
 
 
 @pytest.mark.shows("SEQ-ERRORS")
