@@ -111,14 +111,14 @@ def longest(live: Live, wanted: Sequence[int]) -> Run:
     if not known:
         return NOTHING
     length = _longest_length(live.segment, known)
-    run = _interval(live, known, length)
+    run = interval(live, known, length)
     if run.count or length == 0:
         return run
     # All that long are deleted. Shorter prefixes occur at least as often: halve the difference.
     good, bad = NOTHING, length
     while bad - good.length > 1:
         middle = (good.length + bad) // 2
-        run = _interval(live, known, middle)
+        run = interval(live, known, middle)
         if run.count:
             good = run
         else:
@@ -161,7 +161,7 @@ def _agreement(one: Any, two: list[int]) -> int:
     return min(len(one), len(two))
 
 
-def _interval(live: Live, known: list[int], length: int) -> Run:
+def interval(live: Live, known: list[int], length: int) -> Run:
     """The ranks of the suffixes that begin with the first `length` tokens."""
     segment = live.segment
     low, high = segment.buckets[known[0]], segment.buckets[known[0] + 1]
