@@ -358,6 +358,17 @@ def test_a_wrong_bit_anywhere_in_a_segment_is_noticed(tmp_path: Path) -> None:
         assert (arrays(found), found.documents) == (arrays(made), made.documents), at
 
 
+@pytest.mark.shows("SEQ-HOSTILE-LARGE")
+def test_a_long_run_some_of_whose_copies_were_deleted_is_not_compared_with_itself() -> None:
+    """Where one of its places had been deleted every place was compared with the first, all that
+    stands before it: a hundred thousand tokens took minutes."""
+    for before in ([], ["b", "c"]):
+        live = Live(segment_of([before + ["a"] * 100_000, ["a", "a", "a"]], Backend.VECTOR))
+        live.delete(1)
+        answer = ask(Corpus([live]), ["a", "a"])
+        assert (answer.count, answer.start, answer.root_width) == (99_999, 0, 2)
+
+
 @pytest.mark.shows("SEQ-ERRORS")
 def test_an_empty_query_is_refused_over_segments_too() -> None:
     with pytest.raises(EmptyQuery):
