@@ -713,6 +713,7 @@ def test_codex_the_shell_is_no_anchor(tmp_path: Path) -> None:
             "compacted", {"message": "…", "replacement_history": [output("c1", "text")["payload"]]}
         ),
         item("event_msg", {"type": "thread_rolled_back", "num_turns": 1}),
+        item("event_msg", {"type": "context_compacted"}),
         "{damaged",
     ],
 )

@@ -25,7 +25,7 @@ from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
 from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
 
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "mcp_tool_call_output")
-_ROLLBACKS = ("thread_rolled_back", "thread-rolled-back", "thread_rollback")
+_REWRITTEN = ("thread_rolled_back", "thread-rolled-back", "thread_rollback", "context_compacted")
 
 OUTPUT_BYTES = 10_000
 """The room an output has when nothing says how much: the least of any model."""
@@ -101,7 +101,7 @@ class CodexLog:
         if self._session is None:
             return
         name, barrier, texts = f"line-{len(self._items)}", False, frozenset[str]()
-        if kind == "compacted" or (kind == "event_msg" and payload.get("type") in _ROLLBACKS):
+        if kind == "compacted" or (kind == "event_msg" and payload.get("type") in _REWRITTEN):
             barrier = True
         elif kind == "turn_context":
             room = _room_of(payload.get("truncation_policy"))
