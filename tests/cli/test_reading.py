@@ -62,6 +62,23 @@ def test_a_text_that_the_terminal_cannot_show_does_not_count_as_shown(work: Path
     assert again.stdout == b"[readcache: unchanged, 2 lines]\n"
 
 
+@pytest.mark.shows("READ-CLI-COMPACT")
+def test_a_compacted_context_can_be_noted(work: Path, capsys: Capture) -> None:
+    """Of a session of our own nobody else can say that its context is gone."""
+    run(capsys, "read", "a.txt", "--session", "demo")
+    code, out, _ = run(capsys, "session", "compact", "--session", "demo")
+    assert code == 0
+    assert out.startswith("[session] demo: nothing before ")
+    assert run(capsys, "read", "a.txt", "--session", "demo")[1].startswith("a line of text, 1\n")
+    assert "compaction: trust ends here" in run(capsys, "session", "show", "--session", "demo")[1]
+    _, out, _ = run(capsys, "session", "compact", "--session", "demo", "--json")
+    assert set(json.loads(out)) == {"session", "entry"}
+    assert run(capsys, "session", "compact", "--session", "other")[0] == 1
+    header = {"type": "session", "version": 3, "id": "s", "cwd": str(work)}
+    (work / "pi.jsonl").write_text(json.dumps(header) + "\n")
+    assert run(capsys, "session", "compact", "--session", "pi.jsonl")[0] == 1
+
+
 @pytest.mark.shows("READ-CLI-READ")
 def test_read_twice_in_a_session_and_the_second_answer_shrinks(work: Path, capsys: Capture) -> None:
     run(capsys, "read", "a.txt", "--session", "demo")
