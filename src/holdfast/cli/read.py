@@ -67,10 +67,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _was_shown(text: str, encoding: str) -> bool:
-    """Whether the output had a place for every letter, and put no escape there instead."""
+def _was_shown(text: str, encoding: str | None) -> bool:
+    """Whether the output had a place for every letter, and put no escape there instead.
+
+    One without an encoding takes text as it is.
+    """
     try:
-        text.encode(encoding)
+        text.encode(encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
         return False
     return True
