@@ -61,14 +61,15 @@ def run(args: argparse.Namespace) -> int:
     total = len(groups)
     if args.limit:
         groups = groups[: args.limit]
+    if args.json:
+        print(json.dumps(report.as_data(groups, tokens, documents, total) | _notes(tree)))
+        return 0
     if args.sarif:
         print(json.dumps(report.as_sarif(groups, __version__)))
-    elif args.json:
-        print(json.dumps(report.as_data(groups, tokens, documents, total) | _notes(tree)))
     else:
         print(report.as_text(groups, tokens, documents, total))
-        for note in _notes(tree).values():
-            print(note, file=sys.stderr)
+    for note in _notes(tree).values():
+        print(note, file=sys.stderr)
     return 0
 
 

@@ -12,6 +12,7 @@ from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.errors import UsageError
 from holdfast.sequence import locate
 from holdfast.sequence.tokens.lexer import Reading, lex
+from holdfast.sequence.tokens.text import text_of
 from holdfast.trees import snippet_family
 
 
@@ -33,7 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 when all of the snippet was found, 1 when it was not."""
-    source = _snippet(args)
+    source = text_of(_snippet(args))
+    if source is None:
+        raise UsageError("the snippet is no text", "give one that has no NUL in it")
     reading = Reading(comments=args.comments)
     if args.copies < 0:
         raise UsageError(f"--copies {args.copies} names no number of places")
