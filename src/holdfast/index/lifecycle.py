@@ -162,7 +162,7 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
                 root,
                 run_id,
                 policy_of(record_options),
-                index.tools(lease),
+                index.tools(),
                 whole=True,
                 report=saver,
             )
@@ -193,7 +193,7 @@ def run_sync(
         record.root,
         lease.run_id,
         policy_of(record.options),
-        index.tools(lease),
+        index.tools(),
         whole=False,
         report=report,
         known=index.freshness.manifest(record.root),
