@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -51,8 +52,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 @pytest.mark.shows("SEQ-CLI-LOCATE")
 def test_locate_says_how_much_exists_and_what_differs_first(
-    tree: Path, capsys: pytest.CaptureFixture[str]
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tree)
     code, out, _ = run(
         capsys, "locate", "for price in prices:\n    if price.paid:", "--path", str(tree)
     )
@@ -129,6 +131,30 @@ def test_clones_are_grouped_with_sizes(tree: Path, capsys: pytest.CaptureFixture
     assert "tax.py" not in out
     assert "no repeated block" in run(capsys, "clones", str(tree), "--min-tokens", "400")[1]
     assert run(capsys, "clones", str(tree), "--min-tokens", "1")[0] == 2
+
+
+@pytest.mark.shows("SEQ-CLI-PATHS")
+@pytest.mark.parametrize("stand", [".", "lib", ".."])
+def test_places_are_named_so_that_they_can_be_opened_from_where_one_stands(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, stand: str
+) -> None:
+    """They were named from the tree, wherever that was."""
+    monkeypatch.chdir(tree / stand)
+    asked = os.path.relpath(tree)
+    for words in (
+        ("clones", asked, "--min-tokens", "20"),
+        ("locate", "--path", asked, "--file", str(tree / "shop.py")),
+    ):
+        _, out, _ = run(capsys, *words)
+        named = re.findall(r"\S+\.py(?=:)", out)
+        assert {Path(name).resolve() for name in named} == {tree / "shop.py"} | (
+            {tree / "lib" / "cart.py"} if words[0] == "clones" else set()
+        )
+        data = json.loads(run(capsys, *words, "--json")[1])
+        assert data["root"] == str(tree)
+    log = json.loads(run(capsys, "clones", asked, "--min-tokens", "20", "--sarif")[1])
+    base = log["runs"][0]["originalUriBaseIds"]["TREE"]["uri"]
+    assert base == tree.as_uri() + "/"
 
 
 @pytest.mark.shows("SEQ-CLI-RENAMED")

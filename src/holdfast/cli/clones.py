@@ -8,6 +8,7 @@ import sys
 
 from holdfast import __version__
 from holdfast.app import App
+from holdfast.cli.envelopes import typed_in
 from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.errors import UsageError
 from holdfast.repeats import repeats
@@ -62,12 +63,13 @@ def run(args: argparse.Namespace) -> int:
     if args.limit:
         groups = groups[: args.limit]
     if args.json:
-        print(json.dumps(report.as_data(groups, tokens, documents, total) | _notes(tree)))
+        data = report.as_data(groups, tokens, documents, total)
+        print(json.dumps({"root": str(tree.root), **data, **_notes(tree)}))
         return 0
     if args.sarif:
-        print(json.dumps(report.as_sarif(groups, __version__)))
+        print(json.dumps(report.as_sarif(groups, __version__, str(tree.root))))
     else:
-        print(report.as_text(groups, tokens, documents, total))
+        print(report.as_text(groups, tokens, documents, total, typed=typed_in(tree.root)))
     for note in _notes(tree).values():
         print(note, file=sys.stderr)
     return 0

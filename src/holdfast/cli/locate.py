@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from holdfast.app import App
+from holdfast.cli.envelopes import typed_in
 from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.errors import UsageError
 from holdfast.sequence import locate
@@ -48,9 +49,10 @@ def run(args: argparse.Namespace) -> int:
         )
     note = tree.not_searched()
     if args.json:
-        print(json.dumps(locate.as_data(report) | ({"notSearched": note} if note else {})))
+        data = {"root": str(tree.root), **locate.as_data(report)}
+        print(json.dumps(data | ({"notSearched": note} if note else {})))
     else:
-        print(locate.as_text(report))
+        print(locate.as_text(report, typed=typed_in(tree.root)))
         if note:
             print(note, file=sys.stderr)
     return 0 if report.answer.query_exhausted else 1
