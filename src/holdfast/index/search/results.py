@@ -58,8 +58,9 @@ class Group:
     @property
     def span(self) -> tuple[int, int]:
         """The lines of all members; blank lines after the last belong to nobody."""
-        first = min(member.chunk.start_line for member in self.members)
-        last = max((member.chunk for member in self.members), key=lambda chunk: chunk.end_line)
+        chunks = [member.chunk for member in self.members]
+        first = min([chunk.start_line for chunk in chunks])
+        last = max(chunks, key=lambda chunk: chunk.end_line) if len(chunks) > 1 else chunks[0]
         text = last.text.removesuffix("\n")
         blank = text.count("\n", len(text.rstrip()))
         return first, max(last.start_line, last.end_line - blank)
@@ -149,7 +150,8 @@ class Items:
         """One item; the higher the level the shorter, the last is only a pointer."""
         best = group.best
         chunk = best.chunk
-        first, last = group.span if not self._raw else (chunk.start_line, chunk.end_line)
+        span = group.span
+        first, last = span if not self._raw else (chunk.start_line, chunk.end_line)
         path = os.path.join(best.root, chunk.path)
         item = self._head(group, first, last)
         if self._holds is not None and self._holds(path, *Group([best]).span):
@@ -157,7 +159,7 @@ class Items:
         elif level >= len(PREVIEW_LINES):
             item["next"] = read_call(path, first, last)
         else:
-            self._show(item, group, level, path)
+            self._show(item, group, level, path, span)
         if best.lines:
             item["matchCount"] = sum(len(member.lines) for member in group.members)
             shown = [line for member in group.members for line in member.lines][:MATCHES_MAX]
@@ -198,7 +200,9 @@ class Items:
         item["callGraphHint"] = hint
         return item
 
-    def _show(self, item: Wire, group: Group, level: int, path: str) -> None:
+    def _show(
+        self, item: Wire, group: Group, level: int, path: str, span: tuple[int, int]
+    ) -> None:
         chunk = group.best.chunk
         if self._raw and level == 0:
             item["content"] = chunk.text
@@ -208,7 +212,7 @@ class Items:
         item["previewSpans"] = [{"startLine": a, "endLine": b} for a, b in shown.spans]
         item["matchedLines"] = list(shown.matched[:MATCHES_MAX])
         if not shown.whole or len(group.members) > 1:
-            item["next"] = read_call(path, *group.span)
+            item["next"] = read_call(path, *span)
 
     def _preview(self, group: Group, level: int) -> Preview:
         best = group.best
