@@ -44,6 +44,7 @@ class SqliteBackend:
 
     provider = "sqlite"
     probe_timeout_s = 2.0
+    answers_at_once = True
 
     def __init__(self, directory: Path, dimension: int) -> None:
         self._directory, self._dimension = directory, dimension
