@@ -106,6 +106,8 @@ def _vocabulary(args: argparse.Namespace) -> None:
 
 
 def _train(args: argparse.Namespace, plan: training.Plan) -> None:
+    import numpy as np
+
     from models.train import encode, start
 
     target = args.cache / "model.npz"
@@ -130,6 +132,7 @@ def _train(args: argparse.Namespace, plan: training.Plan) -> None:
     model = training.averaged(models)
     if read is not None and plan.settle:
         model = start.settled(model, read, start.times_seen(data, len(words)), plan.settle)
+    model.fields[0] *= np.float32(plan.path)
     training.save(model, plan, target)
 
 

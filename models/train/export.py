@@ -24,7 +24,7 @@ def quantised(vectors: Floats) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.
 
 
 def export(model: Model, words: list[str], name: str, target: Path) -> str:
-    """Write the file; returns its digest."""
+    """Write the file; returns its digest, of the field weights and all that follows the header."""
     rows, scale = quantised(model.vectors)
     sections = {
         "vocabulary": zlib.compress("\n".join(words).encode(), 9),
@@ -38,7 +38,8 @@ def export(model: Model, words: list[str], name: str, target: Path) -> str:
         body += b"\0" * (-len(body) % ALIGNMENT)
         places[key] = (len(body), len(data))
         body += data
-    digest = hashlib.sha256(body).hexdigest()
+    fields = [round(float(f), 6) for f in model.fields]
+    digest = hashlib.sha256(json.dumps(fields).encode() + body).hexdigest()
     header = json.dumps(
         {
             "format": FORMAT_VERSION,
@@ -47,7 +48,7 @@ def export(model: Model, words: list[str], name: str, target: Path) -> str:
             "digest": digest,
             "dimension": rows.shape[1],
             "pieces": len(rows),
-            "fields": [round(float(f), 6) for f in model.fields],
+            "fields": fields,
             "sections": places,
         }
     ).encode()

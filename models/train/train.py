@@ -50,8 +50,11 @@ class Plan:
     hard_from: int = 3
     warm_up: int = 100
     seed: int = 7
-    runs: int = 3
+    runs: int = 6
     """So many runs, with this seed and the next ones; the model is their mean."""
+    path: float = 1.7
+    """The path's share of code in the end, in units of what training makes it: people ask for a
+    part of a program more often than doc comments name it. Set on development questions."""
     settle: float = 100.0
     """A word seen so often ends halfway between its own vector and what the teacher's reading
     says; 0 leaves all where they are."""

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.index.embedding.pieces import WORD, Vocabulary
-from holdfast.index.embedding.static import StaticEmbedding
+from holdfast.index.embedding.static import StaticEmbedding, read_header
 from models.train import cli, encode, start, train
 from models.train.fetch import Package
 from models.train.licences import DebianCopyright, of_npm, of_python, permissive
@@ -74,6 +74,11 @@ def test_a_tiny_model_learns_words_that_mean_the_same(tmp_path: Path) -> None:
     for step in ("train", "export"):
         cli.main([step, *common[:2], "--out", str(again), *common[4:]])
     assert again.read_bytes() == out.read_bytes(), "equal seeds make equal models"
+    (cache / "model.npz").unlink()
+    cli.main(["train", *common, "--path", "1"])
+    factor, *others = train.load(cache / "model.npz").fields / read_header(out).fields
+    assert factor == pytest.approx(1 / train.Plan().path, rel=1e-4), "the path is given more"
+    assert others == pytest.approx([1, 1], rel=1e-4)
 
 
 @pytest.mark.shows("INDEX-MODEL-TRAIN")

@@ -104,7 +104,7 @@ class Weights:
     file_coverage: float = 0.2
     file_words: Shares = Shares(symbol=0.0, path=0.0, error=0.3, question=0.3, mixed=0.3)
     """The file as one text, by its words. A name or a path asks for one place in it."""
-    file_meaning: float = 0.6
+    file_meaning: float = 0.5
     """The file as one text, by its meaning: beside a dense lane of 1."""
     coherence: float = 0.2
     central: Shares = Shares(symbol=0.2, path=0.0, error=0.2, question=0.2, mixed=0.2)
