@@ -185,6 +185,18 @@ SCRIPT_FOLDERS = frozenset(
         "contrib",
         "plugins",
         "helpers",
+        "include",
+        "includes",
+        "inc",
+        "libs",
+        "modules",
+        "commands",
+        "common",
+        "share",
+        "src",
+        "tasks",
+        "utils",
+        "init.d",
     )
 )
 """Where a file without an extension may be a script although nobody may execute it."""

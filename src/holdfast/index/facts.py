@@ -19,12 +19,13 @@ from typing import Literal
 
 import msgspec
 
-FACTS_VERSION = 3
+FACTS_VERSION = 4
 """The format of `FileFacts`; part of whatever key the facts are kept under.
 
 1: first version.
 2: `guessed`; files without a grammar have symbols guessed from their lines.
 3: methods outside a short owner are chunks of their own; broken shell scripts are mended.
+4: C, C++ and C# are mended where branches of `#if` tear code apart.
 """
 
 Kind = Literal[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from holdfast.index.search.fields import FIELDS, Field
 from holdfast.index.search.folding import ALIKE, CHARACTERS_MIN, COMPARED_MAX
 from holdfast.index.search.lexical import Lexical
 from holdfast.index.search.preview import Asked
-from holdfast.index.search.segment import EXACT
+from holdfast.index.search.segment import EXACT, KINDS
 from holdfast.index.search.terms import terms
 
 QUERY_LEVELS = 511
@@ -94,6 +95,40 @@ def centrality(corpus: Corpus) -> Any:
             out[row] = max(out[row], worth)
     top = float(out.max(initial=0.0))
     return out / np.float32(top) if top else out
+
+
+def bodies(corpus: Corpus) -> list[int]:
+    """For each row that declares a function, the row with its body, name by name."""
+    defined: dict[str, list[int]] = {}
+    for first, part in zip(corpus.firsts, corpus.parts, strict=True):
+        segment = part.segment
+        for number, term in enumerate(segment.terms):
+            for at in range(int(segment.starts[number]), int(segment.starts[number + 1])):
+                row = int(segment.entry_rows[at]) + first
+                named = term.startswith(EXACT) and int(segment.entry_counts[at]) >> 5 == Field.NAME
+                function = KINDS[corpus.kinds[row]] in ("function", "method", "constructor")
+                if named and function and corpus.alive[row]:
+                    defined.setdefault(term, []).append(row)
+    path = {r: PurePosixPath(corpus.files[corpus.file_of[r]].path) for r in range(corpus.rows)}
+    found: dict[int, list[tuple[bool, int]]] = {}
+    for rows in defined.values():
+        sources = [r for r in rows if path[r].suffix.lower() in (".c", ".cc", ".cpp", ".cxx")]
+        sources.sort(key=lambda r: int(corpus.ties[r]))
+        for row in rows:
+            doc, signature, body = (
+                int(corpus.lengths[row][f]) for f in (Field.DOC, Field.SIGNATURE, Field.BODY)
+            )
+            if path[row].suffix.lower() not in (".h", ".hpp") or body > doc + signature:
+                continue
+            stem = path[row].stem.lower()
+            alike = [r for r in sources if path[r].stem.lower() == stem]
+            only = len({path[r] for r in sources}) == 1
+            if alike or only:
+                found.setdefault(row, []).append((not alike, (alike or sources)[0]))
+    out = [-1] * corpus.rows
+    for row, choices in found.items():
+        out[row] = min(choices, key=lambda c: (c[0], int(corpus.ties[c[1]])))[1]
+    return out
 
 
 def best_rows(scores: Any, ties: Any, limit: int, floor: float) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import LONGEST
 from holdfast.index.facts import MODULE, Kind
+from holdfast.index.languages.branchmending import mended
 from holdfast.index.rules import calling
 from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, last_child
 
@@ -182,6 +183,7 @@ LANGUAGE = Language(
     grammar=("tree_sitter_c", "language"),
     rules=RULES,
     patterns=PATTERNS,
+    mend=mended,
 )
 
 NEW = _new

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.index.languages import c
+from holdfast.index.languages.branchmending import mended
 from holdfast.index.rules import wrapping
 from holdfast.index.walk import Language, Walk
 
@@ -51,4 +52,5 @@ LANGUAGE = Language(
         "new_expression": c.NEW,
     },
     patterns={**c.PATTERNS, "class_specifier": ("(class_specifier body: (_))",)},
+    mend=mended,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.chains import LONGEST, type_name
 from holdfast.index.facts import MODULE, InheritanceKind, Kind
+from holdfast.index.languages.branchmending import mended
 from holdfast.index.rules import calling, definition, split_list
 from holdfast.index.walk import CONTAINERS, Language, Rule, Walk, last_child
 
@@ -141,4 +142,5 @@ LANGUAGE = Language(
         "object_creation_expression": _new,
     },
     attributes=("[",),
+    mend=mended,
 )

@@ -174,7 +174,12 @@ class _Ranking:
         defined, defined_worth = definitions(question, corpus)
         order = np.lexsort((corpus.ties[defined], -defined_worth))[: DEFINITIONS_MAX * 8]
         by_name = self._only_kept(defined[order])[:DEFINITIONS_MAX]
-        self.rows = rows = _each_once(np.concatenate([by_words, by_meaning, by_name]))
+        rows = _each_once(np.concatenate([by_words, by_meaning, by_name]))
+        if weights.declared < 1.0:
+            bodies = corpus.bodies[rows]
+            bodies = self._only_kept(_each_once(bodies[bodies >= 0]))
+            rows = _each_once(np.concatenate([rows, bodies]))
+        self.rows = rows
         if not len(rows):
             return []
         signals = self.signals
@@ -225,6 +230,11 @@ class _Ranking:
             signals["head"][is_head(kinds)] = weights.head
             signals["brief"][is_brief(kinds, corpus.lines[rows], in_header)] = weights.brief
         score = score * signals["role"] * signals["head"] * signals["brief"]
+        signals["declared"] = np.ones(len(rows))
+        if weights.declared < 1.0:
+            score, declares = _by_body(score, rows, corpus.bodies[rows])
+            signals["declared"][declares] = weights.declared
+            score = score * signals["declared"]
         signals["coherence"] = _coherence(score, of_files)
         score = score + weights.coherence * float(score.max()) * signals["coherence"]
         if weights.leader < 1.0:
@@ -297,6 +307,17 @@ def _spread(total: int, rows: Rows, at: Rows, worth: Floats) -> Floats:
     place = np.zeros(total)
     np.maximum.at(place, at, worth)
     return place[rows]
+
+
+def _by_body(score: Floats, rows: Rows, bodies: Rows) -> tuple[Floats, Rows]:
+    """Scores in which a function's body has what its declaration has; and the declarations."""
+    import numpy as np
+
+    at = np.minimum(np.searchsorted(rows, bodies), len(rows) - 1)
+    declares = np.flatnonzero((bodies >= 0) & (rows[at] == bodies))
+    out = score.copy()
+    np.maximum.at(out, at[declares], score[declares])
+    return out, declares
 
 
 def _coherence(score: Floats, files: NDArray[np.int64]) -> Floats:

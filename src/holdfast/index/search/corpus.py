@@ -309,6 +309,13 @@ class Corpus:
 
         return centrality(self)
 
+    @cached_property
+    def bodies(self) -> NDArray[np.int64]:
+        """For each row that declares a function, the row with its body; -1 for all others."""
+        from holdfast.index.search.bodies import bodies
+
+        return bodies(self)
+
     # The dense lane.
 
     @cached_property

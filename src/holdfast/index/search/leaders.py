@@ -53,6 +53,11 @@ def is_head(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return _head_kinds()[kinds]
 
 
+def is_function(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which chunks are functions, methods or constructors."""
+    return _function_kinds()[kinds]
+
+
 def is_brief(
     kinds: NDArray[np.uint8], lines: NDArray[np.int64], in_header: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:

@@ -75,7 +75,8 @@ _RULES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "document",
         re.compile(
-            r"(?:^|/)(?i:docs?|documentation|guides?)/|^(?:website|site|man)/"
+            r"(?:^|/)(?i:docs?|documentation|guides?)/|^(?:website|site|man|[\w.-]+-site)/"
+            r"|(?:^|/)src/site/"
             r"|\.(?i:md|mdx|markdown|rst|adoc|txt|org|[1-8]|pod|texi(?:nfo)?)\Z"
             r"|(?:^|/)(?i:readme|changelog|changes|news|licen[sc]e|authors|copying|contributors)\Z",
         ),

@@ -114,9 +114,11 @@ class Weights:
     """What is left of a score for the head of a class or the like, whose members are chunks."""
     brief: float = 0.85
     """What is left of a score for a function of a few lines, or as much of a header."""
+    declared: float = 0.6
+    """What is left of a score for a declaration, whose body has all of it."""
     leader: float = 0.7
     """A function comes before the head of its file or class, if it has so much of its score."""
-    repeat: float = 0.8
+    repeat: float = 0.7
     """What is left of a score for each better chunk of the same file."""
     duplicate: float = 0.4
     """What is left of a score for a chunk that says the same as a better one."""
@@ -128,7 +130,7 @@ class Weights:
             off = Held(*(1.0 for _ in fields(Held)))
         elif signal in ("dense", "definition", "file_words", "central"):
             off = Shares(0.0, 0.0, 0.0, 0.0, 0.0)
-        elif signal in ("head", "brief", "leader", "repeat", "duplicate"):
+        elif signal in ("head", "brief", "declared", "leader", "repeat", "duplicate"):
             off = 1.0
         elif signal == "fields":
             off = FieldWeights(*(1.0 for _ in range(7)))
