@@ -118,7 +118,7 @@ class Weights:
     """What is left of a score for a declaration, whose body has all of it."""
     leader: float = 0.7
     """A function comes before the head of its file or class, if it has so much of its score."""
-    repeat: float = 0.7
+    repeat: float = 0.8
     """What is left of a score for each better chunk of the same file."""
     duplicate: float = 0.4
     """What is left of a score for a chunk that says the same as a better one."""
