@@ -557,7 +557,9 @@ def test_the_call_that_leaves_noise_out_leaves_it_out(zoo: World, folder: str) -
     assert not any(file.startswith(f"{folder}/") for file in files)
 
 
-@pytest.mark.parametrize("query", ["2147483647", "?.[", "x" * 90, "test_" + "of_a_long_name_" * 6])
+@pytest.mark.parametrize(
+    "query", ["2147483647", "?.[", "→", "x" * 90, "test_" + "of_a_long_name_" * 6]
+)
 def test_what_has_no_word_to_rank_by_is_looked_for_as_it_is_written(zoo: World, query: str) -> None:
     """Such a word is in no list of words, so that it was nowhere, however often it stood there."""
     zoo.write("src/odd.py", f"def odd(a):\n    # {query}\n    return a\n")
@@ -786,6 +788,8 @@ def test_no_answer_writes(zoo: World, query: str) -> None:
         ({"cursor": "x"}, "no cursor"),
         ({"path": []}, "no path"),
         ({"scope": "all"}, "no scope"),
+        ({"result_mode": "flat"}, "no result mode"),
+        ({"group_by": "class"}, "not grouped by"),
     ],
 )
 def test_what_has_no_meaning_is_refused(zoo: World, more: Any, says: str) -> None:

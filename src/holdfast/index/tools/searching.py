@@ -33,7 +33,8 @@ DEPTH_MIN, DEPTH_FACTOR = 40, 3
 DEPTH_MAX = DEPTH_FACTOR * LIMIT_MAX
 """How many chunks are ranked for all pages: so many, or so many for each result of a page."""
 NOISE_AMONG, NOISE_SHARE = 5, 0.6
-AS_WRITTEN_MIN = 2
+AS_WRITTEN_BYTES_MIN = 2
+"""A lone bracket is nearly everywhere."""
 
 
 class SearchAnswer(TypedDict):
@@ -100,7 +101,7 @@ class Request:
         query = self.parsed.query
         if query.exact or self.sample is not None:
             return False
-        return len(query.text) >= AS_WRITTEN_MIN and _has_no_term(query.text)
+        return _has_no_term(query.text)
 
     @property
     def lane(self) -> Lane:
@@ -127,7 +128,7 @@ class Request:
 
 @lru_cache(maxsize=64)
 def _has_no_term(text: str) -> bool:
-    return not terms(text)
+    return len(text.encode("utf-8", "surrogatepass")) >= AS_WRITTEN_BYTES_MIN and not terms(text)
 
 
 @dataclass(slots=True)
