@@ -760,6 +760,19 @@ def test_a_long_line_is_cut_around_the_first_word_that_was_asked_for(at: int) ->
 # The rest.
 
 
+def test_an_answer_says_when_the_tree_was_looked_at(zoo: World) -> None:
+    """An answer from the last look said that it had looked now."""
+    zoo.later(60)
+    first = search(zoo, "zoo")["freshnessDecision"]
+    zoo.later(0.05)
+    again = search(zoo, "zoo")["freshnessDecision"]
+    assert again["mode"] == "skipped_recent"
+    assert again["checkedAt"] == first["checkedAt"]
+    zoo.later(60)
+    later = search(zoo, "zoo")["freshnessDecision"]
+    assert later["checkedAt"] > first["checkedAt"]
+
+
 @pytest.mark.shows("ANSWER-DEBUG")
 def test_debug_tells_every_signal(zoo: World) -> None:
     answer = search(zoo, "feed_yak path:src/ exclude:wolf", debug=True)

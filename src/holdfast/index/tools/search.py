@@ -424,7 +424,7 @@ def _decision(index: CodeIndex, each: Answered) -> Wire:
     overlay = each.overlay
     decision: Wire = {
         "mode": "skipped_recent" if each.recent else overlay.mode,
-        "checkedAt": index.timestamp(),
+        "checkedAt": index.timestamp(overlay.checked_at),
         "thresholdMs": overlay.threshold_ms,
         "lastSyncAt": each.gate.record.last_updated,
     }
