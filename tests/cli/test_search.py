@@ -96,6 +96,16 @@ def test_the_command_that_is_printed_goes_on(
     assert sorted(seen) == ["apples", "bread", "cheese", "dates", "eggs", "flour"]
 
 
+@pytest.mark.shows("ANSWER-CLI")
+def test_a_directory_that_is_not_there_is_named(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out = run(capsys, "price", "--path", "scr")
+    assert code == 0
+    assert f"[{shop}/scr does not exist]" in out
+    assert f"[wider: holdfast search price --path {shop}]" in out
+
+
 @pytest.mark.shows("ANSWER-CLI", "ANSWER-SIMILAR")
 def test_nothing_like_a_text_says_how_to_look_further(
     shop: Path, capsys: pytest.CaptureFixture[str]

@@ -532,6 +532,7 @@ def test_a_directory_that_is_not_there_is_named(zoo: World) -> None:
     """Nothing was found below a misspelt directory, and that was all there was to say."""
     missing = search(zoo, "zoo", f"{zoo.root}/src/zooo")
     assert missing["warnings"] == [f"PATH_MISSING:{zoo.root}/src/zooo does not exist"]
+    assert missing["hints"]["nextSteps"][0]["args"] == {"path": zoo.root, "query": "zoo"}
     both = search(zoo, "zoo", [f"{zoo.root}/src/zooo", f"{zoo.root}/src/zoo"])
     assert both["results"]
     assert both["warnings"] == missing["warnings"]

@@ -199,6 +199,8 @@ def _wider(answer: Any, args: argparse.Namespace) -> str:
         wider = argparse.Namespace(**vars(args))
         query = asked.get("query", "")
         wider.query = args.query if query == " ".join(args.query) else [query]
+        if asked["path"] not in (answer["path"], answer.get("paths")):
+            wider.path = [asked["path"]]
         wider.scope = asked.get("scope", args.scope)
         return f"wider: {_command(wider)}"
     words = ["holdfast", "locate", *([" ".join(args.query)] if args.query else ["-"])]

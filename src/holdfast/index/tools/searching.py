@@ -227,11 +227,15 @@ def _nothing_below(each: Answered, *, empty: bool) -> list[str]:
     said = []
     for top in filter(None, each.below):
         path = f"{each.root}/{top}"
-        if not os.path.lexists(path):
+        if _missing(each, top):
             said.append(f"PATH_MISSING:{path} does not exist")
         elif empty and not any(f == top or f.startswith(top + "/") for f in _files(each)):
             said.append(f"PATH_NOT_INDEXED:no file of {path} is in the index")
     return said
+
+
+def _missing(each: Answered, top: str) -> bool:
+    return bool(top) and not os.path.lexists(f"{each.root}/{top}")
 
 
 def _last_part(pattern: str) -> str:
@@ -261,6 +265,8 @@ def advise(
     steps: list[object] = []
     query, given = request.parsed.query, request.given
     if not groups:
+        gone = [each for each in answered if any(_missing(each, top) for top in each.below)]
+        steps += [search_call(given, path=each.root) for each in gone]
         if query.filtered and query.text:
             steps.append(search_call(given, query=as_words(query.text)))
         if request.scope != "mixed":
