@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.files.policy import LANGUAGES
 from holdfast.index.search.operators import KNOWN_LANGUAGES, Parsed, Query, as_words, parse, render
 from holdfast.index.search.regex import wrong_pattern
 
@@ -167,3 +168,11 @@ def test_an_operator_by_another_name_is_plain_text_and_says_what_is_meant(
     assert found.query == Query(f"{asked.removeprefix(chr(92))} y")
     said = (f"{asked} is taken as plain text; did you mean {meant}?",) if meant else ()
     assert found.warnings == said
+
+
+@pytest.mark.shows("ANSWER-FILTERS")
+@pytest.mark.parametrize("ending", sorted(LANGUAGES))
+def test_a_language_may_be_named_by_the_ending_of_its_files(ending: str) -> None:
+    """`lang:tf` and `lang:jl` were unknown."""
+    (language,) = parse(f"lang:{ending[1:]} x").query.langs
+    assert language == LANGUAGES[ending]

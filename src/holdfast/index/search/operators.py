@@ -207,6 +207,8 @@ def _checked(
         case "lang":
             language = value.lower()
             language = _ALIASES.get(language, language)
+            if language not in KNOWN_LANGUAGES:
+                language = LANGUAGES.get(f".{language}", language)
             if language in KNOWN_LANGUAGES:
                 return language, None
             near = difflib.get_close_matches(language, [*KNOWN_LANGUAGES, *_ALIASES], 1)
