@@ -576,8 +576,8 @@ def test_what_has_no_word_to_rank_by_is_looked_for_as_it_is_written(zoo: World, 
 def test_debug_tells_the_lane_that_found_a_result(clones: World) -> None:
     """A symbol has no matched lines, and was said to be ranked."""
     lanes = {
-        search(clones, query, debug=True, **more)["results"][0]["debug"]["lane"]
-        for query, more in (("sym:feed_yak", {}), ("must:yak", {}), ("must:yak.py", {}))
+        search(clones, query, debug=True)["results"][0]["debug"]["lane"]
+        for query in ("sym:feed_yak", "must:yak", "must:yak.py")
     }
     assert lanes == {"exact"}
     like = search(clones, "", similar="src/one.py", debug=True)

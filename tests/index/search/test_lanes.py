@@ -55,7 +55,7 @@ patterns = st.sampled_from(
         "y{9}",
     ]
 )
-asked = st.one_of(
+asked: st.SearchStrategy[tuple[str, dict[str, Any]]] = st.one_of(
     patterns.map(lambda pattern: (f're:"{pattern}"', {})),
     st.sampled_from(
         [
