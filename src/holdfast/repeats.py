@@ -80,7 +80,8 @@ def _before(
     """Which files changed since a commit, and how often a block stood in them then."""
     base = os.fsdecode((git(root, "rev-parse", "--show-prefix") or b"").rstrip(b"\n"))
     options = ("--name-only", "--no-renames", "--relative", "-z")
-    listed = git(root, "diff", *options, commit, "--", ".")
+    # `diff` would leave out files that were only touched, and write that down for git.
+    listed = git(root, "diff-index", *options, commit, "--", ".")
     changed = {os.fsdecode(path) for path in (listed or b"").split(b"\0") if path}
     others = git(root, "ls-files", "-z", "--others", "--exclude-standard")
     changed |= {os.fsdecode(path) for path in (others or b"").split(b"\0") if path}
