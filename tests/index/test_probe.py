@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast.index.fingerprint import Fingerprint
-from holdfast.index.proof import Outcome
+from holdfast.index.probe import Prober
+from holdfast.index.proof import Outcome, Proof
 from holdfast.index.tools.manage import manage_index
 from tests.index.world import World
 
@@ -53,3 +56,25 @@ def test_a_probe_that_breaks_off_leaves_its_thread_to_the_next(world: World) -> 
     assert (proof.outcome, proof.detail) == (Outcome.PROBE_FAILED, "RuntimeError: no settings")
     prober._runtime = real
     assert prober.prove(world.root).outcome is Outcome.VALID
+
+
+@pytest.mark.shows("INDEX-PROBE-THREAD")
+@pytest.mark.parametrize("found", ["real", None, "no JSON", {"kind": "other"}, "raise"])
+def test_an_embedded_backend_is_asked_at_once_and_proves_what_a_thread_does(
+    world: World, found: Any
+) -> None:
+    manage_index(world.index, "create", world.root)
+    embedded: Any = world.backend.inner
+    if found == "raise":
+
+        def broken(root: str) -> object:
+            raise OSError("away")
+
+        embedded.read_marker = broken
+    elif found != "real":
+        embedded.read_marker = lambda root: found
+    at_once = Prober(embedded, world.index.runtime, 2.0)
+    before = set(threading.enumerate())
+    proofs: list[Proof] = at_once.prove_all([world.root, "/nowhere"])
+    assert before.issuperset(threading.enumerate())
+    assert proofs == world.index.prober.prove_all([world.root, "/nowhere"])

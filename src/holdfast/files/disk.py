@@ -112,19 +112,29 @@ class _Walking:
         return found
 
     def _look_again(self, known: Listed, prefix: str, directory: str) -> None:
-        """Look at the files of a directory whose names are as they were."""
-        found, lstat = self._found, os.lstat
+        """Look at the files of a directory whose names are as they were.
+
+        Most of a look that finds nothing new is this loop, so it is written out.
+        """
+        found, lstat, is_regular = self._found, os.lstat, modes.S_ISREG
+        stats, size_bytes_max, make = found.stats, self._policy.size_bytes_max, tuple.__new__
         for name in known.files:
-            path = prefix + name
             try:
-                self._take(path, lstat(f"{directory}/{name}"))
+                seen = lstat(f"{directory}/{name}")
             except FileNotFoundError:
                 continue
             except OSError:
-                found.unreadable.add(path)
+                found.unreadable.add(prefix + name)
+                continue
+            size = seen.st_size
+            if size <= size_bytes_max and is_regular(seen.st_mode):
+                stats[prefix + name] = make(Stat, (size, seen.st_mtime_ns, seen.st_ctime_ns))
+            else:
+                self._take(prefix + name, seen)
         for name in known.folders:
             self._pending.append((prefix + name, f"{directory}/{name}", known.rules))
-        found.skipped.update(known.skipped)
+        for reason, times in known.skipped.items():
+            found.skipped[reason] += times
 
     def _list(
         self, fresh: Listed, judged: Listed, entries: list[os.DirEntry[str]], prefix: str

@@ -57,7 +57,7 @@ class Listed:
             self.stamp == stamp
             and stamp[2] < self.still_ns
             and stamp[3] < self.still_ns
-            and self.above == above
+            and (self.above is above or self.above == above)
         )
 
 

@@ -94,7 +94,9 @@ def judge(raw: object | None, root: str, runtime: Fingerprint) -> Proof:
     marker = _marker(payload)
     if isinstance(marker, str):
         return _stale(Reason.INVALID_PAYLOAD, marker)
-    if canonical_root(marker.codebase_path) != canonical_root(root):
+    named = marker.codebase_path
+    # What is spelled alike is the same root; only another spelling has to be followed on disk.
+    if named != root and canonical_root(named) != canonical_root(root):
         return _stale(Reason.PATH_MISMATCH, f"the marker speaks of {marker.codebase_path}")
     if marker.fingerprint != runtime:
         return Proof(

@@ -193,7 +193,10 @@ class _Ranking:
         files = corpus.file_of[rows]
         own, of_files = np.unique(files, return_inverse=True)
         paths = [corpus.files[file].path for file in own.tolist()]
-        signals["changed"] = np.array([float(path in self._changed) for path in paths])[of_files]
+        signals["changed"] = np.zeros(len(rows))
+        if self._changed:
+            changed = np.array([float(path in self._changed) for path in paths])
+            signals["changed"] = changed[of_files]
         signals["file_words"] = whole.by_words(lexical, corpus, own)[of_files]
         signals["file_meaning"] = np.zeros(len(rows))
         if self._vector is not None:

@@ -141,7 +141,7 @@ class Corpus:
         """What divides a word's frequency in each file, so that long files have no advantage."""
         import numpy as np
 
-        body = self.lengths[self.alive][:, Field.BODY]
+        body = self.lengths[:, Field.BODY][self.alive]
         totals = np.bincount(self.file_of[self.alive], weights=body, minlength=len(self.files))
         average = float(totals.sum()) / max(1, self.filled) or 1.0
         return 1.0 - FILE_SLOPE + FILE_SLOPE * (totals / average)
@@ -298,6 +298,8 @@ class Corpus:
                 runs.append((before, len(at)))
         if len(rows) == 1:
             return rows[0], counts[0], runs
+        if not rows:
+            return np.empty(0, np.int64), np.empty(0, np.uint8), runs
         return _joined(rows, np.int64), _joined(counts, np.uint8), runs
 
     @cached_property

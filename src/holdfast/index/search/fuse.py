@@ -92,14 +92,12 @@ def give_places(
     # Most candidates never come near their turn, so each pays for those of its file that were
     # shown before it when it is looked at.
     shown_of: dict[int, int] = {}
-    paid: dict[int, int] = {}
+    paid = [0] * len(left)
 
-    def settle(number: int) -> float:
-        owed = shown_of.get(of[number], 0)
-        for _ in range(owed - paid.get(number, 0)):
+    def settle(number: int, owed: int) -> None:
+        for _ in range(owed - paid[number]):
             left[number] *= repeat
         paid[number] = owed
-        return left[number]
 
     # Scores only fall. So the top of the heap is the next one, if it still has that score; else it
     # goes back in with the one it has.
@@ -107,17 +105,20 @@ def give_places(
     places: list[tuple[int, float]] = []
     while heap and len(places) < wanted:
         score, tie, best = heap[0]
-        worth = settle(best)
+        file = of[best]
+        owed = shown_of.get(file, 0)
+        if paid[best] != owed:
+            settle(best, owed)
+        worth = left[best]
         if -score != worth:
             heapreplace(heap, (-worth, tie, best))
             continue
         heappop(heap)
         places.append((best, worth))
         shown.add(best)
-        file = of[best]
         for number in twins.get(best, ()):
             if of[number] != file and number not in shown:
-                settle(number)
+                settle(number, shown_of.get(of[number], 0))
                 left[number] *= duplicate
-        shown_of[file] = shown_of.get(file, 0) + 1
+        shown_of[file] = owed + 1
     return places

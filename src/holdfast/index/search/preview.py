@@ -98,7 +98,7 @@ def preview(text: str, first_line: int, asked: Asked, lines_max: int = LINES_DEF
     if "\r" in text:
         lines = [line.removesuffix("\r") for line in lines]
     scores = _scores(text, lines, first_line, asked)
-    matched = tuple(first_line + i for i, score in enumerate(scores) if score > 0)
+    matched = tuple([number for number, score in enumerate(scores, first_line) if score > 0])
     while len(lines) > 1 and not lines[-1].strip() and scores[len(lines) - 1] == 0:
         lines.pop()
     chosen = _chosen(lines, scores, lines_max)
@@ -120,19 +120,21 @@ def preview(text: str, first_line: int, asked: Asked, lines_max: int = LINES_DEF
 
 def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:
     """What each line is worth. A term counts in the line where it is met first, then half."""
-    known = {match.line - first_line for match in asked.known}
-    scores = [2.0 if i in known else 0.0 for i in range(len(lines))]
+    scores = [0.0] * len(lines)
+    for match in asked.known:
+        if first_line <= match.line < first_line + len(lines):
+            scores[match.line - first_line] = 2.0
     if not asked.worth:
         return scores
     met: set[str] = set()
-    wanted = asked.terms
+    wanted, worth = asked.terms, asked.worth
     words_of: Callable[[str], list[str]] = WORD.findall
     if text.isascii():
         lines, words_of = text.encode().translate(_SPACED).decode().split("\n"), str.split
     for i in _may_hold(text, asked.beginnings):
         here = wanted.intersection(chain.from_iterable(map(terms_of, words_of(lines[i]))))
         for term in here:
-            scores[i] += asked.worth[term] * (0.5 if term in met else 1.0)
+            scores[i] += worth[term] * (0.5 if term in met else 1.0)
         met |= here
     return scores
 
@@ -144,21 +146,15 @@ _SPACED = bytes(c if chr(c).isalnum() or chr(c) in "_\n" else ord(" ") for c in 
 a text at spaces is quicker than a pattern is."""
 
 
-def _may_hold(text: str, beginnings: Iterable[str]) -> list[int]:
+def _may_hold(text: str, beginnings: Sequence[str]) -> list[int]:
     """The lines in which a word, or a part of one, begins so; counted from 0, in order."""
-    plain = text.lower().replace("_", "")
-    found: set[int] = set()
-    for begins in beginnings:
-        line = start = 0
-        at = plain.find(begins)
-        while at >= 0:
-            line += plain.count("\n", start, at)
-            found.add(line)
-            start = plain.find("\n", at)
-            if start < 0:
+    found = []
+    for i, line in enumerate(text.lower().replace("_", "").split("\n")):
+        for begins in beginnings:
+            if begins in line:
+                found.append(i)
                 break
-            at = plain.find(begins, start)
-    return sorted(found)
+    return found
 
 
 def _chosen(lines: Sequence[str], scores: Sequence[float], lines_max: int) -> list[int]:

@@ -63,8 +63,9 @@ class Group:
     @property
     def span(self) -> tuple[int, int]:
         """The lines of all members; blank lines after the last belong to nobody."""
-        first = min(member.chunk.start_line for member in self.members)
-        last = max((member.chunk for member in self.members), key=lambda chunk: chunk.end_line)
+        chunks = [member.chunk for member in self.members]
+        first = min([chunk.start_line for chunk in chunks])
+        last = max(chunks, key=lambda chunk: chunk.end_line) if len(chunks) > 1 else chunks[0]
         text = last.text.removesuffix("\n")
         blank = text.count("\n", len(text.rstrip()))
         return first, max(last.start_line, last.end_line - blank)
@@ -154,7 +155,8 @@ class Items:
         """One item; the higher the level the shorter, the last two are only pointers."""
         best = group.best
         chunk = best.chunk
-        first, last = group.span if not self._raw else (chunk.start_line, chunk.end_line)
+        span = group.span
+        first, last = span if not self._raw else (chunk.start_line, chunk.end_line)
         path = os.path.join(best.root, chunk.path)
         item = self._head(group, first, last)
         held = Group([best]) if self._raw else group
@@ -163,7 +165,7 @@ class Items:
         elif level >= POINTER:
             item["next"] = read_call(path, first, last)
         else:
-            self._show(item, group, level, path)
+            self._show(item, group, level, path, span)
         lists = level < BARE  # Without them it still says how many there are.
         lines = [line for member in group.members for line in member.lines]
         if lines:
@@ -210,7 +212,7 @@ class Items:
         item["callGraphHint"] = hint
         return item
 
-    def _show(self, item: Wire, group: Group, level: int, path: str) -> None:
+    def _show(self, item: Wire, group: Group, level: int, path: str, span: tuple[int, int]) -> None:
         chunk = group.best.chunk
         if self._raw and level == 0:
             item["content"] = chunk.text
@@ -220,7 +222,7 @@ class Items:
         item["previewSpans"] = [{"startLine": a, "endLine": b} for a, b in shown.spans]
         item["matchedLines"] = list(shown.matched[:MATCHES_MAX])
         if not shown.whole or len(group.members) > 1:
-            item["next"] = read_call(path, *group.span)
+            item["next"] = read_call(path, *span)
 
     def _preview(self, group: Group, level: int) -> Preview:
         best = group.best

@@ -94,9 +94,10 @@ def stem_matches(question: Question, corpus: Corpus) -> tuple[Rows, Floats]:
     rows, worths = [], []
     for term, share in asked.items():
         at, packed = corpus.entries(EXACT + term)
-        at = at[packed >> 5 == Field.STEM]
-        rows.append(at)
-        worths.append(np.full(len(at), share))
+        if len(at):
+            at = at[packed >> 5 == Field.STEM]
+            rows.append(at)
+            worths.append(np.full(len(at), share))
     if not rows:
         return np.empty(0, np.int64), np.empty(0)
     return np.concatenate(rows), np.concatenate(worths)
