@@ -81,7 +81,8 @@ def _before(
     """Which files changed since a commit, and how often a block stood in them then."""
     base = os.fsdecode((git(root, "rev-parse", "--show-prefix") or b"").rstrip(b"\n"))
     options = ("--name-only", "--no-renames", "--relative", "-z")
-    listed = git(root, "diff", *options, commit, "--", ".")
+    # `diff` would leave out files that were only touched, and write that down for git.
+    listed = git(root, "diff-index", *options, commit, "--", ".")
     others = git(root, "ls-files", "-z", "--others", "--exclude-standard")
     if listed is None or others is None:
         raise UsageError(

@@ -447,6 +447,11 @@ def test_calls_finds_the_file_of_a_name(run: Terminal, tmp_path: Path) -> None:
     assert "  holdfast calls lib/bill.py Bill.total\n" in run.errors
     run("calls", "nothing_like_it", code=1)
     assert "holdfast: no symbol here is called nothing_like_it\n" in run.errors
+    # `sym:*` is no operator but words, and the one symbol that is near to them was taken.
+    (tmp_path / "lib" / "cart.py").write_text("def sym(): ...\n")
+    (tmp_path / "lib" / "bill.py").unlink()
+    run("calls", "*", code=1)
+    assert "holdfast: no symbol here is called *\n" in run.errors
 
 
 def test_calls_of_a_name_that_was_only_guessed_say_why_there_are_none(
@@ -476,7 +481,6 @@ def test_an_outline_says_what_was_not_understood(run: Terminal, tmp_path: Path) 
 def test_one_of_more_places_than_were_seen_is_not_the_only_one(
     run: Terminal, tmp_path: Path
 ) -> None:
-    """The same text in several files is one result of a search."""
     for number in range(14):
         (tmp_path / f"m{number:02}.py").write_text("def spread():\n    return 1\n")
     run("index", "create")

@@ -96,6 +96,26 @@ def test_the_command_that_is_printed_goes_on(
     assert sorted(seen) == ["apples", "bread", "cheese", "dates", "eggs", "flour"]
 
 
+@pytest.mark.shows("ANSWER-CLI")
+def test_a_directory_that_is_not_there_is_named(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out = run(capsys, "price", "--path", "scr")
+    assert code == 0
+    assert f"[{shop}/scr does not exist]" in out
+    assert f"[wider: holdfast search price --path {shop}]" in out
+
+
+@pytest.mark.shows("ANSWER-CLI", "ANSWER-SIMILAR")
+def test_nothing_like_a_text_says_how_to_look_further(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shop / "other.txt").write_text("zzz qqq jjj\n")
+    code, out = run(capsys, "--snippet", "other.txt")
+    assert (code, out.splitlines()[0]) == (0, "Nothing found.")
+    assert "[wider: holdfast search --scope mixed --snippet other.txt]" in out
+
+
 @pytest.mark.shows("ANSWER-CLI", "ANSWER-PAGES-FROZEN")
 def test_a_page_that_is_no_more_says_what_to_type(
     shop: Path, capsys: pytest.CaptureFixture[str]

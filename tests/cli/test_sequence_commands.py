@@ -201,7 +201,10 @@ def test_only_new_duplication_is_listed_since_a_revision(
     git("add", "-A")
     git("commit", "-q", "-m", "one")
     since = ("clones", str(tree), "--min-tokens", "20", "--since", "HEAD", "--json")
+    os.utime(tree / "shop.py", (1_000_000_000, 1_000_000_000))
+    before = (tree / ".git" / "index").read_bytes()
     assert json.loads(run(capsys, *since)[1])["groups"] == []
+    assert (tree / ".git" / "index").read_bytes() == before, "git wrote down that it was touched"
     (tree / "shop.py").write_text("import os\n\n\nSEEN = 1\n" + TOTAL)
     assert json.loads(run(capsys, *since)[1])["groups"] == [], "an old copy that moved is not new"
     (tree / "third.py").write_text(TOTAL)

@@ -532,6 +532,7 @@ def test_a_directory_that_is_not_there_is_named(zoo: World) -> None:
     """Nothing was found below a misspelt directory, and that was all there was to say."""
     missing = search(zoo, "zoo", f"{zoo.root}/src/zooo")
     assert missing["warnings"] == [f"PATH_MISSING:{zoo.root}/src/zooo does not exist"]
+    assert missing["hints"]["nextSteps"][0]["args"] == {"path": zoo.root, "query": "zoo"}
     both = search(zoo, "zoo", [f"{zoo.root}/src/zooo", f"{zoo.root}/src/zoo"])
     assert both["results"]
     assert both["warnings"] == missing["warnings"]
@@ -557,7 +558,9 @@ def test_the_call_that_leaves_noise_out_leaves_it_out(zoo: World, folder: str) -
     assert not any(file.startswith(f"{folder}/") for file in files)
 
 
-@pytest.mark.parametrize("query", ["2147483647", "?.[", "x" * 90, "test_" + "of_a_long_name_" * 6])
+@pytest.mark.parametrize(
+    "query", ["2147483647", "?.[", "→", "x" * 90, "test_" + "of_a_long_name_" * 6]
+)
 def test_what_has_no_word_to_rank_by_is_looked_for_as_it_is_written(zoo: World, query: str) -> None:
     """Such a word is in no list of words, so that it was nowhere, however often it stood there."""
     zoo.write("src/odd.py", f"def odd(a):\n    # {query}\n    return a\n")
@@ -758,6 +761,19 @@ def test_a_long_line_is_cut_around_the_first_word_that_was_asked_for(at: int) ->
 # The rest.
 
 
+def test_an_answer_says_when_the_tree_was_looked_at(zoo: World) -> None:
+    """An answer from the last look said that it had looked now."""
+    zoo.later(60)
+    first = search(zoo, "zoo")["freshnessDecision"]
+    zoo.later(0.05)
+    again = search(zoo, "zoo")["freshnessDecision"]
+    assert again["mode"] == "skipped_recent"
+    assert again["checkedAt"] == first["checkedAt"]
+    zoo.later(60)
+    later = search(zoo, "zoo")["freshnessDecision"]
+    assert later["checkedAt"] > first["checkedAt"]
+
+
 @pytest.mark.shows("ANSWER-DEBUG")
 def test_debug_tells_every_signal(zoo: World) -> None:
     answer = search(zoo, "feed_yak path:src/ exclude:wolf", debug=True)
@@ -786,6 +802,8 @@ def test_no_answer_writes(zoo: World, query: str) -> None:
         ({"cursor": "x"}, "no cursor"),
         ({"path": []}, "no path"),
         ({"scope": "all"}, "no scope"),
+        ({"result_mode": "flat"}, "no result mode"),
+        ({"group_by": "class"}, "not grouped by"),
     ],
 )
 def test_what_has_no_meaning_is_refused(zoo: World, more: Any, says: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.files.policy import LANGUAGES
 from holdfast.index.search.operators import KNOWN_LANGUAGES, Parsed, Query, as_words, parse, render
 from holdfast.index.search.regex import wrong_pattern
 
@@ -140,3 +141,38 @@ def test_what_is_rendered_is_parsed_into_the_same_query(query: Query) -> None:
 def test_nothing_that_is_no_operator_is_lost(tokens: list[str]) -> None:
     asked = " ".join(tokens)
     assert parse(asked, wrong_pattern).query == Query(asked)
+
+
+@pytest.mark.shows("ANSWER-OPERATOR-WRONG")
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("language:go", "lang:go"),
+        ("file:src/a.py", "path:src/a.py"),
+        ("-file:tests/", "-path:tests/"),
+        ("Symbol:Cart", "sym:Cart"),
+        ("LANG:py", "lang:py"),
+        ("regex:a.*b", "re:a.*b"),
+        ("Re:hello", None),
+        ("file: x", None),
+        ("file:///x", None),
+        ("file::x", None),
+        (r"\lang:py", None),
+        ("std:cout", None),
+    ],
+)
+def test_an_operator_by_another_name_is_plain_text_and_says_what_is_meant(
+    asked: str, meant: str | None
+) -> None:
+    found = parse(f"{asked} y", wrong_pattern)
+    assert found.query == Query(f"{asked.removeprefix(chr(92))} y")
+    said = (f"{asked} is taken as plain text; did you mean {meant}?",) if meant else ()
+    assert found.warnings == said
+
+
+@pytest.mark.shows("ANSWER-FILTERS")
+@pytest.mark.parametrize("ending", sorted(LANGUAGES))
+def test_a_language_may_be_named_by_the_ending_of_its_files(ending: str) -> None:
+    """`lang:tf` and `lang:jl` were unknown."""
+    (language,) = parse(f"lang:{ending[1:]} x").query.langs
+    assert language == LANGUAGES[ending]

@@ -20,14 +20,12 @@ def named_symbol(index: CodeIndex, tree: str, name: str) -> Any:
     answer: Any = search_code(index, tree, query, scope="mixed", limit=LISTED + 1)
     if answer["status"] != "ok":
         raise Refused(answer["status"], spoken(answer.get("message", answer["status"]), tree))
-    found = [result for result in answer["results"] if result.get("symbolLabel")]
-    # The same text in several places is one result, and names the others.
-    copies = [copy for result in found for copy in result.get("alike", ())]
+    places = [result for result in answer["results"] if result.get("symbolLabel")]
+    if any(said.startswith("QUERY_OPERATOR:") for said in answer.get("warnings", ())):
+        places = []  # It names no symbol, and what was found is only near to it.
     # The only one is one only if all were seen.
     counts = answer["counts"]
-    folded = sum(result.get("alikeCount", 0) for result in found)
-    all_seen = counts["complete"] and counts["to"] == counts["total"] and folded == len(copies)
-    places = [*found, *(copy for copy in copies if copy.get("symbolLabel"))]
+    all_seen = counts["complete"] and counts["to"] == counts["total"]
     # `sym:total` finds `Cart.total` too: a whole name is meant before a part of one.
     whole = [place for place in places if place["symbolLabel"] == name]
     rest = [place for place in places if place not in whole]

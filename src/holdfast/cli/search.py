@@ -197,7 +197,10 @@ def _wider(answer: Any, args: argparse.Namespace) -> str:
     for step in answer.get("hints", {}).get("nextSteps", []):
         asked = step["args"]
         wider = argparse.Namespace(**vars(args))
-        wider.query = [asked["query"]] if asked["query"] != " ".join(args.query) else args.query
+        query = asked.get("query", "")
+        wider.query = args.query if query == " ".join(args.query) else [query]
+        if asked["path"] not in (answer["path"], answer.get("paths")):
+            wider.path = [asked["path"]]
         wider.scope = asked.get("scope", args.scope)
         return f"wider: {_command(wider)}"
     words = ["holdfast", "locate", *([" ".join(args.query)] if args.query else ["-"])]

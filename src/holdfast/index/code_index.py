@@ -118,8 +118,10 @@ class CodeIndex:
 
         return replace(gate, abandoned=abandoned(self, gate.record) is not None)
 
-    def timestamp(self) -> str:
-        return self.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    def timestamp(self, at: float | None = None) -> str:
+        """A moment as answers have it: now, or seconds as `now().timestamp()` tells them."""
+        moment = self.now() if at is None else datetime.fromtimestamp(at, UTC)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def now_ns(self) -> int:
         return int(self.now().timestamp() * 1_000_000) * 1_000

@@ -27,6 +27,13 @@ NAMES_OF_OPERATORS = ("lang", "path", "-path", "must", "exclude", "re", "sym")
 # `path::join` and `re::compile` are names with an owner.
 _OPERATOR = re.compile(r"(-?)(lang|path|must|exclude|re|sym):(?!:)")
 _ESCAPED = re.compile(r"\\+(?=-?(?:lang|path|must|exclude|re|sym):(?!:))")
+_NEARLY = re.compile(r"(-?)([A-Za-z]+):(?![:/])(?=\S)")
+_MEANT = {
+    "language": "lang", "file": "path", "filename": "path", "dir": "path", "directory": "path",
+    "folder": "path", "symbol": "sym", "regex": "re", "regexp": "re", "pattern": "re",
+    **{name: name for name in ("lang", "path", "must", "exclude", "sym")},
+}  # fmt: skip
+"""What other tools call an operator, or one in capitals. `Re:` begins the title of many a mail."""
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _LIKE_A_PATTERN = re.compile(
     r"\\[wdsbWDSB.(\[]|[\])\w.][*+]|\.[*+?]|\[[^\]]+\]|\(\?|\^\S|\S\$(?:\s|$)"
@@ -131,8 +138,14 @@ def parse(query: str, wrong_pattern: Callable[[str], str | None] | None = None) 
             draft.warnings.append(f"{_shown(word)} is taken as plain text: {problem}")
         else:
             at = token.end()
+            nearly = _NEARLY.match(word)
             if _ESCAPED.match(word):
                 word = word[1:]
+            elif nearly is not None and nearly[2].lower() in _MEANT:
+                meant = f"{nearly[1]}{_MEANT[nearly[2].lower()]}:{word[nearly.end() :]}"
+                draft.warnings.append(
+                    f"{_shown(word)} is taken as plain text; did you mean {_shown(meant)}?"
+                )
         draft.words.append(word)
         passed += len(word) + 1
     # What follows the block is kept as it is written.
@@ -194,6 +207,8 @@ def _checked(
         case "lang":
             language = value.lower()
             language = _ALIASES.get(language, language)
+            if language not in KNOWN_LANGUAGES:
+                language = LANGUAGES.get(f".{language}", language)
             if language in KNOWN_LANGUAGES:
                 return language, None
             near = difflib.get_close_matches(language, [*KNOWN_LANGUAGES, *_ALIASES], 1)

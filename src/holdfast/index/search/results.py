@@ -159,8 +159,7 @@ class Items:
         first, last = span if not self._raw else (chunk.start_line, chunk.end_line)
         path = os.path.join(best.root, chunk.path)
         item = self._head(group, first, last)
-        held = Group([best]) if self._raw else group
-        if self._holds is not None and self._holds(path, *held.span):
+        if self._holds is not None and self._holds(path, *span):
             item["in_context"] = True
         elif level >= POINTER:
             item["next"] = read_call(path, first, last)

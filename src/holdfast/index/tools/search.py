@@ -89,6 +89,10 @@ def search_code(
         raise UsageError("the query is empty", hint="ask for a name, a phrase or a behaviour")
     if scope not in SCOPES:
         raise UsageError(f"there is no scope {scope!r}", hint=f"one of: {', '.join(SCOPES)}")
+    if result_mode not in ("grouped", "raw"):
+        raise UsageError(f"there is no result mode {result_mode!r}", hint="one of: grouped, raw")
+    if group_by not in ("symbol", "file"):
+        raise UsageError(f"results are not grouped by {group_by!r}", hint="one of: symbol, file")
     if limit < 1:
         raise UsageError(f"limit {limit} asks for nothing")
     if budget < BUDGET_MIN:
@@ -420,7 +424,7 @@ def _decision(index: CodeIndex, each: Answered) -> Wire:
     overlay = each.overlay
     decision: Wire = {
         "mode": "skipped_recent" if each.recent else overlay.mode,
-        "checkedAt": index.timestamp(),
+        "checkedAt": index.timestamp(overlay.checked_at),
         "thresholdMs": overlay.threshold_ms,
         "lastSyncAt": each.gate.record.last_updated,
     }

@@ -33,7 +33,8 @@ DEPTH_MIN, DEPTH_FACTOR = 40, 3
 DEPTH_MAX = DEPTH_FACTOR * LIMIT_MAX
 """How many chunks are ranked for all pages: so many, or so many for each result of a page."""
 NOISE_AMONG, NOISE_SHARE = 5, 0.6
-AS_WRITTEN_MIN = 2
+AS_WRITTEN_BYTES_MIN = 2
+"""A lone bracket is nearly everywhere."""
 
 
 class SearchAnswer(TypedDict):
@@ -100,7 +101,7 @@ class Request:
         query = self.parsed.query
         if query.exact or self.sample is not None:
             return False
-        return len(query.text) >= AS_WRITTEN_MIN and _has_no_term(query.text)
+        return _has_no_term(query.text)
 
     @property
     def lane(self) -> Lane:
@@ -127,7 +128,7 @@ class Request:
 
 @lru_cache(maxsize=64)
 def _has_no_term(text: str) -> bool:
-    return not terms(text)
+    return len(text.encode("utf-8", "surrogatepass")) >= AS_WRITTEN_BYTES_MIN and not terms(text)
 
 
 @dataclass(slots=True)
@@ -226,11 +227,15 @@ def _nothing_below(each: Answered, *, empty: bool) -> list[str]:
     said = []
     for top in filter(None, each.below):
         path = f"{each.root}/{top}"
-        if not os.path.lexists(path):
+        if _missing(each, top):
             said.append(f"PATH_MISSING:{path} does not exist")
         elif empty and not any(f == top or f.startswith(top + "/") for f in _files(each)):
             said.append(f"PATH_NOT_INDEXED:no file of {path} is in the index")
     return said
+
+
+def _missing(each: Answered, top: str) -> bool:
+    return bool(top) and not os.path.lexists(f"{each.root}/{top}")
 
 
 def _last_part(pattern: str) -> str:
@@ -260,6 +265,8 @@ def advise(
     steps: list[object] = []
     query, given = request.parsed.query, request.given
     if not groups:
+        gone = [each for each in answered if any(_missing(each, top) for top in each.below)]
+        steps += [search_call(given, path=each.root) for each in gone]
         if query.filtered and query.text:
             steps.append(search_call(given, query=as_words(query.text)))
         if request.scope != "mixed":
