@@ -246,10 +246,14 @@ class ClaudeCodeLog:
         weighed: set[str] = set()
         while at is not None and left >= 0 and at.number >= self._undamaged_from:
             path.append(at)
-            for line in (at, *(self._answers[call] for call in at.calls if call in self._answers)):
-                if line.uuid not in weighed:
-                    weighed.add(line.uuid)
-                    left -= line.size
+            if at.results:
+                weighed.add(at.uuid)
+            left -= at.size
+            for call in at.calls:
+                answer = self._answers.get(call)
+                if answer is not None and answer.uuid not in weighed:
+                    weighed.add(answer.uuid)
+                    left -= answer.size
             above = None if at.parent is None else self._lines.get(at.parent)
             # A parent is written before its child; anything else is no tree of theirs.
             at = above if above is not None and above.number < at.number else None
