@@ -482,8 +482,10 @@ class CodexDriver(Driver):
         known = self.context
         for call, answer, fact in results:
             output: Any = answer.text
-            form = self.rng.randrange(4)
-            if form == 0:
+            form = self.rng.randrange(5)
+            if form == 4:
+                output = f"Wall time: 0.0123 seconds\nOutput:\n{answer.text}"
+            elif form == 0:
                 output = {"content": [{"type": "text", "text": answer.text}], "success": True}
             elif form == 1:
                 output = json.dumps({"content": [{"type": "text", "text": answer.text}]})

@@ -642,6 +642,12 @@ def rollout(tmp_path: Path, *items: Any, end: str = "\n") -> CodexLog:
         [{"type": "text", "text": "text"}],
         json.dumps([{"type": "text", "text": "text"}]),
         json.dumps({"content": [{"type": "text", "text": "text"}]}),
+        "Wall time: 0.0123 seconds\nOutput:\ntext",
+        'Wall time: 1 seconds\nOutput:\n{"status": "ok", "content": "text"}',
+        [
+            {"type": "input_text", "text": "Wall time: 0.0123 seconds\nOutput:"},
+            {"type": "input_text", "text": "text"},
+        ],
     ],
 )
 def test_codex_our_results_count_in_every_form(tmp_path: Path, value: Any) -> None:
@@ -650,7 +656,20 @@ def test_codex_our_results_count_in_every_form(tmp_path: Path, value: Any) -> No
 
 
 @pytest.mark.shows("READ-CODEX-SIDECAR")
-@pytest.mark.parametrize("value", ["te… omitted …xt", "", None, 7, {"content": [{}, {}]}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "te… omitted …xt",
+        "",
+        None,
+        7,
+        {"content": [{}, {}]},
+        "Wall time: 0.0123 seconds\nOutput:",
+        "Wall time: 0.0123 seconds\nOutput:\nte…1 tokens truncated…t",
+        [{"type": "input_text", "text": "text"}, {"type": "input_text", "text": "text"}],
+        [{"type": "input_text", "text": "Wall time: 1 seconds\nOutput:"}, {}],
+    ],
+)
 def test_codex_an_output_that_was_shortened_proves_nothing(tmp_path: Path, value: Any) -> None:
     Sidecar(tmp_path / "side.jsonl").record("c1", answer())
     assert held(rollout(tmp_path, output("c1", value))) == {}
