@@ -89,8 +89,13 @@ def held_file(
     current: Current | None,
     load: Callable[[str], bytes | None],
     expired: Callable[[], bool] = lambda: False,
+    *,
+    there: bool = False,
 ) -> HeldFile | None:
-    """What these trusted scopes come to; None when every line of them is blocked."""
+    """What these trusted scopes come to; None when every line of them is blocked.
+
+    Without a `current` the file is gone, or `there` and not to be compared: then all of it changed.
+    """
     gone = tuple(blocked)
     texts = []
     for digest, runs in _by_version(scopes).items():
@@ -99,7 +104,9 @@ def held_file(
             texts.append(made)
     if not texts:
         return None
-    state: State = "gone" if current is None else "current"
+    state: State = "current"
+    if current is None:
+        state = "changed" if there else "gone"
     if current is not None and any(text.digest != current.digest for text in texts):
         state = "changed" if any(text.stale for text in texts) else state
     return HeldFile(path, state, tuple(texts), None if current is None else current.lines_total)
