@@ -13,6 +13,7 @@ import pytest
 
 from holdfast import repeats
 from holdfast.cli.main import main
+from holdfast.files.git import git
 from holdfast.sequence.locate import locate
 from holdfast.sequence.shelf import Shelf, facts_of
 from holdfast.sequence.suffix.stream import Document
@@ -214,10 +215,9 @@ def test_when_git_cannot_say_what_changed_nothing_is_claimed(
     """A failed `git diff` was taken for no changes: no new duplication."""
     committed(tree)
     (tree / "third.py").write_text(TOTAL)
-    asked = repeats.git
 
     def failing(root: Path, *arguments: str) -> bytes | None:
-        return None if arguments[0] == "diff" else asked(root, *arguments)
+        return None if arguments[0] == "diff" else git(root, *arguments)
 
     monkeypatch.setattr(repeats, "git", failing)
     code, out, err = run(capsys, "clones", str(tree), "--min-tokens", "20", "--since", "HEAD")
