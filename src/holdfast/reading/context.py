@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from holdfast.reading import diff
-from holdfast.reading.answer import Current, has_mark, strict_text
+from holdfast.reading.answer import Current, strict_text
+from holdfast.reading.baseline import decode
 from holdfast.reading.scope import Lines, Scope
 from holdfast.reading.trust import Trust
 
@@ -146,15 +147,12 @@ def _held_text(
         len("\n".join(lines[run.first - 1 : run.last]).encode("utf-8", "surrogatepass")) + 1
         for run in held
     )
-    return HeldText(
-        digest, tuple(held), _stale(held, data, text, current, expired), len(lines), size
-    )
+    return HeldText(digest, tuple(held), _stale(held, data, current, expired), len(lines), size)
 
 
 def _stale(
     held: list[Lines],
     data: bytes,
-    text: str,
     current: Current | None,
     expired: Callable[[], bool],
 ) -> tuple[Lines, ...]:
@@ -162,12 +160,10 @@ def _stale(
         return ()
     if current is None or current.text is None:
         return tuple(held)
-    removed = diff.removed_lines(text, current.text, expired)
+    removed = diff.removed_lines(decode(data), current.shown, expired)
     if removed is None:
         return tuple(held)  # too far apart to tell: none of it counts as still there
-    if has_mark(data) != has_mark(current.data):
-        removed.append((1, 1))
-    gone = united(Lines(first, last) for first, last in removed)
+    gone = [Lines(first, last) for first, last in removed]
     return tuple(
         Lines(max(run.first, other.first), min(run.last, other.last))
         for run in held
