@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from holdfast.reading import diff
+from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Current, strict_text
 from holdfast.reading.baseline import decode
 from holdfast.reading.scope import Lines, Scope
@@ -187,16 +188,7 @@ def without(runs: Iterable[Lines], taken: Iterable[Lines]) -> list[Lines]:
     """The lines of the runs that are in none of those taken."""
     out = list(runs)
     for hole in taken:
-        rest = []
-        for run in out:
-            if hole.last < run.first or run.last < hole.first:
-                rest.append(run)
-                continue
-            if run.first < hole.first:
-                rest.append(Lines(run.first, hole.first - 1))
-            if hole.last < run.last:
-                rest.append(Lines(hole.last + 1, run.last))
-        out = rest
+        out = scopes.without(out, hole)
     return out
 
 
