@@ -48,6 +48,8 @@ class Tree:
     """Files and directories that could not be read, so that nothing is known of them now."""
     too_large: int = 0
     """How many files were left out because of their size."""
+    unnameable: int = 0
+    """How many files and directories were left out because no text can name them."""
 
     def not_searched(self) -> str | None:
         """What a negative answer does not speak of, if anything."""
@@ -58,6 +60,8 @@ class Tree:
             said.append(f"{len(self.unreadable)} could not be read ({shown}{more})")
         if self.too_large:
             said.append(f"{self.too_large} are too large")
+        if self.unnameable:
+            said.append(f"{self.unnameable} with names that are not UTF-8")
         return f"not searched: {'; '.join(said)}" if said else None
 
 
@@ -97,7 +101,10 @@ def open_tree(
         shelf = _unkept(root, reading)
         unreadable = set(found.unreadable)
         bring_up(shelf, root, found.stats, unreadable, taken_ns, progress)
-    return Tree(root, shelf, found.stats, compressed(unreadable), found.skipped["large"])
+    skipped = found.skipped
+    return Tree(
+        root, shelf, found.stats, compressed(unreadable), skipped["large"], skipped["unnameable"]
+    )
 
 
 READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)

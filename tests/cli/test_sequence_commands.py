@@ -243,10 +243,9 @@ def test_when_git_cannot_say_what_changed_nothing_is_claimed(
     """A failed `git diff` was taken for no changes: no new duplication."""
     committed(tree)
     (tree / "third.py").write_text(TOTAL)
-    asked = git
 
     def failing(root: Path, *arguments: str) -> bytes | None:
-        return None if arguments[0] == "diff" else asked(root, *arguments)
+        return None if arguments[0] == "diff" else git(root, *arguments)
 
     monkeypatch.setattr("holdfast.repeats.git", failing)
     code, out, err = run(capsys, "clones", str(tree), "--min-tokens", "20", "--since", "HEAD")
@@ -283,6 +282,26 @@ def test_clones_say_what_was_not_searched_in_every_form(
     (tree / "large.py").write_text("x = 1\n" * 200_000)
     _, out, err = run(capsys, "clones", str(tree), "--min-tokens", "20", form)
     assert "not searched: 1 are too large" in out + err
+
+
+@pytest.mark.shows("SEQ-CLI-LOCATE", "SEQ-HOSTILE-TREE")
+def test_a_name_that_no_text_can_hold_is_said_not_to_be_searched(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What stands in such a file was said to occur nowhere."""
+    Path(os.fsdecode(os.fsencode(tree) + b"/\xff.py")).write_text("hidden = here\n")
+    code, out, err = run(capsys, "locate", "hidden = here", "--path", str(tree))
+    assert (code, out.splitlines()[0]) == (1, "0 of 3 tokens found: `hidden` occurs nowhere")
+    assert err == "not searched: 1 with names that are not UTF-8\n"
+
+
+@pytest.mark.shows("SEQ-CLI-LOCATE", "SEQ-CLI-CLONES", "SEQ-HOSTILE-TREE")
+def test_a_name_of_two_lines_stays_on_one(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tree / "odd\n  shop.py:1-9.py").write_text(TOTAL)
+    _, out, _ = run(capsys, "locate", "def total(prices, rate):", "--path", str(tree))
+    assert "  odd\\n  shop.py:1-9.py:2:1 to 2:24" in out.splitlines()
+    _, out, _ = run(capsys, "clones", str(tree), "--min-tokens", "20")
+    assert "  odd\\n  shop.py:1-9.py:2-7" in out.splitlines()
 
 
 @pytest.mark.shows("SEQ-CLI-SHOW")

@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -346,6 +347,26 @@ def test_an_answer_that_never_left_does_not_count(tmp_path: Path) -> None:
     assert [read(), read()] == ["full", "full"]
     sent[-1]()
     assert read() == "unchanged"
+    desk.close()
+
+
+@pytest.mark.shows("MCP-BIND-OPTION")
+def test_a_note_waits_for_whoever_uses_the_session(tmp_path: Path) -> None:
+    """It was written beside other calls of the same session: two threads took in one entry, which
+    then stood twice in the tree and ended all trust."""
+    desk = Desk(App(tmp_path / "home"))
+    caller = Caller(cwd=str(make_tree(tmp_path / "tree")), session="mine")
+    sent: list[Callable[[], None]] = []
+    one = Call(desk, caller, {}, after_sent=sent.append)
+    carry_out(TOOLS["read"], one, {"path": "shop/tax.py"})
+    noting = threading.Thread(target=sent[0])
+    with desk.sessions.of(caller, {}, "read", {}) as session:
+        assert isinstance(session, Bound)
+        noting.start()
+        noting.join(0.2)
+        assert noting.is_alive()
+    noting.join(WAIT_S)
+    assert carry_out(TOOLS["read"], one, {"path": "shop/tax.py"}).facts["mode"] == "unchanged"
     desk.close()
 
 

@@ -11,6 +11,7 @@ import codecs
 import json
 import random
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -325,6 +326,7 @@ class ClaudeDriver(Driver):
             "parentUuid": parent,
             "sessionId": "claude",
             "isSidechain": False,
+            "timestamp": datetime.fromtimestamp(self.now_ms() / 1000, UTC).isoformat(),
             **fields,
         }
         with self.path.open("a") as file:
@@ -333,6 +335,9 @@ class ClaudeDriver(Driver):
 
     def say(self, role: str) -> None:
         before = self.context
+        if self.rng.random() < 0.02:
+            self.clock += 2 * 3_600_000  # after a long rest old results are cleared
+            before = ()
         message = {"role": role, "id": f"m-{self.new_id()}", "content": [{"type": "text"}]}
         self.arrive(self.write(role, self.at, message=message), before)
 
@@ -404,6 +409,12 @@ class ClaudeDriver(Driver):
 
     def edit(self, target: str) -> None:
         after = tuple(known for known in self.context if known[0] != target)
+        if self.rng.random() < 0.3:
+            told = {"type": "content-replacement", "replacements": [{"toolUseId": target}]}
+            with self.path.open("a") as file:
+                file.write(json.dumps(told) + "\n")
+            self.arrive(str(self.at), after)
+            return
         details = {"compactedToolIds": [target]}
         uuid = self.write(
             "system", self.at, subtype="microcompact_boundary", microcompactMetadata=details
@@ -482,8 +493,10 @@ class CodexDriver(Driver):
         known = self.context
         for call, answer, fact in results:
             output: Any = answer.text
-            form = self.rng.randrange(4)
-            if form == 0:
+            form = self.rng.randrange(5)
+            if form == 4:
+                output = f"Wall time: 0.0123 seconds\nOutput:\n{answer.text}"
+            elif form == 0:
                 output = {"content": [{"type": "text", "text": answer.text}], "success": True}
             elif form == 1:
                 output = json.dumps({"content": [{"type": "text", "text": answer.text}]})

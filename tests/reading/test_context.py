@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.reading.answer import Current
 from holdfast.reading.context import as_data, as_text, held_file, recovery, united, without
+from holdfast.reading.errors import Unreadable
 from holdfast.reading.objects import digest_of
 from holdfast.reading.paths import Request
 from holdfast.reading.scope import WHOLE, Lines, Scope
@@ -48,6 +49,23 @@ def test_a_change_outside_the_lines_held_leaves_them_current(desk: Desk) -> None
     desk.write("a.txt", numbered(20).replace("line 17", "seventeen"))
     (file,) = desk.reader.context(desk.session).held
     assert (file.state, file.stale_lines) == ("current", 0)
+
+
+def test_a_file_that_cannot_be_compared_is_not_gone(desk: Desk) -> None:
+    """A file that had become a picture, or might not be read now, was *no longer on disk*."""
+    path = desk.write("a.txt", numbered(3))
+    desk.read("a.txt")
+    desk.write("a.txt", b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + bytes(20))
+    (file,) = desk.reader.context(desk.session).held
+    assert (file.state, file.stale_lines, file.lines_now) == ("changed", 3, None)
+    desk.write("a.txt", numbered(3))
+
+    def refused(_: str) -> tuple[bytes, str]:
+        raise Unreadable("EACCES", "permission denied", "access", str(path))
+
+    desk.reader._read_file = refused
+    (file,) = desk.reader.context(desk.session).held
+    assert (file.state, file.stale_lines) == ("changed", 3)
 
 
 def test_a_deleted_file_is_gone_and_everything_of_it_stale(desk: Desk) -> None:

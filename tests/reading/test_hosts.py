@@ -504,6 +504,41 @@ def test_claude_micro_compaction_counts_beside_the_path_too(tmp_path: Path) -> N
     assert held(claude(tmp_path, *lines, elsewhere, PENDING)) == {}, "it may be ours all the same"
 
 
+@pytest.mark.shows("READ-CC-MICRO")
+def test_claude_results_that_were_put_into_files_do_not_count(tmp_path: Path) -> None:
+    """The transcript keeps a long result, and a line outside the tree tells what the model is
+    shown in its place. That line was passed over."""
+    lines = [call("a", None, "t1"), native_result("r", "a", "t1", "x\n"), PENDING]
+    told: dict[str, Any] = {"type": "content-replacement", "sessionId": "c"}
+    for replacements, known in (
+        ([{"kind": "tool-result", "toolUseId": "t1", "replacement": "…"}], {}),
+        ([{"kind": "tool-result", "toolUseId": "t7", "replacement": "…"}], {"/w/a.py": ["full"]}),
+        ([], {"/w/a.py": ["full"]}),
+        ([{"kind": "of tomorrow"}], {}),
+        (None, {}),
+    ):
+        log = claude(tmp_path, *lines[:2], told | {"replacements": replacements}, PENDING)
+        assert held(log) == known, replacements
+    log = claude(tmp_path, *lines)
+    assert held(log) == {"/w/a.py": ["full"]}
+    with open(log.path, "a") as file:
+        file.write(json.dumps(told | {"replacements": [{"toolUseId": "t1"}]}) + "\n")
+    assert held(log) == {}, "told after the pending call"
+
+
+@pytest.mark.shows("READ-CC-BOUND")
+def test_claude_trust_ends_at_a_long_rest(tmp_path: Path) -> None:
+    """After an hour without a word old results are cleared, and no line says so."""
+    lines = [call("a", None, "t1"), native_result("r", "a", "t1", "x\n"), PENDING]
+    at = ["2026-05-04T09:00:00.000Z", "2026-05-04T09:00:01.000Z", "2026-05-04T09:20:00.000Z"]
+    timed = [one | {"timestamp": time} for one, time in zip(lines, at, strict=True)]
+    assert held(claude(tmp_path, *timed)) == {"/w/a.py": ["full"]}
+    timed[2]["timestamp"] = "2026-05-04T10:01:00.000Z"
+    assert held(claude(tmp_path, *timed)) == {}
+    timed[2]["timestamp"] = "no time"
+    assert held(claude(tmp_path, *timed)) == {"/w/a.py": ["full"]}
+
+
 @pytest.mark.shows("READ-CC-LEAF")
 def test_claude_nothing_before_a_damaged_line_counts(tmp_path: Path) -> None:
     """A damaged line was forgotten with the next good one. It may have been a compaction."""
@@ -642,6 +677,12 @@ def rollout(tmp_path: Path, *items: Any, end: str = "\n") -> CodexLog:
         [{"type": "text", "text": "text"}],
         json.dumps([{"type": "text", "text": "text"}]),
         json.dumps({"content": [{"type": "text", "text": "text"}]}),
+        "Wall time: 0.0123 seconds\nOutput:\ntext",
+        'Wall time: 1 seconds\nOutput:\n{"status": "ok", "content": "text"}',
+        [
+            {"type": "input_text", "text": "Wall time: 0.0123 seconds\nOutput:"},
+            {"type": "input_text", "text": "text"},
+        ],
     ],
 )
 def test_codex_our_results_count_in_every_form(tmp_path: Path, value: Any) -> None:
@@ -650,7 +691,20 @@ def test_codex_our_results_count_in_every_form(tmp_path: Path, value: Any) -> No
 
 
 @pytest.mark.shows("READ-CODEX-SIDECAR")
-@pytest.mark.parametrize("value", ["te… omitted …xt", "", None, 7, {"content": [{}, {}]}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "te… omitted …xt",
+        "",
+        None,
+        7,
+        {"content": [{}, {}]},
+        "Wall time: 0.0123 seconds\nOutput:",
+        "Wall time: 0.0123 seconds\nOutput:\nte…1 tokens truncated…t",
+        [{"type": "input_text", "text": "text"}, {"type": "input_text", "text": "text"}],
+        [{"type": "input_text", "text": "Wall time: 1 seconds\nOutput:"}, {}],
+    ],
+)
 def test_codex_an_output_that_was_shortened_proves_nothing(tmp_path: Path, value: Any) -> None:
     Sidecar(tmp_path / "side.jsonl").record("c1", answer())
     assert held(rollout(tmp_path, output("c1", value))) == {}

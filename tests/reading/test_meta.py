@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.reading import baseline, diff
 from holdfast.reading import meta as metas
+from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Derived, Refreshed
 from holdfast.reading.hosts import pi_entries
 from holdfast.reading.hosts.pi import encode
 from holdfast.reading.hosts.pi_entries import Rules
+from holdfast.reading.hosts.shown import is_shown
 from holdfast.reading.scope import WHOLE, Lines
 
 GOOD: dict[str, Any] = {
@@ -277,3 +280,27 @@ def test_a_cut_text_must_have_the_lines_it_is_said_to_have() -> None:
             GOOD, {"outputLines": printed}, text, rules=pi_entries.STRICT
         )
         assert (event is not None) is known
+
+
+pieces = ["a", "b\n", "\n", "\r\n", "é\n", "@@\n", "+++\n", "\\ x\n"]
+texts = st.lists(st.sampled_from(pieces)).map("".join)
+
+
+@pytest.mark.shows("READ-PI-VERIFY")
+@given(texts, texts, st.sampled_from([None, 1, 2, 5]), st.sampled_from([None, 1, 2, 7]))
+def test_whatever_we_print_is_known_again(
+    text: str, other: str, offset: int | None, limit: int | None
+) -> None:
+    """What is held against our own answers must never be taken for cut."""
+    total = baseline.count_lines(text)
+    if offset is None or offset <= total:
+        plain = baseline.render(text, "a", offset, limit)
+        assert plain.printed is not None
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        event = Anchored("/a", scopes.of(plain.printed, total), digest)
+        assert is_shown(event, plain.text.encode())
+    patch = diff.compute(text, other, "a")
+    if isinstance(patch, diff.Patch):
+        head = f"[readcache: {patch.changed} lines changed of {total}]"
+        derived = Derived("diff", "/a", WHOLE, "old", "new")
+        assert is_shown(derived, f"{head}\n{patch.text}".encode())

@@ -24,7 +24,8 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ from holdfast.mcp.rendezvous import process
 if TYPE_CHECKING:
     from holdfast.mcp.pi import AtLeaf
     from holdfast.reading.hosts.detect import AnyHost
+    from holdfast.reading.hosts.native import NativeSession
     from holdfast.reading.result import Answer
     from holdfast.store.store import Store
 
@@ -59,6 +61,8 @@ class Bound:
     session: str
     how: str
     call: str | None = None
+    turn: AbstractContextManager[object] = field(default_factory=contextlib.nullcontext)
+    """Held by whoever uses the host: an adapter is for one thread at a time."""
 
     @property
     def notes_when_sent(self) -> bool:
@@ -77,15 +81,15 @@ class Bound:
 
         host = self.host
         if isinstance(host, NativeSession):
-            after_sent(lambda: _append(host, answer))
+            after_sent(lambda: self._append(host, answer))
             return
         sidecar = getattr(host, "sidecar", None)  # pi keeps our metadata in its own log
         if sidecar is not None and self.call is not None:
             sidecar.record(self.call, answer)
 
-
-def _append(host: Any, answer: Answer) -> None:
-    host.append_read(answer)
+    def _append(self, host: NativeSession, answer: Answer) -> None:
+        with self.turn:
+            host.append_read(answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,7 @@ class Sessions:
             yield found
             return
         bound, lock = found
+        bound = replace(bound, turn=lock)
         with lock:
             from holdfast.reading.hosts.claude_code import ClaudeCodeLog
             from holdfast.reading.hosts.pi import PiLog

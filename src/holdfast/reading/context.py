@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from holdfast.reading import diff
-from holdfast.reading.answer import Current, has_mark, strict_text
+from holdfast.reading import scope as scopes
+from holdfast.reading.answer import Current, strict_text
+from holdfast.reading.baseline import decode
 from holdfast.reading.scope import Lines, Scope
 from holdfast.reading.trust import Trust
 
@@ -89,8 +91,13 @@ def held_file(
     current: Current | None,
     load: Callable[[str], bytes | None],
     expired: Callable[[], bool] = lambda: False,
+    *,
+    there: bool = False,
 ) -> HeldFile | None:
-    """What these trusted scopes come to; None when every line of them is blocked."""
+    """What these trusted scopes come to; None when every line of them is blocked.
+
+    Without a `current` the file is gone, or `there` and not to be compared: then all of it changed.
+    """
     gone = tuple(blocked)
     texts = []
     for digest, runs in _by_version(scopes).items():
@@ -99,7 +106,9 @@ def held_file(
             texts.append(made)
     if not texts:
         return None
-    state: State = "gone" if current is None else "current"
+    state: State = "current"
+    if current is None:
+        state = "changed" if there else "gone"
     if current is not None and any(text.digest != current.digest for text in texts):
         state = "changed" if any(text.stale for text in texts) else state
     return HeldFile(path, state, tuple(texts), None if current is None else current.lines_total)
@@ -139,15 +148,12 @@ def _held_text(
         len("\n".join(lines[run.first - 1 : run.last]).encode("utf-8", "surrogatepass")) + 1
         for run in held
     )
-    return HeldText(
-        digest, tuple(held), _stale(held, data, text, current, expired), len(lines), size
-    )
+    return HeldText(digest, tuple(held), _stale(held, data, current, expired), len(lines), size)
 
 
 def _stale(
     held: list[Lines],
     data: bytes,
-    text: str,
     current: Current | None,
     expired: Callable[[], bool],
 ) -> tuple[Lines, ...]:
@@ -155,12 +161,10 @@ def _stale(
         return ()
     if current is None or current.text is None:
         return tuple(held)
-    removed = diff.removed_lines(text, current.text, expired)
+    removed = diff.removed_lines(decode(data), current.shown, expired)
     if removed is None:
         return tuple(held)  # too far apart to tell: none of it counts as still there
-    if has_mark(data) != has_mark(current.data):
-        removed.append((1, 1))
-    gone = united(Lines(first, last) for first, last in removed)
+    gone = [Lines(first, last) for first, last in removed]
     return tuple(
         Lines(max(run.first, other.first), min(run.last, other.last))
         for run in held
@@ -184,16 +188,7 @@ def without(runs: Iterable[Lines], taken: Iterable[Lines]) -> list[Lines]:
     """The lines of the runs that are in none of those taken."""
     out = list(runs)
     for hole in taken:
-        rest = []
-        for run in out:
-            if hole.last < run.first or run.last < hole.first:
-                rest.append(run)
-                continue
-            if run.first < hole.first:
-                rest.append(Lines(run.first, hole.first - 1))
-            if hole.last < run.last:
-                rest.append(Lines(hole.last + 1, run.last))
-        out = rest
+        out = scopes.without(out, hole)
     return out
 
 

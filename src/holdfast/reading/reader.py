@@ -18,7 +18,7 @@ from holdfast.reading import disk, images, javascript, paths, savings
 from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Case, Current, Policy, lines_of
 from holdfast.reading.context import ContextMap, HeldFile, held_file
-from holdfast.reading.errors import Aborted, BadArgument
+from holdfast.reading.errors import Aborted, BadArgument, Unreadable
 from holdfast.reading.events import Refreshed
 from holdfast.reading.objects import AGE_MAX_S, Collected, Objects
 from holdfast.reading.paths import Place, Request, Target
@@ -33,6 +33,8 @@ from holdfast.reading.trust import Holdings, Ledger, Overlay, Trust, choose_base
 DIFF_BUDGET_S = 0.2
 CONTEXT_BUDGET_S = 1.0
 OVERLAYS_MAX = 64
+GONE = ("ENOENT", "ENOTDIR", "EISDIR", "ELOOP")
+"""How the file system says that there is no such file."""
 
 
 class Host(Protocol):
@@ -230,10 +232,12 @@ class Reader:
         blocked: Iterable[Lines],
         deadline: float,
     ) -> HeldFile | None:
+        there = True
         try:
             found = self._load(Target(path, path, None, None))
-        except ReadingError:
-            found = None
+        except ReadingError as error:
+            # What may not be read, or is a picture now, is not gone.
+            found, there = None, isinstance(error, Unreadable) and error.code not in GONE
         current = found if isinstance(found, Current) else None
         return held_file(
             path,
@@ -242,6 +246,7 @@ class Reader:
             current,
             self.objects.load,
             lambda: self._monotonic() > deadline,
+            there=there,
         )
 
     def forget(self) -> None:

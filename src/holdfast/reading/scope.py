@@ -8,6 +8,7 @@ inclusive.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from holdfast.reading import javascript
@@ -68,3 +69,17 @@ def clamp(offset: float | None, limit: float | None, total: int) -> Lines | None
 def of(lines: Lines, total: int) -> Scope:
     """The scope of these lines in a file of `total` lines: all of them are the whole."""
     return WHOLE if lines == (1, total) else lines
+
+
+def without(runs: Iterable[Lines], hole: Lines) -> list[Lines]:
+    """The lines of the runs that are not in the hole."""
+    rest = []
+    for run in runs:
+        if hole.last < run.first or run.last < hole.first:
+            rest.append(run)
+            continue
+        if run.first < hole.first:
+            rest.append(Lines(run.first, hole.first - 1))
+        if hole.last < run.last:
+            rest.append(Lines(hole.last + 1, run.last))
+    return rest

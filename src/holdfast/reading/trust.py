@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from holdfast.reading.events import Anchored, Barrier, Derived, Event, Hidden, Refreshed
-from holdfast.reading.scope import WHOLE, Lines, Scope
+from holdfast.reading.scope import WHOLE, Lines, Scope, without
 
 OVERLAY_SEQ = 1_000_000_000
 """Where the overlay's numbering begins: fresher than anything replayed."""
@@ -245,23 +245,23 @@ def choose_base(holdings: Holdings, path: str, scope: Scope, *, union: bool = Tr
 
 
 def _covering(holdings: Holdings, path: str, wanted: Lines) -> Trust | None:
-    """Runs of one digest whose union covers `wanted`; among several digests the freshest."""
+    """Runs of one digest whose union covers `wanted`, each line as it was last looked at.
+
+    Where the last look at a line showed another text, calling it unchanged would mislead.
+    """
     for blocked in holdings.ledger.blocked(path):
         if blocked.first <= wanted.last and wanted.first <= blocked.last:
             return None
-    runs: dict[str, list[tuple[Lines, int]]] = {}
-    for scope, trust in holdings.scopes(path).items():
-        if isinstance(scope, Lines):
-            runs.setdefault(trust.digest, []).append((scope, trust.seq))
-    best: Trust | None = None
-    for digest, held in runs.items():
-        held.sort()
-        reached, freshest = wanted.first - 1, 0
-        for lines, seq in held:
-            if lines.first > reached + 1:
-                break
-            if lines.last > reached:
-                reached, freshest = lines.last, max(freshest, seq)
-        if reached >= wanted.last and (best is None or freshest > best.seq):
-            best = Trust(digest, freshest)
-    return best
+    runs = [
+        (trust, scope)
+        for scope, trust in holdings.scopes(path).items()
+        if isinstance(scope, Lines) and scope.first <= wanted.last and wanted.first <= scope.last
+    ]
+    runs.sort(key=lambda run: -run[0].seq)
+    missing = [wanted]
+    for trust, run in runs:
+        rest = without(missing, run)
+        if rest != missing and trust.digest != runs[0][0].digest:
+            return None
+        missing = rest
+    return None if missing or not runs else runs[0][0]

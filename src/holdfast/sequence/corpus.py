@@ -33,6 +33,14 @@ class Occurrence:
         return self.segment.documents[self.segment.document_at(self.position)].path
 
     @property
+    def name(self) -> str:
+        """Its path on one line, for people: what cannot be printed is escaped."""
+        path = self.path
+        if path.isprintable():
+            return path
+        return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in path)
+
+    @property
     def first(self) -> Place:
         """Where its first token begins."""
         return self.segment.place(self.position)

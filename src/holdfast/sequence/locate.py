@@ -141,7 +141,7 @@ def as_text(
     for place in report.copies:
         first, last = place.first, place.last
         lines.append(
-            f"  {typed(place.path)}:{first.line}:{first.column} to {last.line}:{last.column}"
+            f"  {typed(place.name)}:{first.line}:{first.column} to {last.line}:{last.column}"
         )
     if answer.count > len(report.copies):
         lines.append(f"  … and {answer.count - len(report.copies)} more{more}")
@@ -149,7 +149,7 @@ def as_text(
         line, column = report.snippet_place(answer.position)
         lines.append(f"then the snippet has {_quoted(answer.expected)} (line {line}:{column})")
         for follower, places in _grouped(report.copies):
-            where = ", ".join(f"{typed(p.path)}:{_line_after(p)}" for p in places[:3])
+            where = ", ".join(f"{typed(p.name)}:{_line_after(p)}" for p in places[:3])
             more = f" and {len(places) - 3} more" if len(places) > 3 else ""
             lines.append(f"  the tree has {_quoted(follower)} at {where}{more}")
     if answer.root is not None and answer.position > 1 and answer.root_width > answer.position:
@@ -157,7 +157,7 @@ def as_text(
         what = "document" if answer.count == 1 else "repeated block"
         lines.append(
             f"inside a {what} of {answer.root_width} tokens, "
-            f"{typed(root.path)}:{root.first.line}-{root.last.line} ({answer.kind.value})"
+            f"{typed(root.name)}:{root.first.line}-{root.last.line} ({answer.kind.value})"
         )
     if report.found > answer.position:
         # Only when there is more of it than its beginning.

@@ -87,7 +87,7 @@ def as_text(
         note = ", repeating itself" if group.periodic else ""
         lines.append(f"{group.length} tokens ({height} lines) {len(group.occurrences)} times{note}")
         listed = group.occurrences[:places]
-        lines += [f"  {typed(o.path)}:{o.first.line}-{o.last.line}" for o in listed]
+        lines += [f"  {typed(o.name)}:{o.first.line}-{o.last.line}" for o in listed]
         if len(listed) < len(group.occurrences):
             lines.append(
                 f"  … and {len(group.occurrences) - len(listed)} more places{words.places}"

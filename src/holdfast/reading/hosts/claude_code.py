@@ -8,7 +8,8 @@ any result there (a request is never sent with some results missing).
     compact_boundary        has no parent: the walk ends there by itself. Its logical parent, and
                             messages said to be preserved, are never used. A summary is one too
     microcompact_boundary   blanks results listed by call id, wherever its own line stands
-    a damaged line          may have been either: nothing before it counts
+    content-replacement     tells of results that were put into files, by call id, outside the tree
+    a damaged line          may have been any of these: nothing before it counts
     Read results            anchor the whole file when the numbered text shown is all of it
     our own results         count when the sidecar knows the call and the text is the one we gave
     side chains             are other readers: left out, or alone when asked for
@@ -27,6 +28,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from holdfast.reading.errors import NotOurs
@@ -36,6 +38,10 @@ from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
 from holdfast.reading.scope import WHOLE
 from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
 from holdfast.reading.trust import Ledger
+
+IDLE_S_MAX = 1800.0
+"""Results from before a longer rest are cleared without a line, since the model must be sent all
+anew then: after an hour, by what is known. Half of that is certain."""
 
 BYTES_BACK_MAX = 400_000
 """How much transcript may lie between an anchor and now: some 100,000 tokens."""
@@ -64,6 +70,8 @@ class _Line:
     """
     bridged: str | None = None
     """Of a compaction, the line before it. Never a way for trust."""
+    at_s: float | None = None
+    """When it was written, if it says so."""
 
 
 class ClaudeCodeLog:
@@ -115,7 +123,8 @@ class ClaudeCodeLog:
         if isinstance(leaf, Doubt):
             return leaf
         version = None if self.sidecar is None else self.sidecar.version
-        state = (leaf.uuid, len(self._order), self._undamaged_from, version)
+        seen = (len(self._order), len(self._blanking), self._undamaged_from)
+        state = (leaf.uuid, seen, version)
         if state != self._built:
             self.tree = self._tree(leaf)
             self._built = state
@@ -161,6 +170,9 @@ class ClaudeCodeLog:
             self._undamaged_from = len(self._order)
             return
         self._torn = False
+        if raw.get("type") == "content-replacement":
+            self._take_replacements(raw.get("replacements"))
+            return
         uuid = raw.get("uuid")
         # Later compactions append old lines again with their own ids: the first one counts.
         if not isinstance(uuid, str) or not uuid or uuid in self._lines:
@@ -176,9 +188,21 @@ class ClaudeCodeLog:
             raw.get("isSidechain") is True,
             str(raw.get("type")),
         )
+        line.at_s = _seconds(raw.get("timestamp"))
         self._look_into(line, raw)
         self._lines[uuid] = line
         self._order.append(line)
+
+    def _take_replacements(self, replacements: object) -> None:
+        """Results that the model is shown a part of, or a file name for."""
+        found = replacements if isinstance(replacements, list) else [None]
+        ids = [one.get("toolUseId") if isinstance(one, Mapping) else None for one in found]
+        if not all(isinstance(call, str) for call in ids):
+            self._undamaged_from = len(self._order)
+            return
+        line = _Line(f"replaced-{len(self._blanking)}", None, len(self._order), 0, False, "system")
+        line.events = ((f"{line.uuid}/results", Hidden(tuple(map(str, ids))), None),)
+        self._blanking.append(line)
 
     def _look_into(self, line: _Line, raw: Mapping[str, Any]) -> None:
         message = raw.get("message")
@@ -246,13 +270,18 @@ class ClaudeCodeLog:
         weighed: set[str] = set()
         while at is not None and left >= 0 and at.number >= self._undamaged_from:
             path.append(at)
-            for line in (at, *(self._answers[call] for call in at.calls if call in self._answers)):
-                if line.uuid not in weighed:
-                    weighed.add(line.uuid)
-                    left -= line.size
+            if at.results:
+                weighed.add(at.uuid)
+            left -= at.size
+            for call in at.calls:
+                answer = self._answers.get(call)
+                if answer is not None and answer.uuid not in weighed:
+                    weighed.add(answer.uuid)
+                    left -= answer.size
             above = None if at.parent is None else self._lines.get(at.parent)
             # A parent is written before its child; anything else is no tree of theirs.
-            at = above if above is not None and above.number < at.number else None
+            goes_on = above is not None and above.number < at.number and not _rested(above, at)
+            at = above if goes_on else None
         return path
 
     def before_compaction(self) -> Ledger | None:
@@ -312,6 +341,20 @@ class ClaudeCodeLog:
         for name in (line.uuid, *line.calls):
             for count, event in enumerate(self.sidecar.refreshed.get(name, ())):
                 _chain(tree, f"{name}/refresh-{count}", "refresh", event, None)
+
+
+def _rested(before: _Line, after: _Line) -> bool:
+    """Whether the conversation rested between two lines for so long that results were cleared."""
+    if before.at_s is None or after.at_s is None:
+        return False
+    return after.at_s - before.at_s > IDLE_S_MAX
+
+
+def _seconds(text: object) -> float | None:
+    try:
+        return datetime.fromisoformat(text).timestamp() if isinstance(text, str) else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _chain(tree: Tree, entry: str, kind: str, event: Event | None, served: Served | None) -> None:

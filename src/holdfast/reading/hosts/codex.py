@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from holdfast.reading.errors import NotOurs
 from holdfast.reading.events import Barrier, Event, Refreshed
@@ -26,6 +28,9 @@ from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidenc
 
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "mcp_tool_call_output")
 _REWRITTEN = ("thread_rolled_back", "thread-rolled-back", "thread_rollback", "context_compacted")
+
+_HEAD = re.compile(r"Wall time: [0-9.]+ seconds\nOutput:(?:\n|\Z)")
+"""What Codex writes above the answer of a tool, in the same text or in a block of its own."""
 
 OUTPUT_BYTES = 10_000
 """The room an output has when nothing says how much: the least of any model."""
@@ -112,7 +117,7 @@ class CodexLog:
                 self._calls.add(call)
                 name, output = call, payload.get("output")
                 if _size(output) <= self._room:
-                    texts = frozenset(map(text_digest, texts_of(output)))
+                    texts = frozenset(map(text_digest, _texts(output)))
         self._items.append((name, kind, barrier, texts))
 
     def _build(self) -> None:
@@ -136,6 +141,17 @@ class CodexLog:
     def _chain(self, name: str, kind: str, event: Event | None, served: Served | None) -> None:
         parent = self.tree.ids[-1] if len(self.tree) else None
         self.tree.add(name, parent, kind, event, served)
+
+
+def _texts(output: Any) -> Iterator[str]:
+    """Every text that an output may carry, with what Codex writes above it and without."""
+    yield from texts_of(output)
+    if isinstance(output, str) and (head := _HEAD.match(output)):
+        yield from texts_of(output[head.end() :])
+    elif isinstance(output, list) and len(output) > 1:
+        first = output[0].get("text") if isinstance(output[0], Mapping) else None
+        if isinstance(first, str) and _HEAD.fullmatch(first):
+            yield from texts_of(output[1:])
 
 
 def _room_of(policy: object) -> int:
