@@ -345,6 +345,26 @@ def test_a_home_answers_by_its_own_rules_from_what_another_home_made(
     other.close()
 
 
+@pytest.mark.shows("INDEX-KILL")
+def test_a_writer_that_died_leaves_no_registries_behind(
+    ready: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each left one under a name of its own."""
+
+    def dies(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    before = sorted(path.name for path in ready.registry_path.parent.iterdir())
+    for number in (1, 2):
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fsync", dies)
+            patched.setattr(os, "getpid", lambda number=number: number)
+            with pytest.raises(KeyboardInterrupt):
+                ready.put_record(IndexFailed(f"odd {number}"))
+    ready.put_record(IndexFailed("even"))
+    assert sorted(path.name for path in ready.registry_path.parent.iterdir()) == before
+
+
 @pytest.mark.shows("INDEX-MANAGE-ANSWERS")
 @pytest.mark.parametrize("action", ["create", "reindex", "sync", "clear"])
 def test_a_registry_that_cannot_be_written_is_an_answer(
