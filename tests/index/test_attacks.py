@@ -280,6 +280,91 @@ def test_a_root_that_cannot_be_read_is_not_indexed_as_an_empty_one(
     assert (status["status"], "cannot be read" in status["humanText"]) == ("error", True)
 
 
+@pytest.mark.shows("INDEX-KEEPS-UNREADABLE")
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_reindex_keeps_what_it_cannot_read_now(
+    ready: World, monkeypatch: pytest.MonkeyPatch, alike: bool
+) -> None:
+    """It dropped the files of a part that could not be read at that moment; a sync kept them."""
+    ready.write("other.py", "def elsewhere():\n    pass\n")
+    ready.write("gone.py", "def gone():\n    pass\n")
+    ready.later(60)
+    manage_index(ready.index, "sync", ready.root)
+    (ready.tree / "gone.py").unlink()
+    ready.write("other.py", "def renewed():\n    pass\n")
+    ready.later(60)
+    with monkeypatch.context() as denied:
+        deny(denied, f"{ready.root}/src")
+        memory._trees.clear()
+        if not alike:
+            ready.index.schema_version = "another"
+        manage_index(ready.index, "reindex", ready.root)
+        with ready.index.backend.reader(ready.root) as reader:
+            files = set(reader.snapshot().entries)
+            totals = reader.totals()
+    assert {name for name in files if name.startswith("src/")} == (
+        {"src/cart.py", "src/checkout.py", "src/prices.py"} if alike else set()
+    )
+    assert ("gone.py" in files, "other.py" in files, totals.files) == (False, True, len(files))
+    status: Any = manage_index(ready.index, "status", ready.root)
+    assert f"{len(files)} files" in status["humanText"]
+    assert "1 parts could not be read" in status["humanText"]
+    if not alike:
+        return
+    memory._trees.clear()
+    found: Any = search_code(ready.index, ready.root, "must:total_price")
+    assert found["results"][0]["file"] == "src/cart.py"
+    assert found["freshnessDecision"]["mode"] == "skipped_source_unchanged"
+    assert not search_code(ready.index, ready.root, "must:gone")["results"]
+    manage_index(ready.index, "reindex", ready.root)
+    with ready.index.backend.reader(ready.root) as reader:
+        assert set(reader.snapshot().entries) == files
+
+
+@pytest.mark.shows("INDEX-TWO-HOMES")
+def test_a_home_answers_by_its_own_rules_from_what_another_home_made(
+    ready: World, tmp_path: Path
+) -> None:
+    """Rules are no part of a generation's settings: every look and every sync applies its own."""
+    other = World(tmp_path / "other", ready.backend.inner)
+    other.tree, other.root = ready.tree, ready.root
+    other.put_record(IndexFailed("not yet"))
+    manage_index(other.index, "create", other.root, force=True, ignore_patterns=["prices.py"])
+    with ready.index.backend.reader(ready.root) as reader:
+        assert "src/prices.py" not in reader.snapshot().entries
+    ready.later(60)
+    found: Any = search_code(ready.index, ready.root, "must:price_of")
+    assert "src/prices.py" in {result["file"] for result in found["results"]}
+    assert found["freshnessDecision"]["mode"] == "overlay"
+    assert manage_index(ready.index, "sync", ready.root)["status"] == "ok"
+    with ready.index.backend.reader(ready.root) as reader:
+        assert "src/prices.py" in reader.snapshot().entries
+    other.later(60)
+    found = search_code(other.index, other.root, "must:price_of")
+    assert "src/prices.py" not in {result["file"] for result in found["results"]}
+    other.close()
+
+
+@pytest.mark.shows("INDEX-KILL")
+def test_a_writer_that_died_leaves_no_registries_behind(
+    ready: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each left one under a name of its own."""
+
+    def dies(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    before = sorted(path.name for path in ready.registry_path.parent.iterdir())
+    for number in (1, 2):
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fsync", dies)
+            patched.setattr(os, "getpid", lambda number=number: number)
+            with pytest.raises(KeyboardInterrupt):
+                ready.put_record(IndexFailed(f"odd {number}"))
+    ready.put_record(IndexFailed("even"))
+    assert sorted(path.name for path in ready.registry_path.parent.iterdir()) == before
+
+
 @pytest.mark.shows("INDEX-MANAGE-ANSWERS")
 @pytest.mark.parametrize("action", ["create", "reindex", "sync", "clear"])
 def test_a_registry_that_cannot_be_written_is_an_answer(

@@ -6,11 +6,13 @@ cannot be read keeps what was known of it; an embedding that fails fails the run
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from holdfast.errors import CodeIndexError
 from holdfast.files import disk
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import (
@@ -19,13 +21,15 @@ from holdfast.files.snapshot import (
     Snapshot,
     compare,
     compressed,
+    covered,
     moved,
 )
 from holdfast.index import marker as markers
 from holdfast.index.content import ContentStore, pack, prepared_key, unpack, vector_key
 from holdfast.index.embedding.provider import EmbeddingProvider, embed_all
-from holdfast.index.errors import RootMissing
+from holdfast.index.errors import DamagedBackend, RootMissing
 from holdfast.index.fingerprint import Fingerprint
+from holdfast.index.fingerprint import from_wire as fingerprint_from_wire
 from holdfast.index.generation import Backend, Identity, PreparedFile, Totals, Writer
 from holdfast.index.prepare import Extract, Job, embedded_text, replace_vectors
 from holdfast.index.progress import Meter, Report
@@ -93,8 +97,27 @@ def build(
 ) -> Built:
     """Make and publish the next generation. `whole` starts over; otherwise only changes count.
 
-    `known` is the manifest of a generation seen before; it spares reading it if it still serves.
+    What lies in parts of the tree that cannot be read now is kept either way. `known` is the
+    manifest of a generation seen before; it spares reading it if it still serves.
     """
+    try:
+        return _build(root, run_id, policy, tools, whole, report, known, keeps=True)
+    except DamagedBackend:
+        if not whole:
+            raise
+        return _build(root, run_id, policy, tools, whole, report, known, keeps=False)
+
+
+def _build(
+    root: str,
+    run_id: str,
+    policy: Policy,
+    tools: Tools,
+    whole: bool,
+    report: Report,
+    known: tuple[Identity, Snapshot] | None,
+    keeps: bool,
+) -> Built:
     meter = Meter(report, time.monotonic)
     meter.scanning()
     taken_ns = tools.now_ns()
@@ -121,8 +144,12 @@ def build(
             totals, Changes(), markers.COMPLETED, found.skipped, published=False,
             unreadable=unreadable, identity=identity, snapshot=before,
         )  # fmt: skip
+    kept: dict[str, Entry] = {}
+    alike = whole and keeps and bool(unreadable) and _made_alike(root, tools)
     with tools.backend.writer(root) as writer:
-        if whole:
+        if alike:
+            kept = _empty(writer, unreadable)
+        elif whole:
             writer.start_over()
         elif writer.follows != identity:
             before = writer.snapshot()  # Somebody published since we looked.
@@ -157,7 +184,7 @@ def build(
             taken_ns,
         )
     meter.finished(totals.files)
-    entries = {**before.entries, **run.entries}
+    entries = {**before.entries, **kept, **run.entries}
     for path in changes.removed:
         entries.pop(path, None)
     return Built(
@@ -169,6 +196,25 @@ def build(
         identity=identity,
         snapshot=Snapshot(entries, taken_ns, unreadable),
     )
+
+
+def _made_alike(root: str, tools: Tools) -> bool:
+    """Whether the generation that is there was made with the settings in force."""
+    try:
+        wire = json.loads(str(tools.backend.read_marker(root)))
+    except (CodeIndexError, ValueError):
+        return False
+    made = wire.get("fingerprint") if isinstance(wire, dict) else None
+    return fingerprint_from_wire(made) == tools.fingerprint
+
+
+def _empty(writer: Writer, unreadable: frozenset[str]) -> dict[str, Entry]:
+    """Take out all but what cannot be read now, and return that: it is not known to be gone."""
+    entries = writer.snapshot().entries
+    kept = {path: entry for path, entry in entries.items() if covered(path, unreadable)}
+    for path in entries.keys() - kept.keys():
+        writer.remove(path)
+    return kept
 
 
 def _part(snapshot: Snapshot, keys: Iterable[str]) -> Snapshot:

@@ -128,10 +128,12 @@ def _runs(
                 runs[-1] = (before[0], last, owner)
                 continue
             blank = first
-            while not source[starts[blank - 1] : starts[blank]].strip():
+            while blank <= last and not source[starts[blank - 1] : starts[blank]].strip():
                 blank += 1
             if blank > first:
                 runs[-1] = (before[0], blank - 1, before[2])
+                if blank > last:
+                    continue
                 first = blank
         runs.append((first, last, owner))
     if len(runs) > 1 and not source[: starts[runs[0][1]]].strip():

@@ -127,7 +127,8 @@ class Registry:
             {"formatVersion": REGISTRY_FORMAT, "codebases": dict(sorted(codebases.items()))},
             indent=1,
         )
-        aside = self._path.with_name(f"{self._path.name}.{os.getpid()}.new")
+        # One name for all, who come one at a time: what a killed writer leaves is written over.
+        aside = self._path.with_name(f"{self._path.name}.new")
         with open(os.open(aside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
             file.write(text.encode("utf-8", "surrogateescape"))
             file.flush()

@@ -42,6 +42,8 @@ DEPTH_MAX = 200
 SIGNATURE_MAX = 600
 DOC_MAX = 2_000
 CALLEES_MAX = 50_000
+LEAD_BYTES_MAX = 2_000
+"""How much of what stands before a symbol on its line is looked at."""
 
 
 @dataclass(frozen=True)
@@ -426,7 +428,8 @@ class Walk(Gathered):
     def lead(self, first_line: int, start: int) -> tuple[int, str]:
         """The first line of what belongs to a symbol above it, and the comment found there."""
         starts, source, language = self.line_starts, self.source, self.language
-        before = source[starts[first_line - 1] : start].strip()
+        begin = starts[first_line - 1]
+        before = source[begin : min(start, begin + LEAD_BYTES_MAX)].strip()
         if before and not _WORDS.match(before[:80]):
             return first_line, ""  # something else starts the line, and owns the comment
         line, lead = first_line - 1, first_line

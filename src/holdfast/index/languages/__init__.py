@@ -56,8 +56,9 @@ _INTERPRETERS = {"python": "python", "node": "javascript", "ruby": "ruby", "php"
                  "swift": "swift", "scala": "scala", "kotlin": "kotlin"}  # fmt: skip
 _SHEBANG = re.compile(rb"#![^\n]*?(?:/|env\s+(?:-S\s+)?)([a-z]+)[\d.]*(?:\s|$)")
 _CPP_HEADER = re.compile(
-    rb"^\s*(?:namespace\s+\w|template\s*<|class\s+\w+[^;]*$|using\s+\w|public:|private:|protected:)"
-    rb"|\bstd::|^\s*#include\s*<(?:string|vector|memory|map|iostream|cstd\w+)>",
+    rb"^[ \t]*(?:namespace\s+\w|template\s*<|class\s+\w+[^;]*$|using\s+\w|public:|private:"
+    rb"|protected:)"
+    rb"|\bstd::|^[ \t]*#include\s*<(?:string|vector|memory|map|iostream|cstd\w+)>",
     re.MULTILINE,
 )
 

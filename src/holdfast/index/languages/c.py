@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _DECLARED = re.compile(
-    r"[\s*&(]*(?:\w+::(?=[*&]))?[*&\s]*((?:[\w~]+(?:<[^()]*>)?::)*(?:operator\s*(?:\(\)|[^\s(\w]+|\s[\w\s*&:]+)|~?\w+))"
+    # Its scopes are atomic: each `<…>` may hold the next, and there are as many ways to read a row
+    # of them as there are sums.
+    r"[\s*&(]*+(?:\w+::(?=[*&]))?[*&\s]*+((?>(?:[\w~]+(?:<[^()]*>)?::)*)(?:operator\s*(?:\(\)|[^\s(\w]+|\s[\w\s*&:]+)|~?\w+))"
     r"(?:<[^()]*>)?\s*\(", re.DOTALL)  # fmt: skip
 _VARIABLE = re.compile(r"[\s*&]*(\w+)\s*(?:\[|=|\(|\{|$)")
 _OWNED = re.compile(r"(?:std::)?make_(?:unique|shared)<([\w:]+)>")

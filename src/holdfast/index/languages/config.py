@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _TOKEN = re.compile(
-    rb'"(?:[^"\\\n]|\\.)*+"|[{}\[\],:]|//[^\n]*|/\*.*?\*/|[^\s{}\[\],:"/]+|"', re.DOTALL
+    # What is not closed reaches as far as it can: it is not looked through again from every quote.
+    rb'"(?:[^"\\\n]|\\.)*+"?|[{}\[\],:]|//[^\n]*|/\*.*?(?:\*/|\Z)|[^\s{}\[\],:"/]+',
+    re.DOTALL,
 )
 
 

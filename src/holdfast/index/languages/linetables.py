@@ -1,7 +1,8 @@
 """What definitions look like, line by line, in languages without a grammar here.
 
-One pattern for each: conservative, and anchored to the start of a line. A pattern never crosses a
-line without a bound, so that no file makes it slow.
+One pattern for each: conservative, and anchored to the start of a line. So that no file makes one
+slow, white space, which may cross lines, is bounded where a pattern is compiled, and so is how
+often a part of it is repeated.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from holdfast.index.facts import Kind
+
+SPACE_MAX = 40
+TIMES_MAX = 64
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,10 @@ class Lines:
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
         """Compiled by the first file that needs it: few trees hold all of these languages."""
-        whole = rf"^(?P<indent>[ \t]*)(?:{self.text})"
+        text = self.text.replace(r"\s+", rf"\s{{1,{SPACE_MAX}}}")
+        text = text.replace(r"\s*", rf"\s{{0,{SPACE_MAX}}}")
+        text = re.sub(r"(?<!\\)\)\*", f"){{0,{TIMES_MAX}}}", text)
+        whole = rf"^(?P<indent>[ \t]*)(?:{text})"
         return re.compile(whole.encode(), re.MULTILINE | re.VERBOSE | self.flags)
 
 
@@ -67,7 +74,7 @@ TABLE: dict[str, Lines] = {
         r"""(?P<word>module|data(?:\s+(?:family|instance))?|newtype|type(?:\s+(?:family|instance))?
         |class|instance|pattern)\s+(?:\([^)\n]*\)[ \t]*=>\s*|[\w ']{1,80}=>\s*)?
         (?P<name>[A-Z][\w.']*(?:(?<=[\w'])\s+\(?[A-Z][\w']*)?)
-        |(?P<held>[a-z_][\w']*|\([^\w\s()]+\))(?:\s*,\s*[\w']+)*\s*::""",
+        |(?P<held>[a-z_][\w']*|\([^\w\s()]+\))(?:\s*,\s*[\w']+)*+\s*::""",
         _of("namespace", "module") | _of("struct", "data newtype") | _of("interface", "class")
         | _of("object", "instance") | _of("type", "type pattern") | {"": "function"},
     ),
@@ -86,7 +93,7 @@ TABLE: dict[str, Lines] = {
         | _of("method", "member static abstract override") | {"": "function"},
     ),
     "dart": Lines(
-        r"""(?:(?:abstract|base|final|sealed|interface|static|external|const|factory|late)\s+)*
+        r"""(?:(?:abstract|base|final|sealed|interface|static|external|const|factory|late)\s+)*+
         (?:(?P<word>class|mixin(?:\s+class)?|extension(?:\s+type)?|enum|typedef)\s+(?P<name>\w+)
         |(?!(?:if|for|while|switch|return|catch|else|assert|await|throw|new|do|case|super|this)\b)
          (?:[\w<>?,\[\].]+[ \t]+){0,6}(?:get\s+|set\s+)?(?P<held>[\w.]+)\s*
@@ -158,7 +165,7 @@ TABLE: dict[str, Lines] = {
         | {"": "method"},
     ),
     "groovy": Lines(
-        r"""(?:(?:public|private|protected|static|final|abstract)\s+)*
+        r"""(?:(?:public|private|protected|static|final|abstract)\s+)*+
         (?:(?P<word>class|interface|trait|enum|def|void|task)\s+(?P<name>\w+)(?=[\s({<])(?!\s*=)
         |(?P<held>tasks\.(?:register|named)\(['"][\w-]+))""",
         _of("class", "class") | _of("interface", "interface") | _of("trait", "trait")

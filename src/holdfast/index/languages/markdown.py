@@ -8,7 +8,7 @@ from holdfast.index.facts import MODULE, Problem
 from holdfast.index.languages.documents import add
 from holdfast.index.walk import Gathered
 
-_HEADING = re.compile(rb" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z")
+_HEADING = re.compile(rb" {0,3}(#{1,6})(?![^ \t\r\n])")
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(rb" {0,3}(=+|-{2,})[ \t]*\r?\n?\Z")
 
@@ -60,7 +60,7 @@ def _headings(source: bytes, starts: list[int]) -> list[tuple[int, int, str]]:
             continue
         heading = _HEADING.match(text)
         if heading:
-            title = (heading.group(2) or b"").decode("utf-8", "replace").strip()
+            title = _title(text[heading.end() :]).decode("utf-8", "replace").strip()
             found.append((line, len(heading.group(1)), title or "#"))
             paragraph = 0
         elif paragraph and (under := _UNDERLINE.match(text)):
@@ -74,6 +74,13 @@ def _headings(source: bytes, starts: list[int]) -> list[tuple[int, int, str]]:
         elif not paragraph:
             paragraph = line
     return found
+
+
+def _title(rest: bytes) -> bytes:
+    """What a line says after the marks of a heading, without those that may close it."""
+    rest = rest.strip(b" \t\r\n")
+    open_ = rest.rstrip(b"#")
+    return open_ if not open_ or open_[-1:] in b" \t" else rest
 
 
 def _ends(headings: list[tuple[int, int, str]], lines: int) -> list[int]:

@@ -58,7 +58,7 @@ def _without_margin(lines: list[str]) -> str:
 
 
 _MARGINS = re.compile(r"\n( *)(?=[^ \n])")
-_TRAILING = re.compile(r" +\n")
+_TRAILING = re.compile(r"(?<! ) +\n")
 _QUOTED = b"\"'rRbBuUfF"
 """What the first byte of a body is when it may open with a string."""
 

@@ -13,7 +13,7 @@ from holdfast.index.walk import CONTAINERS, Language, Rule, Walk
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _PATH = bytes(range(48, 58)) + bytes(range(65, 91)) + bytes(range(97, 123)) + b"_.:()"
 
 

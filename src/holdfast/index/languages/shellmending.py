@@ -12,10 +12,11 @@ import re
 from collections.abc import Callable, Iterator
 
 _OPENS = re.compile(
-    rb"([ \t]*)(?:function[ \t]+[\w:.+-]+(?:[ \t]*\([ \t]*\))?|[\w:.+-]+[ \t]*\([ \t]*\))"
-    rb"[ \t]*([{(])?[ \t]*(?:#.*)?\r?\n?\Z"
+    # Possessive throughout: no part of it can be read in two ways.
+    rb"([ \t]*+)(?:function[ \t]++[\w:.+-]++(?:[ \t]*+\([ \t]*+\))?+|[\w:.+-]++[ \t]*+\([ \t]*+\))"
+    rb"[ \t]*+([{(])?+[ \t]*+(?:#.*+)?\r?\n?\Z"
 )
-_BRACE = re.compile(rb"[ \t]*([{(])[ \t]*(?:#.*)?\r?\n?\Z")
+_BRACE = re.compile(rb"[ \t]*+([{(])[ \t]*+(?:#.*+)?\r?\n?\Z")
 _AFTER = (b" ", b"\t", b";", b"&", b"|", b"<", b">", b"#")
 """What may stand after the brace that closes a function."""
 PIECES_MAX = 2_000
