@@ -70,7 +70,7 @@ function body(root, query) {
 function fresh(value) {
   const stats = value?.freshnessDecision?.stats;
   if (!value || value.status !== "ok") return null;
-  return stats ? badge("busy", `${stats.added + stats.modified + stats.removed} changed files read now`) : badge("ok", "Current");
+  return stats ? badge("busy", `${counted(stats.added + stats.modified + stats.removed, "changed file")} read now`) : badge("ok", "Current");
 }
 
 function answers(value, root, query) {
