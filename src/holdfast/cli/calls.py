@@ -11,7 +11,7 @@ from holdfast.app import App
 from holdfast.cli.envelopes import as_typed, exit_code, no_file, spoken
 from holdfast.cli.named import named_symbol
 from holdfast.cli.output import print_json
-from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph
+from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph, leading_out
 
 SAID = {
     "CALL_GRAPH_EDGES_TRUNCATED": "more calls than {0[limit]}: --limit N shows more",
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
         if not answer["edges"]:
             print("No calls found.")
         if answer["totalNoteCount"]:
-            print(f"[{answer['totalNoteCount']} calls lead out of the tree or are not known]")
+            print(f"[{leading_out(answer['totalNoteCount'])}]")
         for warning in answer.get("warnings", []):
             print(f"[{SAID.get(warning, warning).format(answer)}]")
     return exit_code(answer)
