@@ -519,3 +519,24 @@ def test_a_tour_that_cannot_be_kept_names_the_folder_and_leaves_the_settings(
     assert os.environ["HOLDFAST_HOME"] == before
     assert "HOLDFAST_HOME" not in run.errors
     assert str(tmp_path / "file" / "x") in run.errors
+
+
+@pytest.mark.shows("CLI-ERRORS")
+def test_options_may_stand_anywhere(run: Terminal, tmp_path: Path) -> None:
+    """`holdfast index create --force PATH`, which hints say to type, was a usage error: an option
+    before an argument that may be left out took its place away."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.py").write_text("def a(): pass\n")
+    run("index", "create", "--force", "tree")
+    assert run.json("index", "status", "--json", "tree")["path"].endswith("tree")
+    run("memory", "set", "note:a", '{"x": 1}')
+    assert run("memory", "get", "note:a", "--space", "local", "/value/x") == "1\n"
+    assert '"x": 1' in run("memory", "at", "1", "--space", "local", "note:a")
+    run("memory", "branch", "create", "--from", "", "draft")
+    run("read", "tree/a.py", "--session", "s")
+    run("readcache", "refresh", "tree/a.py", "--session", "s", "1-2")
+    run("index", "status", "--json", "tree", "more", code=2)
+    run("memory", "get", "note:a", "--space", "local", "/value", "more", code=2)
+    assert "unrecognized arguments: more" in run.errors
+    run("memory", "get", "--nonsense", "note:a", code=2)
+    assert "unrecognized arguments: --nonsense" in run.errors
