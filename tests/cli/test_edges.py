@@ -540,3 +540,13 @@ def test_options_may_stand_anywhere(run: Terminal, tmp_path: Path) -> None:
     assert "unrecognized arguments: more" in run.errors
     run("memory", "get", "--nonsense", "note:a", code=2)
     assert "unrecognized arguments: --nonsense" in run.errors
+
+
+def test_calls_name_files_as_one_would_type_them_here(
+    run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tree" / "lib").mkdir(parents=True)
+    (tmp_path / "tree" / "lib" / "a.py").write_text("def f():\n    return g()\ndef g(): ...\n")
+    run("index", "create", "tree")
+    monkeypatch.chdir(tmp_path / "tree" / "lib")
+    assert "f -> g  a.py:2" in run("calls", "f")

@@ -80,14 +80,16 @@ def run(args: argparse.Namespace) -> int:
         said = answer["message"].replace("ask file_outline for its symbols", outline)
         print(spoken(said))
         for node in answer["nodes"]:
-            print(f"  {node['symbolId']}  {node['file']}:{node['span']['startLine']}")
+            at = f"{as_typed(node['file'], tree)}:{node['span']['startLine']}"
+            print(f"  {node['symbolId']}  {at}")
     else:
         names = {node["symbolId"]: node["symbolLabel"] for node in answer["nodes"]}
         for edge in answer["edges"]:
             site = edge["site"]
             print(
                 f"{names[edge['srcSymbolId']]} -> {names[edge['dstSymbolId']]}  "
-                f"{site['file']}:{site['startLine']}  {edge['confidence']:.2f} {edge['reason']}"
+                f"{as_typed(site['file'], tree)}:{site['startLine']}  "
+                f"{edge['confidence']:.2f} {edge['reason']}"
             )
         if not answer["edges"]:
             print("No calls found.")
