@@ -416,3 +416,18 @@ def test_an_agent_that_has_gone_is_uninstalled_by_its_receipt(home: Path) -> Non
     assert "holdfast" in (home / ".claude.json").read_text()
     assert main(["uninstall"]) == 0
     assert tree(home) == {}
+
+
+@pytest.mark.shows("AGENT-BACKUP")
+def test_a_file_in_a_deep_folder_is_kept_aside_too(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The copy was named after the whole path, which may be longer than a name can be."""
+    deep = tmp_path / ("ü" * 100) / ("b" * 200)
+    (deep / ".cursor").mkdir(parents=True)
+    (deep / ".cursor" / "mcp.json").write_text("{}")
+    monkeypatch.chdir(deep)
+    assert run("install", "--client", "cursor", "--scope", "project") == 0
+    (kept,) = (home / ".holdfast" / "agents" / "backups").iterdir()
+    assert kept.name.endswith("%.cursor%mcp.json")
+    assert kept.read_text() == "{}"

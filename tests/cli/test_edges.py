@@ -488,3 +488,78 @@ def test_one_of_more_places_than_were_seen_is_not_the_only_one(
     assert "holdfast: several may be called spread\nhint: name its file\n" in run.errors
     assert "  holdfast calls m00.py spread\n  holdfast calls m01.py spread\n" in run.errors
     assert run.errors.endswith("  …\n")
+
+
+@pytest.mark.shows("CLI-READS-MAKE-NOTHING")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["set", "a", "no json"],
+        ["patch", "a", "[1"],
+        ["set", "a", "@nowhere"],
+        ["branch", "create"],
+        ["acl", "set"],
+    ],
+    ids=" ".join,
+)
+def test_a_command_that_is_wrong_in_itself_makes_no_space(
+    run: Terminal, tmp_path: Path, words: list[str]
+) -> None:
+    """`memory set a text --space new` said that text is no JSON, and left an empty space."""
+    run("memory", *words, "--space", "new", code=2)
+    assert not list(tmp_path.rglob("new*"))
+
+
+def test_an_entry_that_is_not_there_names_the_command_that_lists_them(
+    run: Terminal, tmp_path: Path
+) -> None:
+    """It said that there is no session, and to leave away the option that must be given."""
+    (tmp_path / "a.py").write_text("a = 1\n")
+    run("read", "a.py", "--session", "s")
+    run("session", "show", "--session", "s", "--entry", "zzz", code=1)
+    assert "session s has no entry zzz" in run.errors
+    assert "hint: holdfast session show --session s lists them" in run.errors
+    run("session", "show", "--session", "s")
+
+
+def test_a_tour_that_cannot_be_kept_names_the_folder_and_leaves_the_settings(
+    run: Terminal, tmp_path: Path
+) -> None:
+    """It said to set HOLDFAST_HOME, which has nothing to do with it, and left it set wrongly."""
+    (tmp_path / "file").write_text("")
+    before = os.environ["HOLDFAST_HOME"]
+    run("try", "--keep", "file/x", code=1)
+    assert os.environ["HOLDFAST_HOME"] == before
+    assert "HOLDFAST_HOME" not in run.errors
+    assert str(tmp_path / "file" / "x") in run.errors
+
+
+@pytest.mark.shows("CLI-ERRORS")
+def test_options_may_stand_anywhere(run: Terminal, tmp_path: Path) -> None:
+    """`holdfast index create --force PATH`, which hints say to type, was a usage error: an option
+    before an argument that may be left out took its place away."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.py").write_text("def a(): pass\n")
+    run("index", "create", "--force", "tree")
+    assert run.json("index", "status", "--json", "tree")["path"].endswith("tree")
+    run("memory", "set", "note:a", '{"x": 1}')
+    assert run("memory", "get", "note:a", "--space", "local", "/value/x") == "1\n"
+    assert '"x": 1' in run("memory", "at", "1", "--space", "local", "note:a")
+    run("memory", "branch", "create", "--from", "", "draft")
+    run("read", "tree/a.py", "--session", "s")
+    run("readcache", "refresh", "tree/a.py", "--session", "s", "1-2")
+    run("index", "status", "--json", "tree", "more", code=2)
+    run("memory", "get", "note:a", "--space", "local", "/value", "more", code=2)
+    assert "unrecognized arguments: more" in run.errors
+    run("memory", "get", "--nonsense", "note:a", code=2)
+    assert "unrecognized arguments: --nonsense" in run.errors
+
+
+def test_calls_name_files_as_one_would_type_them_here(
+    run: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tree" / "lib").mkdir(parents=True)
+    (tmp_path / "tree" / "lib" / "a.py").write_text("def f():\n    return g()\ndef g(): ...\n")
+    run("index", "create", "tree")
+    monkeypatch.chdir(tmp_path / "tree" / "lib")
+    assert "f -> g  a.py:2" in run("calls", "f")

@@ -231,3 +231,14 @@ def test_help_explains_the_operators(capsys: pytest.CaptureFixture[str]) -> None
     out = capsys.readouterr().out
     for name in ("lang:", "path:", "-path:", "must:", "exclude:", "re:", "sym:"):
         assert name in out
+
+
+@pytest.mark.shows("ANSWER-CLI")
+def test_a_file_is_named_as_one_would_type_it_here(
+    shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a folder of the tree a result named a file that is not there."""
+    monkeypatch.chdir(shop / "src")
+    _, out = run(capsys, "Cart total")
+    name = out.partition(":")[0]
+    assert (shop / "src" / name).is_file(), out

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.cli.output import fitted
 from holdfast.cli.streams import harmless
 
 COMMANDS = [
@@ -145,3 +146,19 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 1 << 16)
     except OSError:  # the other end is closed
         return b""
+
+
+@pytest.mark.parametrize(
+    ("row", "room", "line"),
+    [
+        (("a", "ready", ""), 40, "a  ready"),
+        (("/home/ada/work/client/shop", "ready", "5 files"), 30, "/home/ad…/shop  ready  5 files"),
+        (("note:a", "7", "x" * 40), 20, "note:a  7  xxxxxxxx…"),
+        (("x" * 60, "y" * 60, "z"), 20, "xxxxxxx…xxxx  yyyyy…"),
+    ],
+)
+def test_a_row_of_a_table_keeps_the_end_of_what_it_cuts(
+    row: tuple[str, ...], room: int, line: str
+) -> None:
+    """A long path took all of a narrow terminal, and the state beside it was never seen."""
+    assert fitted([row], room) == [line]

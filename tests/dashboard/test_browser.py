@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -579,3 +580,46 @@ def test_the_client_resumes_and_a_commit_lands_once(
     assert found["n"] == 6, "each commit landed once"
     assert found["once"] == 6
     assert found["dialled"] >= 6
+
+
+@pytest.mark.shows("DASH-STATES", "DASH-CLEAN")
+def test_an_address_that_is_none_is_a_page_that_says_so(visit: Visit) -> None:
+    """A half escape in an address threw on every draw, and the page stayed as it was."""
+    page = visit.go("savings")
+    page.goto(f"{visit.base}/#/memory%E0%A4%A")
+    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    page.goto(f"{visit.base}/#/memory/local?at=noon")
+    expect(page.locator(".badge", has_text="Now")).to_be_visible()
+    expect(page.locator("[data-document='note:plan']")).to_be_visible()
+
+
+@pytest.mark.shows("DASH-STATES", "DASH-HISTORY")
+def test_documents_of_one_moment_are_not_shown_as_those_of_another(
+    browser: Browser, served: Dashboarded
+) -> None:
+    """When the server did not answer for a moment of the past, the list of the moment before
+    stood under its name."""
+    visit = Visit(browser, served)
+    page = visit.go("memory/local")
+    expect(page.locator("[data-document='note:plan']")).to_be_visible()
+    body = json.dumps({"error": "the disk is away"})
+    page.route(
+        "**/api/memory/documents**at=1*",
+        lambda route: route.fulfill(status=500, content_type="application/json", body=body),
+    )
+    page.goto(f"{visit.base}/#/memory/local?at=1")
+    expect(page.get_by_role("alert")).to_contain_text("The disk is away.")
+    expect(page.locator("[data-document]")).to_have_count(0)
+    visit.close()
+    assert [said for said in visit.complaints if "status of 500" not in said] == []
+
+
+@pytest.mark.shows("DASH-CODEBASES")
+def test_a_command_can_be_pasted_whatever_a_tree_is_called(visit: Visit) -> None:
+    """A tree called `$(rm -rf x)` was a command inside the command."""
+    shown = visit.page.evaluate(
+        "async (names) => (await import('/assets/parts.js')).quoted && names.map("
+        "(await import('/assets/parts.js')).quoted)",
+        names := ["/a/plain-name_1.2", "/a b", "/it's", "/$(touch x)", "/\n", ""],
+    )
+    assert shown == [shlex.quote(name) for name in names]

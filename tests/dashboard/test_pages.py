@@ -385,3 +385,15 @@ def test_looking_at_memory_makes_no_space(tmp_path: Path) -> None:
         assert [one["id"] for one in asked["memory/documents"]({})["documents"]] == ["note:a"]
     finally:
         service.stop()
+
+
+@pytest.mark.shows("DASH-QUESTIONS")
+@pytest.mark.parametrize(
+    ("value", "title"),
+    [(None, "null"), (True, "true"), ([1, "a"], '[1, "a"]'), ("text", "text"), ({"n": 1}, "n")],
+)
+def test_a_document_without_a_title_is_called_by_its_value(value: Any, title: str) -> None:
+    """A value of null was called None, a list was written as Python writes it."""
+    from holdfast.dashboard.questions import _title
+
+    assert _title({"value": value}) == title

@@ -176,3 +176,50 @@ def test_a_branch_that_is_not_there_is_not_reviewed(agent: Agent) -> None:
     call = Call(agent.desk, agent.caller, {"branch": "none"})
     with pytest.raises(UsageError, match="unknown branch: none"):
         prompts.review(call)
+
+
+def test_one_call_is_one_call(agent: Agent) -> None:
+    (Path(agent.caller.cwd or "") / "out.py").write_text("def out():\n    return elsewhere()\n")
+    answer = agent("call_graph", symbolRef={"file": "out.py", "symbolLabel": "out"})
+    assert "[1 call leads out of the tree or is not known]" in answer.text
+
+
+@pytest.mark.shows("MCP-CONTINUE")
+@pytest.mark.parametrize("where", ["", "lib", "..", None])
+def test_what_an_answer_names_can_be_asked_for_as_it_stands(
+    agent: Agent, where: str | None
+) -> None:
+    """Files are named from the root of their tree: an agent that stood anywhere else was told that
+    there is no such file, or that its tree is not indexed, when it used what it was given."""
+    tree = Path(agent.caller.cwd or "")
+    here = Agent(agent.home, tree)
+    here.caller.cwd = None if where is None else str((tree / where).resolve())
+    try:
+        found = here("search_code", query="sym:A.f", path=str(tree))
+        assert (f"[files are from {tree}]" in found.text) is (where != "")
+        first = found.facts["results"][0]
+        graph = here("call_graph", symbolRef=first["callGraphHint"]["symbolRef"])
+        assert graph.facts["status"] == "ok", graph.text
+        outline = here("file_outline", file=str(tree / first["file"]))
+        symbol = outline.facts["outline"]["symbols"][-1]
+        graph = here("call_graph", symbolRef=symbol["callGraphHint"]["symbolRef"])
+        assert graph.facts["status"] == "ok", graph.text
+        assert (f"[files are from {tree}]" in graph.text) is (where != "")
+    finally:
+        here.desk.close()
+
+
+@pytest.mark.shows("MCP-REFUSALS-HELP")
+def test_a_file_named_from_its_tree_is_found_from_a_folder_of_it(agent: Agent) -> None:
+    tree = Path(agent.caller.cwd or "")
+    here = Agent(agent.home, tree / "lib")
+    try:
+        name = "lib/deep/nested.py"
+        assert here("file_outline", file=name).facts["status"] == "ok"
+        reference = {"file": name, "symbolLabel": "A"}
+        assert here("call_graph", symbolRef=reference).facts["status"] == "ok"
+        refused = here("read", path=name)
+        assert refused.facts["continue"]["args"] == {"path": str(tree / name)}
+        assert here.next(refused).facts["status"] == "ok"
+    finally:
+        here.desk.close()

@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.app import App
 from holdfast.errors import UsageError
+from holdfast.ids import SpaceId
 from holdfast.sync.serve import ServeOptions, SyncService
 from holdfast.sync.websocket import Doors, Receive, Scope, Send
 from holdfast.web import Part, Site, answer
@@ -235,4 +236,68 @@ def test_bytes_come_back_under_their_hash_and_under_no_other(tmp_path: Path) -> 
         assert "sandbox" in found.headers["content-security-policy"]
     assert ask(whole, "DELETE", path, BEARER).status == 405
     assert ask(whole, "GET", f"/blobs/{name}?space=..%2F..", BEARER).status == 400
+    service.server.close()
+
+
+@pytest.mark.shows("MCP-WEB-COOKIE")
+@pytest.mark.parametrize(
+    "others", ['a={"x": 1}', "bad name=1", "half", "=;;", 'q="unended', "x=é", "holdfast=other"]
+)
+def test_cookies_of_other_programs_lock_nobody_out(others: str) -> None:
+    """All ports of a host share their cookies; one of another program that was no cookie by the
+    book (JSON, say) made the dashboard ask for its token for ever."""
+    app = small_site()
+    ours = ask(app, "GET", f"/?token={TOKEN}").headers["set-cookie"].partition(";")[0]
+    for cookies in (f"{others}; {ours}", f"{ours}; {others}"):
+        assert ask(app, "GET", "/", {"cookie": cookies}).status == 200
+    assert ask(app, "GET", "/", {"cookie": others}).status == 401
+
+
+@pytest.mark.shows("MCP-WEB-COOKIE")
+def test_two_servers_of_one_machine_each_keep_their_visitors() -> None:
+    """They had one cookie: whoever opened the second was a stranger to the first."""
+    one, other = small_site(), Site([Part("/", hello)], Doors(), TOKEN[::-1])
+    jar = {}
+    for app, token in ((one, TOKEN), (other, TOKEN[::-1])):
+        cookie = ask(app, "GET", f"/?token={token}").headers["set-cookie"]
+        name, _, value = cookie.partition(";")[0].partition("=")
+        jar[name] = value
+    cookies = {"cookie": "; ".join(f"{name}={value}" for name, value in jar.items())}
+    assert [ask(app, "GET", "/", cookies).status for app in (one, other)] == [200, 200]
+
+
+@pytest.mark.shows("MCP-WEB-COOKIE")
+@pytest.mark.parametrize(
+    ("path", "leads"),
+    [
+        ("/\\evil.example", "/%5Cevil.example"),
+        ("/a\r\nx-evil: 1", "/a%0D%0Ax-evil%3A%201"),
+        ("/ü b", "/%C3%BC%20b"),
+    ],
+)
+def test_an_address_leads_to_a_page_of_ours_whatever_is_in_it(path: str, leads: str) -> None:
+    """A line break in it ended in a traceback, and a backslash is a slash to a browser."""
+    invited = ask(small_site(), "GET", f"{path}?token={TOKEN}")
+    assert invited.headers["location"] == leads
+
+
+@pytest.mark.shows("MCP-WEB-HEADERS")
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_the_socket_asked_as_a_page_says_what_it_is(tmp_path: Path, method: str) -> None:
+    """`curl http://127.0.0.1:7433/sync` got a 500 and left a traceback in the log."""
+    whole, service = served(tmp_path)
+    found = ask(whole, method, "/sync")
+    assert found.status == 426
+    assert found.headers["upgrade"] == "websocket"
+    assert "ws://" in found.json["hint"]
+    service.server.close()
+
+
+@pytest.mark.shows("MCP-WEB-BLOBS")
+def test_a_kind_that_is_no_kind_is_not_sent_as_a_header(tmp_path: Path) -> None:
+    whole, service = served(tmp_path)
+    store = service.server.space(SpaceId("local")).store
+    kept = store.put_blob(b"x", "text/html\r\nx-evil: 1")
+    found = ask(whole, "GET", f"/blobs/{kept}", BEARER)
+    assert (found.status, found.headers["content-type"]) == (200, "application/octet-stream")
     service.server.close()

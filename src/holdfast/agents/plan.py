@@ -26,6 +26,10 @@ RECEIPT_VERSION = 2
    in it. Receipts of version 1 are read."""
 
 
+NAME_BYTES_MAX = 200
+"""How much of a path is in the name of its copy."""
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
     """One file before and after; None is a file that is not there."""
@@ -88,7 +92,9 @@ def apply(edits: Iterable[Edit], backups: Path, now: float, ours: Iterable[str] 
 
 def _back_up(edit: Edit, backups: Path, now: float) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    name = str(edit.path).strip("/").replace("/", "%")
+    # The end of a path tells more than its beginning, and a name may have some 200 bytes only.
+    whole = os.fsencode(edit.path).strip(b"/").replace(b"/", b"%")
+    name = whole[-NAME_BYTES_MAX:].decode("utf-8", "ignore")
     target = backups / f"{stamp}-{secrets.token_hex(2)}-{name}"
     backups.mkdir(mode=0o700, parents=True, exist_ok=True)
     assert edit.before is not None

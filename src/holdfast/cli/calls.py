@@ -11,7 +11,7 @@ from holdfast.app import App
 from holdfast.cli.envelopes import as_typed, exit_code, no_file, spoken
 from holdfast.cli.named import named_symbol
 from holdfast.cli.output import print_json
-from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph
+from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph, leading_out
 
 SAID = {
     "CALL_GRAPH_EDGES_TRUNCATED": "more calls than {0[limit]}: --limit N shows more",
@@ -80,19 +80,21 @@ def run(args: argparse.Namespace) -> int:
         said = answer["message"].replace("ask file_outline for its symbols", outline)
         print(spoken(said))
         for node in answer["nodes"]:
-            print(f"  {node['symbolId']}  {node['file']}:{node['span']['startLine']}")
+            at = f"{as_typed(node['file'], tree)}:{node['span']['startLine']}"
+            print(f"  {node['symbolId']}  {at}")
     else:
         names = {node["symbolId"]: node["symbolLabel"] for node in answer["nodes"]}
         for edge in answer["edges"]:
             site = edge["site"]
             print(
                 f"{names[edge['srcSymbolId']]} -> {names[edge['dstSymbolId']]}  "
-                f"{site['file']}:{site['startLine']}  {edge['confidence']:.2f} {edge['reason']}"
+                f"{as_typed(site['file'], tree)}:{site['startLine']}  "
+                f"{edge['confidence']:.2f} {edge['reason']}"
             )
         if not answer["edges"]:
             print("No calls found.")
         if answer["totalNoteCount"]:
-            print(f"[{answer['totalNoteCount']} calls lead out of the tree or are not known]")
+            print(f"[{leading_out(answer['totalNoteCount'])}]")
         for warning in answer.get("warnings", []):
             print(f"[{SAID.get(warning, warning).format(answer)}]")
     return exit_code(answer)

@@ -6,13 +6,13 @@ and the exit code are decided once.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
 from dataclasses import dataclass
 from typing import NoReturn
 
+from holdfast.cli.parsing import Parser
 from holdfast.errors import HOME_HINT, HoldfastError, UsageError
 
 OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3
@@ -79,7 +79,7 @@ def _in_home(name: object) -> bool:
     return f"{name}/".startswith(f"{home}/") or f"{home}/".startswith(f"{name}/")
 
 
-class JsonParser(argparse.ArgumentParser):
+class JsonParser(Parser):
     """A parser for programs: what it cannot understand is an error like any other."""
 
     def error(self, message: str) -> NoReturn:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from holdfast import __version__
+from holdfast.cli.parsing import Parser
 from holdfast.cli.streams import delivered, prepared, undelivered
 from holdfast.errors import HoldfastError, UsageError
 
@@ -153,7 +154,7 @@ def _run(name: str, argv: Sequence[str], as_json: bool) -> int:
     if name not in COMMANDS:
         raise UsageError(f"there is no command {name!r}", _nearest(name))
     module = import_module(COMMANDS[name][0])
-    parser_of = argparse.ArgumentParser
+    parser_of = Parser
     if as_json:
         from holdfast.cli.failures import JsonParser as parser_of
     parser = parser_of(prog=f"holdfast {name}", description=COMMANDS[name][1])

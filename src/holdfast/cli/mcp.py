@@ -6,6 +6,8 @@ import argparse
 import os
 import sys
 
+from holdfast.errors import UsageError
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -30,7 +32,9 @@ def run(args: argparse.Namespace) -> int:
         return (stop if args.stop else status)(os.environ, as_json=args.json)
     from holdfast.mcp.shim import main
 
-    if sys.stdin is not None and sys.stdin.isatty():
+    if sys.stdin is None:
+        raise UsageError("nobody speaks to us: standard input is closed", "holdfast install --help")
+    if sys.stdin.isatty():
         print("this speaks MCP with an agent; `holdfast install` sets agents up", file=sys.stderr)
     session = args.session
     if session is not None and (os.sep in session or session.endswith(".jsonl")):

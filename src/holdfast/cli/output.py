@@ -14,6 +14,9 @@ from typing import Any, TextIO
 
 from holdfast.cli.streams import leave_unread
 
+LAST_MIN, COLUMN_MIN = 10, 12
+"""How much of a table's last column is shown at least, and of one that gives way for it."""
+
 BOLD, DIM, RED, GREEN, YELLOW, PLAIN = "1", "2", "31", "32", "33", "0"
 
 
@@ -44,17 +47,37 @@ def plain(text: str) -> str:
 
 
 def print_table(heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Rows under a heading; the last column takes what is left of the terminal's width."""
+    """Rows under a heading, as wide as the terminal allows."""
     cells = [[plain(str(cell)) for cell in row] for row in rows]
-    widths = [
-        max(len(row[place]) for row in [list(heading), *cells]) for place in range(len(heading))
-    ]
     room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
-    for place, row in enumerate([list(heading), *cells]):
-        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        line = line.rstrip()
-        line = line if len(line) <= room else line[: room - 1] + "…"
+    for place, line in enumerate(fitted([list(heading), *cells], room)):
         print(styled(line, DIM) if place == 0 else line)
+
+
+def fitted(rows: Sequence[Sequence[str]], room: int) -> list[str]:
+    """Rows as lines of a table. The last column takes what is left of the room; where that is next
+    to nothing, the widest of the others gives way, in its middle: the end of a path tells most."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    others = widths[:-1]
+    if others:
+        left = room - sum(others) - 2 * len(others)
+        widest = others.index(max(others))
+        wanted = max(0, min(widths[-1], LAST_MIN) - left)
+        widths[widest] = max(min(widths[widest], COLUMN_MIN), widths[widest] - wanted)
+    lines = []
+    for row in rows:
+        cells = [_cut(cell, width) for cell, width in zip(row, widths, strict=True)]
+        line = "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
+        line = line.rstrip()
+        lines.append(line if len(line) <= room else line[: room - 1] + "…")
+    return lines
+
+
+def _cut(cell: str, width: int) -> str:
+    if len(cell) <= width:
+        return cell
+    end = (width - 1) * 2 // 5
+    return f"{cell[: width - 1 - end]}…{cell[len(cell) - end :]}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -210,10 +210,11 @@ def _wider(answer: Any, args: argparse.Namespace) -> str:
 
 def _print_result(result: Any, answer: Any, several: bool) -> None:
     span = result["span"]
-    at = f"{result['file']}:{span['startLine']}-{span['endLine']}"
     where = result["codebasePath"] if several else answer["path"]
-    if several:
-        at = os.path.join(os.path.basename(result["codebasePath"]), at)
+    # As one would type it here; among several trees the tree matters more.
+    tree = os.path.basename(where)
+    file = os.path.join(tree, result["file"]) if several else as_typed(result["file"], where)
+    at = f"{file}:{span['startLine']}-{span['endLine']}"
     label = f"  {styled(plain(result['symbolLabel']), GREEN)}" if result["symbolLabel"] else ""
     kind = result.get("symbolKind", "module")
     kind = "" if kind == "module" else f"  {styled(kind, DIM)}"
@@ -237,7 +238,8 @@ def _print_result(result: Any, answer: Any, several: bool) -> None:
         more = f"{counted(left, 'more line')}" if left > 0 else "long lines cut"
         print(f"        [{more}: holdfast read {shlex.quote(name)}]")
     if "alikeCount" in result:
-        places = [f"{p['file']}:{p['span']['startLine']}" for p in result.get("alike", ())]
+        alike = result.get("alike", ())
+        places = [f"{as_typed(p['file'], where)}:{p['span']['startLine']}" for p in alike]
         named = f": {', '.join(places)}" if places else ""
         rest = ", …; --raw shows all" if result["alikeCount"] > len(places) else ""
         print(f"        [and {result['alikeCount']} more like it{named}{rest}]")

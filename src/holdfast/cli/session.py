@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from typing import Any
 
 from holdfast.cli import reading
+from holdfast.cli.failures import Refused
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
 from holdfast.reading.tree import NOBODY, Doubt, Tree
@@ -75,9 +77,9 @@ def _show(args: argparse.Namespace) -> int:
 def _show_entry(tree: Tree, args: argparse.Namespace) -> int:
     number = tree.number(args.entry)
     if number == NOBODY:
-        from holdfast.reading.errors import NoSuchSession
-
-        raise NoSuchSession(args.session, f"no entry {args.entry}")
+        listing = shlex.join(["holdfast", "session", "show", "--session", args.session])
+        said = f"session {args.session} has no entry {args.entry}"
+        raise Refused("NoSuchEntry", said, f"{listing} lists them")
     ledger = tree.ledger(number)
     held: dict[str, dict[str, dict[str, Any]]] = {
         path: {

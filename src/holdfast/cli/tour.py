@@ -42,13 +42,13 @@ def run(args: argparse.Namespace) -> int:
 @contextmanager
 def _home(keep: str | None) -> Iterator[Path]:
     """A home directory for the tour, and the environment that points there."""
-    before = {name: os.environ.pop(name, None) for name in ("HOLDFAST_DATABASE_URL",)}
-    before["HOLDFAST_HOME"] = os.environ.get("HOLDFAST_HOME")
     temporary = None if keep else tempfile.TemporaryDirectory(prefix="holdfast-try-")
     home = Path(keep).resolve() if keep else Path(temporary.name)  # type: ignore[union-attr]
-    os.environ["HOLDFAST_HOME"] = str(home)
     tree = home / "tree"
     tree.mkdir(parents=True, exist_ok=True)
+    before = {name: os.environ.get(name) for name in ("HOLDFAST_DATABASE_URL", "HOLDFAST_HOME")}
+    os.environ.pop("HOLDFAST_DATABASE_URL", None)
+    os.environ["HOLDFAST_HOME"] = str(home)
     here = Path.cwd()
     os.chdir(tree)
     try:

@@ -111,6 +111,12 @@ def configure_acl(sub: argparse.ArgumentParser) -> None:
     )
 
 
+def check_acl(args: argparse.Namespace) -> None:
+    named = args.principal is not None and (args.act != "set" or args.right is not None)
+    if args.act != "show" and not named:
+        raise UsageError(f"{args.act} whom to what?", hint="acl set PRINCIPAL READ|WRITE|OWNER")
+
+
 def acl(store: Store, args: argparse.Namespace, app: App) -> int:
     """Show or change who may do what in a space. The list changes only as a whole."""
     from holdfast.sync.access import Right, acl_id, has_named_owner, parse_acl
@@ -129,8 +135,6 @@ def acl(store: Store, args: argparse.Namespace, app: App) -> int:
         else:
             print("no access list: the space belongs to its own key")
         return 0
-    if args.principal is None or (args.act == "set" and args.right is None):
-        raise UsageError(f"{args.act} whom to what?", hint="acl set PRINCIPAL READ|WRITE|OWNER")
     if args.act == "set":
         rights[args.principal] = Right[args.right]
     elif rights.pop(args.principal, None) is None:

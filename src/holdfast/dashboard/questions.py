@@ -6,6 +6,7 @@ a page is no way to read the rest of the disk.
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -173,10 +174,11 @@ class Questions:
         named = asked.get("root")
         if named is None and len(roots) == 1:
             return roots[0]
+        if named is None and roots:
+            raise UsageError(f"which of {len(roots)} trees?", "name its root")
         if named not in roots:
-            raise UsageError(
-                f"{named or 'nothing'} is not a tracked tree", "holdfast index create tracks one"
-            )
+            said = "no tree is tracked" if named is None else f"{named} is not a tracked tree"
+            raise UsageError(said, "holdfast index create tracks one")
         return named
 
     # sessions
@@ -354,7 +356,7 @@ def _title(document: Any) -> str:
             if isinstance(value.get(name), str):
                 return str(value[name])[:160]
         return ", ".join(str(name) for name in value)[:160]
-    return str(value)[:160]
+    return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))[:160]
 
 
 def _need(asked: Members, name: str) -> str:

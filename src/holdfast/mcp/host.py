@@ -29,6 +29,7 @@ from holdfast import __version__
 from holdfast.mcp.rendezvous import (
     GREETING_BYTES_MAX,
     GREETING_VERSION,
+    LINE_BYTES_MAX,
     Rendezvous,
     peer_user,
     rendezvous_of,
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 IDLE_S = 15 * 60.0
 GREET_S = 10.0
 LOG_BYTES_MAX = 1 << 20
-LINE_BYTES_MAX = 64 << 20
-"""The longest message that is taken."""
 
 log = logging.getLogger("holdfast.mcp")
 
@@ -61,6 +60,7 @@ class Host:
         self._version, self._idle_s = version, idle_s
         self._clients: set[asyncio.Task[None]] = set()
         self._idle_since = time.monotonic()
+        self._served = False
         self._leave = asyncio.Event()
 
     async def serve(self, listening: socket.socket, ready: int | None) -> None:
@@ -79,7 +79,8 @@ class Host:
         await self._leave.wait()
         idling.cancel()
         # From here on nobody finds us; whoever is in the queue already asks again.
-        os.unlink(self._place.socket)
+        with contextlib.suppress(FileNotFoundError):  # the home may have been removed
+            os.unlink(self._place.socket)
         server.close()
         for client in list(self._clients):
             client.cancel()
@@ -91,10 +92,14 @@ class Host:
             idle_s = time.monotonic() - self._idle_since
             if self._clients or self._desk.busy:
                 self._idle_since = time.monotonic()
-            elif idle_s >= self._idle_s and self._may_end():
+            elif idle_s >= self._idle_max_s() and self._may_end():
                 self._leave.set()
                 return
-            await asyncio.sleep(min(30.0, max(0.05, self._idle_s - idle_s)))
+            await asyncio.sleep(min(30.0, max(0.05, self._idle_max_s() - idle_s)))
+
+    def _idle_max_s(self) -> float:
+        """How long we serve nobody; whoever started us has time to greet us, whatever was set."""
+        return self._idle_s if self._served else max(self._idle_s, GREET_S)
 
     def _may_end(self) -> bool:
         """Whether nobody is about to start a host: whoever is would not look again."""
@@ -108,6 +113,7 @@ class Host:
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.get_running_loop().create_task(self._serve_one(reader, writer))
         self._clients.add(task)
+        self._served = True
         task.add_done_callback(self._gone)
 
     def _gone(self, task: asyncio.Task[None]) -> None:
@@ -213,11 +219,25 @@ def log_to(path: str) -> None:
     logging.getLogger("holdfast").setLevel(logging.INFO)
 
 
+def idle_seconds(given: str | float) -> float | None:
+    """A time to idle; None if it is none."""
+    try:
+        seconds = float(given)
+    except ValueError:
+        return None
+    return seconds if seconds >= 0 else None
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="holdfast.mcp.host")
     parser.add_argument("--ready", type=int, help="a pipe to write to once we listen")
     args = parser.parse_args(argv)
     place = rendezvous_of(os.environ)
+    idle_s = idle_seconds(os.environ.get("HOLDFAST_MCP_IDLE_S") or IDLE_S)
+    if idle_s is None:
+        given = os.environ["HOLDFAST_MCP_IDLE_S"]
+        print(f"HOLDFAST_MCP_IDLE_S is {given!r}, which is no number of seconds", file=sys.stderr)
+        return 1
     held = only_one(place)
     if held is None:
         print("another host holds the lock", file=sys.stderr)
@@ -232,7 +252,6 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     listening = listen(place)
     log_to(place.log)
-    idle_s = float(os.environ.get("HOLDFAST_MCP_IDLE_S") or IDLE_S)
     desk = Desk(App.from_environment())
     try:
         asyncio.run(

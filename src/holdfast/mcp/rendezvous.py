@@ -27,6 +27,8 @@ from collections.abc import Mapping
 
 GREETING_VERSION = 1
 GREETING_BYTES_MAX = 256 * 1024
+LINE_BYTES_MAX = 64 << 20
+"""The longest message that is taken."""
 
 SETTINGS = (
     "HOLDFAST_DATABASE_URL",

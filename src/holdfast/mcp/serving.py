@@ -330,6 +330,8 @@ async def serve_stream(
                 try:
                     message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:
+                    message = None
+                if message is None or _has_no_such_id(message, line):
                     async with writing:
                         writer.write(_misunderstood(line))
                         await writer.drain()
@@ -366,6 +368,17 @@ async def _line(reader: asyncio.StreamReader) -> bytes:
     except (ConnectionError, ValueError) as error:
         log.info("a connection ends: %s", type(error).__name__)
         return b""
+
+
+def _has_no_such_id(message: types.JSONRPCMessage, line: bytes) -> bool:
+    """Whether this looks like a notification only because its id is none: somebody waits."""
+    import json
+
+    return (
+        isinstance(message, types.JSONRPCNotification)
+        and b'"id"' in line
+        and "id" in json.loads(line)
+    )
 
 
 def _quietly(act: Callable[[], None]) -> None:

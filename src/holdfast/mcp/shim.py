@@ -24,9 +24,9 @@ from contextlib import suppress
 
 from holdfast import __version__
 from holdfast.mcp.reaching import HostRefused, reach, unreachable
-from holdfast.mcp.rendezvous import greeting, rendezvous_of
+from holdfast.mcp.rendezvous import LINE_BYTES_MAX, greeting, rendezvous_of
 
-LOST, REFUSED = -32000, -32001
+LOST, REFUSED, INVALID = -32000, -32001, -32600
 
 QUESTIONS = frozenset(
     {
@@ -48,6 +48,26 @@ _NO_ANSWER = b'{"jsonrpc":"2.0","method"'
 _REPLAY = "holdfast-again-"
 
 
+class Lines:
+    """Bytes as they arrive, cut into lines; each byte is copied once, however long a line is."""
+
+    def __init__(self) -> None:
+        self._begun: list[bytes] = []
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that end in this piece, without their newlines."""
+        first, *more = data.split(b"\n")
+        self._begun.append(first)
+        if not more:
+            return []
+        whole, self._begun = b"".join(self._begun), [more.pop()]
+        return [whole, *more]
+
+    def rest(self) -> bytes:
+        """What has no newline yet."""
+        return b"".join(self._begun)
+
+
 class Shim:
     """One agent's connection, over as many hosts as it takes."""
 
@@ -67,7 +87,7 @@ class Shim:
 
     def run(self) -> int:
         """Forward until the agent closes its end."""
-        rest = b""
+        lines = Lines()
         while True:
             try:
                 data = os.read(self._in, 1 << 16)
@@ -75,12 +95,11 @@ class Shim:
                 data = b""
             if not data:
                 break
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
+            for line in lines.feed(data):
                 if line.strip():
                     self._from_agent(line + b"\n")
-        if rest.strip():
-            self._from_agent(rest + b"\n")
+        if lines.rest().strip():
+            self._from_agent(lines.rest() + b"\n")
         with self._turn:
             self._ended = True
             host, reader = self._host, self._reader
@@ -94,6 +113,9 @@ class Shim:
     def _from_agent(self, line: bytes) -> None:
         with self._turn:
             self._note_request(line)
+            if len(line) > LINE_BYTES_MAX:
+                self._too_long(line)
+                return
             try:
                 host = self._host or self._open()
             except HostRefused as refusal:
@@ -111,6 +133,14 @@ class Shim:
                 host.sendall(line)
         except OSError:
             return  # Lost while we wrote: the reader sees it too, and answers for what is left.
+
+    def _too_long(self, line: bytes) -> None:
+        """A message that no host takes: its sender is told so, and it is carried out by nobody."""
+        said = f"a message has at most {LINE_BYTES_MAX} bytes, and this one has {len(line)}"
+        for id, (_, noted) in list(self._unanswered.items()):
+            if noted is line:
+                del self._unanswered[id]
+                self._answer_error(id, INVALID, said, {"reason": "too_long"})
 
     def _note_request(self, line: bytes) -> None:
         try:
@@ -209,7 +239,9 @@ class Shim:
                     with self._sending:
                         fresh.sendall(b"".join(again))
                 except ConnectionError:
-                    return
+                    # What was sent is answered for by its reader; what was not, here.
+                    if self._host is None:
+                        self._lost(None)
                 except HostRefused as refusal:
                     self._refuse(refusal)
                 except OSError as error:
@@ -248,5 +280,10 @@ def _answered(line: bytes) -> str | None:
 def main(session: str | None = None, host: str | None = None) -> int:
     """Be a stdio MCP server to whoever started us."""
     hello = greeting(__version__, os.environ, session, host)
-    place = rendezvous_of(os.environ)
-    return Shim(lambda: reach(place, hello), sys.stdin.fileno(), sys.stdout.fileno()).run()
+    rendezvous_of(os.environ)  # says at once what is wrong with the home
+
+    def connect() -> socket.socket:
+        # Looked for each time: somebody may have removed the home since.
+        return reach(rendezvous_of(os.environ), hello)
+
+    return Shim(connect, sys.stdin.fileno(), sys.stdout.fileno()).run()

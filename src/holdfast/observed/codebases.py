@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
@@ -55,7 +56,7 @@ class Codebases:
             if abandoned(self._index, record) is not None:
                 seen["abandoned"] = True
                 seen["why"] = "The run was abandoned: its writer is gone."
-                seen["command"] = f"holdfast index create {record.root}"
+                seen["command"] = f"holdfast index create {quote(record.root)}"
         seen["freshness"] = self._freshness(record) if seen["state"] == "ready" else None
         return seen
 
@@ -134,14 +135,14 @@ def codebase_values(record: Record, gate: Gate) -> Values:
                 "state": "requires_reindex",
                 "proof": {"outcome": "fingerprint_mismatch", "reason": reason},
                 "why": detail,
-                "command": f"holdfast index reindex {record.root}",
+                "command": f"holdfast index reindex {quote(record.root)}",
             }
         case Unproven(_, reason):
             seen |= {
                 "state": "unproven",
                 "proof": {"outcome": "stale_local", "reason": reason.value},
                 "why": f"The registry says indexed, and nothing proves it ({reason.value}).",
-                "command": f"holdfast index create {record.root}",
+                "command": f"holdfast index create {quote(record.root)}",
             }
         case Failed(_, failure):
             at = "" if failure.last_pct is None else f" at {failure.last_pct:.0f} %"
@@ -149,7 +150,7 @@ def codebase_values(record: Record, gate: Gate) -> Values:
                 "state": "failed",
                 "proof": {"outcome": "none"},
                 "why": f"The last run failed{at}: {failure.error or 'unknown'}.",
-                "command": f"holdfast index create {record.root}",
+                "command": f"holdfast index create {quote(record.root)}",
             }
         case NotTracked():
             raise AssertionError("a record is tracked")

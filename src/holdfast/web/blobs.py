@@ -30,6 +30,8 @@ SIZE_BYTES_MAX = 64 * 1024 * 1024
 DEFAULT_SPACE = "local"
 
 _HEX = re.compile(r"[0-9a-f]{64}\Z")
+_KIND = re.compile(r"[ -~]+\Z")
+"""What may stand in a header; a kind was said by whoever put the bytes."""
 _SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "text/plain")
 
 
@@ -80,9 +82,11 @@ async def _get(store: Store, name: str, send: Send, *, head: bool) -> None:
     except InvalidBlob as error:
         await answer_json(send, 404, {"error": str(error)})
         return
+    if not _KIND.match(kind):
+        kind = "application/octet-stream"
     shown = kind.partition(";")[0].strip().lower() in _SHOWN
     headers: list[Header] = [
-        (b"content-type", kind.encode("ascii", "replace")),
+        (b"content-type", kind.encode()),
         (b"content-disposition", b"inline" if shown else b"attachment"),
         (b"content-security-policy", b"default-src 'none'; sandbox"),
         (b"cache-control", b"private, max-age=31536000, immutable"),

@@ -30,7 +30,7 @@ def site(
     counters = Counters()
     page = _dashboard(app, service)
     parts = [
-        Part("/sync", service.endpoint, open=True, life=lambda: _running(service)),
+        Part("/sync", _socket(service), open=True, life=lambda: _running(service)),
         Part("/blobs", blobs(service)),
         Part("/healthz", _health(service), open=True),
         Part("/metrics", metrics_page(service, counters), open=True),
@@ -64,6 +64,19 @@ async def _look_around(service: SyncService) -> None:
         await asyncio.sleep(LOOK_EVERY_S)
         if service.server.connections:
             service.endpoint.heard("")
+
+
+def _socket(service: SyncService) -> Asgi:
+    """The protocol's own endpoint; whoever asks for a page there is told what it is."""
+
+    async def socket(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await service.endpoint(scope, receive, send)
+            return
+        error = {"error": "this speaks WebSocket", "hint": "connect to it as ws://…/sync"}
+        await answer_json(send, 426, error, [(b"upgrade", b"websocket")])
+
+    return socket
 
 
 def _health(service: SyncService) -> Asgi:

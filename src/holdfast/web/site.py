@@ -25,17 +25,15 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from holdfast.sync.websocket import Doors, Receive, Scope, Send
-from holdfast.web.token import page_token
+from holdfast.web.token import cookie_name, page_token
 
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 Life = Callable[[], AbstractAsyncContextManager[None]]
 Header = tuple[bytes, bytes]
 
-COOKIE = "holdfast"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; "
@@ -118,11 +116,9 @@ class Site:
         kind, _, given = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer" and _same(given.strip(), self._token):
             return True
-        try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-        except CookieError:
-            return False
-        return cookie is not None and _same(cookie.value, page_token(self._token))
+        # Other programs on this machine send theirs too, and some are no cookies by the book.
+        ours = f"{cookie_name(self._token)}={page_token(self._token)}"
+        return any(_same(one.strip(), ours) for one in headers.get("cookie", "").split(";"))
 
     def _is_invited(self, scope: Scope) -> bool:
         given = query_of(scope).get("token")
@@ -130,10 +126,10 @@ class Site:
 
     async def _welcome(self, scope: Scope, send: Send) -> None:
         """Leave the cookie and take the token out of the address, where it could be seen."""
-        cookie = f"{COOKIE}={page_token(self._token)}; Path=/; HttpOnly; SameSite=Strict"
-        path = scope["path"] if scope["path"].startswith("/") else "/"
-        while path.startswith("//"):
-            path = path[1:]  # else it would lead to another host
+        ours = f"{cookie_name(self._token)}={page_token(self._token)}"
+        cookie = f"{ours}; Path=/; HttpOnly; SameSite=Strict"
+        # One slash, and nothing that a browser takes for one: else it would lead to another host.
+        path = "/" + quote(scope["path"].lstrip("/"), safe="/", errors="replace")
         headers = [(b"location", path.encode()), (b"set-cookie", cookie.encode())]
         await answer(send, 303, b"", headers)
 

@@ -43,6 +43,12 @@ def _made_token(path: Path) -> str:
     return token_of(path.parent)
 
 
+def cookie_name(token: str) -> str:
+    """What the cookie of a server is called: all ports of a host share their cookies, and servers
+    of several homes may run on one."""
+    return f"holdfast-{hashlib.sha256(f'holdfast cookie {token}'.encode()).hexdigest()[:8]}"
+
+
 def page_token(token: str) -> str:
     """What a browser holds instead of the token: good for pages of this server alone.
 

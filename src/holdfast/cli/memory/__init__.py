@@ -22,6 +22,15 @@ MAKING: tuple[Verb, ...] = (documents.put, documents.edit, keeping.import_)
 MAKING_ACTS: tuple[tuple[Verb, str], ...] = ((branches.branch, "create"), (watching.acl, "set"))
 """The same for verbs that do several things."""
 
+CHECKS: dict[Verb, Callable[[argparse.Namespace], None]] = {
+    documents.put: documents.check_put,
+    documents.edit: documents.check_edit,
+    keeping.import_: keeping.check_import,
+    branches.branch: branches.check,
+    watching.acl: watching.check_acl,
+}
+"""What can be wrong in itself is looked at before a space is made for it."""
+
 SPACES_NAMED = 6
 
 
@@ -125,8 +134,8 @@ def run(args: argparse.Namespace) -> int:
         return watching.watch(args, app)
     from holdfast.store.errors import OutOfRange, UnknownBranch
 
-    if args.verb is keeping.import_:
-        keeping.check_import(args)
+    if args.verb in CHECKS:
+        CHECKS[args.verb](args)
     with _opened(app, args) as store:
         act: Verb = args.verb
         try:

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from holdfast.store.store import Store
 
 
+def check(args: argparse.Namespace) -> None:
+    if args.act != "list" and args.name is None:
+        raise UsageError(f"which branch to {args.act}?", "name it after the verb")
+
+
 def branch(store: Store, args: argparse.Namespace, app: App) -> int:
     if args.act == "list":
         branches = store.branches()
@@ -36,8 +41,6 @@ def branch(store: Store, args: argparse.Namespace, app: App) -> int:
             ]
             print_table(("name", "parent", "forked at", "head", "status"), rows)
         return OK
-    if args.name is None:
-        raise UsageError(f"which branch to {args.act}?", "name it after the verb")
     from holdfast.ids import LocalSeq, SessionId
     from holdfast.store.model import CommitKey
 

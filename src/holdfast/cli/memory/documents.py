@@ -107,16 +107,23 @@ def log(store: Store, args: argparse.Namespace, app: App) -> int:
 # writing
 
 
+def check_put(args: argparse.Namespace) -> None:
+    args.value = json_argument(args.value)
+
+
 def put(store: Store, args: argparse.Namespace, app: App) -> int:
-    value = json_argument(args.value)
-    document = value if args.document else {"value": value}
+    document = args.value if args.document else {"value": args.value}
     return _commit(store, args, app, {"op": "set", "id": args.id, "value": document})
 
 
-def edit(store: Store, args: argparse.Namespace, app: App) -> int:
+def check_edit(args: argparse.Namespace) -> None:
     patches = json_argument(args.patches)
-    operation = {"op": "patch", "id": args.id}
-    return _commit(store, args, app, {**operation, "patches": _as_list(patches)})
+    args.patches = patches if isinstance(patches, list) else [patches]
+
+
+def edit(store: Store, args: argparse.Namespace, app: App) -> int:
+    operation = {"op": "patch", "id": args.id, "patches": args.patches}
+    return _commit(store, args, app, operation)
 
 
 def drop(store: Store, args: argparse.Namespace, app: App) -> int:
@@ -144,7 +151,3 @@ def _commit(store: Store, args: argparse.Namespace, app: App, operation: dict[st
     else:
         print(f"committed at seq {applied.seq}")
     return OK
-
-
-def _as_list(patches: Any) -> list[Any]:
-    return patches if isinstance(patches, list) else [patches]

@@ -2,7 +2,7 @@
 
 import { h, render } from "./ui.js";
 import { all, changed, drawWith, go, here, live, notices, refine, setTheme, sync, theme, to } from "./state.js";
-import { card, icon, number, segments, state as shownState } from "./parts.js";
+import { card, head, icon, number, segments, state as shownState } from "./parts.js";
 import { overview } from "./overview.js";
 import { codebases } from "./codebases.js";
 import { search } from "./search.js";
@@ -68,7 +68,7 @@ function draw() {
   } else if (live.state === "failed") {
     content = card(null, {}, shownState("bad", "plug", "The live documents cannot be read", live.problem?.message));
   } else if (!page) {
-    content = card(null, {}, shownState("", "search", "There is no such page", null, h("a", { class: "button", href: to("") }, "Overview")));
+    content = [head("There is no such page"), card(null, {}, shownState("", "search", "Nothing is at this address", null, h("a", { class: "button", href: to("") }, "Overview")))];
   } else {
     content = page[2](place);
   }

@@ -2,7 +2,7 @@
 
 import { h } from "./ui.js";
 import { all, arrived, one, to } from "./state.js";
-import { badge, card, command, counted, empty, facts, head, loading, moment, number, time } from "./parts.js";
+import { badge, card, command, counted, empty, facts, head, loading, moment, number, quoted, time } from "./parts.js";
 
 const STATES = {
   ready: ["ok", "Ready"],
@@ -122,7 +122,7 @@ function detail(key) {
         h("p", { class: "soft" }, seen.changed
           ? "Changed files are read when somebody asks, so answers are current; a sync takes them into the index."
           : "The files are as they were when the index was made."),
-        seen.changed > 0 && command(`holdfast index sync ${codebase.root}`),
+        seen.changed > 0 && command(`holdfast index sync ${quoted(codebase.root)}`),
         seen.mode === "looked" && facts([["New", number(seen.added)], ["Changed", number(seen.modified)], ["Removed", number(seen.removed)], ["Beyond the limit", seen.unread || null]]))),
     settings && card("Made with", {},
       h("div", { class: "inner" }, facts(Object.entries(settings).map(([name, value]) => [name, h("code", null, String(value))])))),

@@ -75,7 +75,7 @@ function browser(space, facts, query) {
     commits.load(() => history(space, facts.seq, commits.value ?? []));
   }
   const steps = visible(facts, branch, commits.value ?? []);
-  const at = query.at ? Number(query.at) : null;
+  const at = Number(query.at) || null; // an address that names no moment means now
   const docs = JSON.stringify([space.name, branch, at, at ? 0 : facts.seq, sync.epoch]);
   if (state.docs !== docs) {
     if (!state.docs.startsWith(`["${space.name}","${branch}"`)) documents.reset();
@@ -88,7 +88,8 @@ function browser(space, facts, query) {
       card("Documents", { note: documents.value && number(documents.value.total) },
         h("div", { class: "inner" }, h("label", { class: "field" }, h("span", { class: "hidden-text" }, "Filter documents"),
           h("input", { class: "input", type: "search", placeholder: "Filter", value: state.filter, oninput: (event) => { state.filter = event.target.value; changed(); } }))),
-        shown(documents, (value) => list(value, query), undefined, 5)),
+        // A list of another moment than the one that was asked for must not stand in its place.
+        documents.status === "error" ? failure(documents.error, () => { state.docs = ""; changed(); }) : shown(documents, (value) => list(value, query), undefined, 5)),
       query.id ? opened(space, branch, steps, query.id, at)
         : card(null, {}, empty("memory", "Choose a document", "It is shown as it is now; the slider shows it as it was."))));
 }

@@ -75,6 +75,9 @@ export function shown(resource, draw, again, rows) {
   return resource.status === "loading" ? loading(rows) : null;
 }
 
+/** A word as a shell must be given it, whatever is in it. */
+export const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
+
 export const command = (text) =>
   h("div", { class: "command" },
     h("code", { tabindex: "0", "aria-label": `Command: ${text}` }, text),

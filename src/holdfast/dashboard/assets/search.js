@@ -70,7 +70,7 @@ function body(root, query) {
 function fresh(value) {
   const stats = value?.freshnessDecision?.stats;
   if (!value || value.status !== "ok") return null;
-  return stats ? badge("busy", `${stats.added + stats.modified + stats.removed} changed files read now`) : badge("ok", "Current");
+  return stats ? badge("busy", `${counted(stats.added + stats.modified + stats.removed, "changed file")} read now`) : badge("ok", "Current");
 }
 
 function answers(value, root, query) {
@@ -130,13 +130,13 @@ function beside(root, query) {
 function graph(value, root, query) {
   if (value.status !== "ok") return empty("branch", value.status.replace("_", " "), value.message);
   const focus = value.nodes[0]?.symbolId;
-  if (!value.edges.length) return empty("branch", "No calls known", value.totalNoteCount ? `${counted(value.totalNoteCount, "call")} lead out of the tree.` : "Nothing here calls it, and it calls nothing here.");
+  if (!value.edges.length) return empty("branch", "No calls known", value.totalNoteCount ? `${counted(value.totalNoteCount, "call")} ${value.totalNoteCount === 1 ? "leads" : "lead"} out of the tree.` : "Nothing here calls it, and it calls nothing here.");
   return h("div", { class: "inner stack tight" },
     h("div", { class: "scroller", "data-graph": focus }, callGraph(value.nodes, value.edges, focus, (node) => refine({ file: node.file, symbol: node.symbolId }))),
     h("p", { class: "small muted" },
       `${counted(value.edges.length, "call")}. Callers are left, callees right; a dashed line is a lead to verify.`,
       value.warnings?.includes("CALL_GRAPH_EDGES_TRUNCATED") && " There are more than are drawn.",
-      value.totalNoteCount > 0 && ` ${counted(value.totalNoteCount, "call")} more lead out of the tree or are not known.`));
+      value.totalNoteCount > 0 && ` ${counted(value.totalNoteCount, "call")} more ${value.totalNoteCount === 1 ? "leads out of the tree or is" : "lead out of the tree or are"} not known.`));
 }
 
 function symbols(value, query) {

@@ -42,8 +42,17 @@ export const arrived = () => live.get(BOARD) !== undefined;
 
 export function here() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
-  const [page = "", ...rest] = path.split("/").map(decodeURIComponent);
+  const [page = "", ...rest] = path.split("/").map(decoded);
   return { page, rest, query: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+/** A part of an address; one that is not well escaped is taken as it stands. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 export function to(page, rest = [], query = {}) {

@@ -121,6 +121,12 @@ def call_graph(
     return answer
 
 
+def leading_out(count: int) -> str:
+    """How many calls are followed no further, in words."""
+    one = "1 call leads out of the tree or is not known"
+    return one if count == 1 else f"{count} calls lead out of the tree or are not known"
+
+
 def _walk(index: CodeIndex, gate: Open, reader: Reader, key: str, answer: GraphAnswer) -> None:
     """Fill the answer; the last look serves if it is recent and no file of the answer moved."""
     root = gate.record.root

@@ -18,18 +18,26 @@ from holdfast.mcp.tool import (
     integer,
     string,
 )
-from holdfast.mcp.tools.common import SPAN, answer_schema, continued, refused
+from holdfast.mcp.tools.common import (
+    SPAN,
+    answer_schema,
+    below,
+    continued,
+    meant,
+    refused,
+    tree_of,
+)
 from holdfast.mcp.tools.outline import like_it
 
 
 def run(call: Call) -> Result:
-    from holdfast.index.tools.calls import call_graph
+    from holdfast.index.tools.calls import call_graph, leading_out
 
     a = call.arguments
     reference = dict(a["symbolRef"])
     file = reference.get("file", "")
     if "path" not in a and file:
-        file = reference["file"] = call.caller.path(file)
+        file = reference["file"] = meant(call, file)
     path = call.caller.path(a["path"]) if "path" in a else os.path.dirname(file) or "/"
     if not (reference.get("symbolId") or reference.get("symbolLabel")):
         named = failure("the symbol is not named", "pass symbolId or symbolLabel beside file")
@@ -56,9 +64,10 @@ def run(call: Call) -> Result:
         result = Result("\n".join(lines), facts)
         return result.ended("by id", "call_graph", symbolRef=one, path=a.get("path"))
     names = {node["symbolId"]: node["symbolLabel"] for node in facts["nodes"]}
-    lines = [_line(edge, names) for edge in facts["edges"]] or ["No calls found."]
+    said = below(call, tree_of(call, path))
+    lines = [*said, *([_line(edge, names) for edge in facts["edges"]] or ["No calls found."])]
     if facts.get("totalNoteCount"):
-        lines.append(f"[{facts['totalNoteCount']} calls lead out of the tree or are not known]")
+        lines.append(f"[{leading_out(facts['totalNoteCount'])}]")
     if "CALL_GRAPH_EDGES_TRUNCATED" in facts.get("warnings", []):
         more = {**a, "path": path, "symbolRef": reference, "limit": a["limit"] * 2}
         facts["continue"] = continued("call_graph", **more)

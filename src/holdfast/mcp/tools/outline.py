@@ -18,7 +18,7 @@ from holdfast.mcp.tool import (
     maybe,
     string,
 )
-from holdfast.mcp.tools.common import SPAN, answer_schema, continued, refused
+from holdfast.mcp.tools.common import SPAN, answer_schema, continued, meant, refused, usable
 
 
 def run(call: Call) -> Result:
@@ -26,7 +26,7 @@ def run(call: Call) -> Result:
 
     a = call.arguments
     # Without a tree the file itself says where it is; with one it may be named from there.
-    file = a["file"] if "path" in a else call.caller.path(a["file"])
+    file = a["file"] if "path" in a else meant(call, a["file"])
     path = call.caller.path(a["path"]) if "path" in a else os.path.dirname(file)
     exact = "symbolIdExact" in a or "symbolLabelExact" in a
     found: Any = file_outline(
@@ -43,7 +43,7 @@ def run(call: Call) -> Result:
     facts: dict[str, Any] = dict(found)
     if facts["outline"] is None:
         return _refused(facts, file, path, exact)
-    symbols = facts["outline"]["symbols"][a["skip"] :]
+    symbols = [usable(call, one, facts["path"]) for one in facts["outline"]["symbols"][a["skip"] :]]
     facts["outline"] = {**facts["outline"], "symbols": symbols}
     lines = [_line(symbol) for symbol in symbols]
     if not symbols:

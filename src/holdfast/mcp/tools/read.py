@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from holdfast.mcp.tool import Call, Result, Tool, anything, boolean, inputs, maybe, number, string
-from holdfast.mcp.tools.common import answer_schema, continued
+from holdfast.mcp.tools.common import answer_schema, continued, meant
 
 if TYPE_CHECKING:
     from holdfast.errors import ReadingError
@@ -49,6 +49,8 @@ def _refused(call: Call, typed: str, error: ReadingError) -> Result:
     refused = Result(f"{error}\n[{error.hint}]" if error.hint else str(error), facts, failed=True)
     if isinstance(error, Aborted) or LEAF in call.meta:
         return refused  # pi shows what its own read would say
+    if not is_there and caller.cwd is not None and meant(call, typed) != caller.path(typed):
+        return refused.ended("named from its tree", "read", path=meant(call, typed))
     if found is not None:
         return refused.ended(found.why, "read", path=found.path, offset=found.offset)
     name = os.path.splitext(os.path.basename(bare if is_there else whole))[0][:NAME_MAX]

@@ -20,7 +20,16 @@ from holdfast.mcp.tool import (
     maybe,
     string,
 )
-from holdfast.mcp.tools.common import SPAN, answer_schema, counted, no_such_tree, refused
+from holdfast.mcp.tools.common import (
+    SPAN,
+    answer_schema,
+    below,
+    counted,
+    no_such_tree,
+    refused,
+    tree_of,
+    usable,
+)
 
 QUERY_MAX = 300
 """A longer query is not said again in the call that helps."""
@@ -68,7 +77,12 @@ def run(call: Call) -> Result:
         return _not_answered(facts)
     if "continuation" in facts:
         facts["continue"] = facts["continuation"]["call"]
-    result = Result(_text(facts), facts)
+    root = None if "roots" in facts else tree_of(call, facts["path"])
+    facts["results"] = [
+        usable(call, one, one.get("codebasePath") or root or "") for one in facts["results"]
+    ]
+    said = below(call, root) if facts["results"] else []
+    result = Result("\n".join([*said, _text(facts)]), facts)
     return result if facts["results"] else _elsewhere(result, a)
 
 

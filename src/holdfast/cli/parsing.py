@@ -1,0 +1,35 @@
+"""Arguments as people type them: options may stand anywhere.
+
+The parser of the standard library gives an argument that may be left out its place as soon as an
+option comes, empty if need be: in `index create --force PATH` nothing is left for PATH.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that looks again when something is left over; so do those of its verbs."""
+
+    _again = False
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[Any, list[str]]:
+        before = None if namespace is None else argparse.Namespace(**vars(namespace))
+        found, left = super().parse_known_args(args, namespace)
+        if not left or self._again or any(map(_takes_all, self._actions)):
+            return found, left
+        self._again = True
+        try:
+            # Options first, then all arguments in their order.
+            return self.parse_known_intermixed_args(args, before)
+        finally:
+            self._again = False
+
+
+def _takes_all(action: argparse.Action) -> bool:
+    return action.nargs in (argparse.PARSER, argparse.REMAINDER)
