@@ -200,9 +200,7 @@ class Items:
         item["callGraphHint"] = hint
         return item
 
-    def _show(
-        self, item: Wire, group: Group, level: int, path: str, span: tuple[int, int]
-    ) -> None:
+    def _show(self, item: Wire, group: Group, level: int, path: str, span: tuple[int, int]) -> None:
         chunk = group.best.chunk
         if self._raw and level == 0:
             item["content"] = chunk.text
