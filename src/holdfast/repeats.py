@@ -54,7 +54,8 @@ def repeats(
     searched = clones.renamed(segment) if renamed else segment
     groups = clones.find_groups(searched, minimum=minimum)
     if earlier is not None:
-        groups = clones.new_since(groups, *_before(tree.root, earlier, reading, renamed, progress))
+        before = _before(tree.root, str(since), earlier, reading, renamed, progress)
+        groups = clones.new_since(groups, *before)
     groups = clones.relocated(groups, segment)
     if not overlapping:
         groups = clones.telling(groups, len(segment.tokens))
@@ -75,15 +76,19 @@ def _at(root: Path, revision: str) -> str:
 
 
 def _before(
-    root: Path, commit: str, reading: Reading, renamed: bool, progress: Progress
+    root: Path, revision: str, commit: str, reading: Reading, renamed: bool, progress: Progress
 ) -> tuple[Callable[[str], bool], Callable[[Sequence[bytes]], int]]:
     """Which files changed since a commit, and how often a block stood in them then."""
     base = os.fsdecode((git(root, "rev-parse", "--show-prefix") or b"").rstrip(b"\n"))
     options = ("--name-only", "--no-renames", "--relative", "-z")
     listed = git(root, "diff", *options, commit, "--", ".")
-    changed = {os.fsdecode(path) for path in (listed or b"").split(b"\0") if path}
     others = git(root, "ls-files", "-z", "--others", "--exclude-standard")
-    changed |= {os.fsdecode(path) for path in (others or b"").split(b"\0") if path}
+    if listed is None or others is None:
+        raise UsageError(
+            f"git does not say what changed since {revision} at {root}",
+            "try: git status; or leave --since away",
+        )
+    changed = {os.fsdecode(path) for path in (listed + others).split(b"\0") if path}
     documents = []
     for number, path in enumerate(sorted(changed)):
         if number % AT_ONCE == 0:
@@ -100,6 +105,11 @@ def _before(
     before = Corpus([Live(segment)])
 
     def count(block: Sequence[bytes]) -> int:
-        return before.count([normalised(text) if renamed else text for text in block])
+        found = before.find([normalised(text) if renamed else text for text in block])
+        if not found.query_exhausted:
+            return 0
+        # Places of a group do not overlap, so these may not either.
+        places = sorted(place.position for place in found.occurrences())
+        return len(clones.apart(places, len(block)))
 
     return changed.__contains__, count

@@ -148,3 +148,18 @@ def test_only_the_start_after_a_compaction_says_something() -> None:
     assert answer(compacted, lambda: None) == {}
     said = answer(compacted, lambda: "lost")
     assert said["hookSpecificOutput"]["additionalContext"] == "lost"
+
+
+@pytest.mark.shows("AGENT-HOOK-NEVER-FAILS")
+@pytest.mark.parametrize("words", [["--json"], ["--later-option", "x"], ["SessionStart"]])
+def test_a_hook_called_in_a_way_we_do_not_know_exits_well(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Code 2 of a hook stops the agent, and that is what an unknown option gave."""
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    try:
+        ended = main(["hook", *words])
+    except SystemExit as stop:
+        ended = int(stop.code or 0)
+    assert ended == 0

@@ -310,3 +310,109 @@ def test_an_installation_that_nobody_reads_is_done_all_the_same(tmp_path: Path) 
     assert "holdfast" in (tmp_path / ".codex" / "config.toml").read_text()
     assert "holdfast" in (tmp_path / ".cursor" / "mcp.json").read_text()
     assert (tmp_path / ".pi" / "agent" / "extensions" / "holdfast.ts").is_file()
+
+
+@pytest.mark.shows("AGENT-IDEMPOTENT", "AGENT-UNINSTALL")
+def test_a_program_of_any_name_is_known_again(home: Path) -> None:
+    """With `--command /opt/run` every installation added the hooks once more, and an uninstall
+    left them all."""
+    fill(home)
+    before = tree(home)
+    for _ in range(2):
+        assert main(["install", "--client", "claude", "--command", "/opt/run"]) == 0
+    hooks = json.loads((home / ".claude/settings.json").read_text().replace("// my own", ""))
+    assert str(hooks).count("/opt/run hook") == len(HOOKS)
+    assert main(["install", "--client", "claude", "--command", "/opt/other"]) == 0
+    assert "/opt/run" not in (home / ".claude/settings.json").read_text()
+    assert main(["uninstall", "--client", "claude"]) == 0
+    assert tree(home) == before
+
+
+@pytest.mark.shows("AGENT-INSTALL", "AGENT-UNINSTALL")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "/home/me/holdfast-project/notify hook",
+        "my-holdfast-tool hook",
+        "git -C holdfast hook",
+        "holdfast memory set a hook",
+        "'unbalanced holdfast hook",
+    ],
+)
+def test_a_hook_of_the_user_that_looks_like_ours_stays(home: Path, command: str) -> None:
+    """Whatever ended in ` hook` and had our name in it was taken for ours, and removed."""
+    path = home / ".claude/settings.json"
+    path.parent.mkdir()
+    theirs = {"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": command}]}]}}
+    path.write_text(json.dumps(theirs))
+    assert run("install", "--client", "claude") == 0
+    assert run("uninstall", "--client", "claude") == 0
+    assert json.loads(path.read_text()) == theirs
+
+
+def folders(home: Path) -> set[str]:
+    found = {str(path.relative_to(home)) for path in home.rglob("*") if path.is_dir()}
+    return {name for name in found if not name.startswith(".holdfast")}
+
+
+@pytest.mark.shows("AGENT-UNINSTALL")
+@pytest.mark.parametrize("client", CLIENTS)
+def test_folders_are_there_again_that_were_there_and_no_others(home: Path, client: str) -> None:
+    """An uninstall removed an empty `~/.codex` of the user and left our `~/.claude/skills`."""
+    for there in (False, True):
+        if there:
+            fill(home)
+            for name in FILES:
+                (home / name).unlink()
+        before = folders(home)
+        assert run("install", "--client", client) == 0
+        assert run("uninstall", "--client", client) == 0
+        assert folders(home) == before
+
+
+@pytest.mark.shows("AGENT-UNINSTALL")
+@pytest.mark.parametrize("blank", ["", "  \n", "\ufeff", "\ufeff\r\n"])
+def test_a_file_with_nothing_in_it_has_nothing_in_it_again(home: Path, blank: str) -> None:
+    for name in (".claude.json", ".claude/settings.json", ".cursor/mcp.json"):
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).write_bytes(blank.encode())
+    before = tree(home)
+    for client in ("claude", "cursor"):
+        for _ in range(2):
+            assert run("install", "--client", client) == 0
+        assert run("uninstall", "--client", client) == 0
+    assert tree(home) == before
+
+
+@pytest.mark.shows("AGENT-UNINSTALL")
+def test_receipts_of_the_version_before_are_good(home: Path) -> None:
+    run("install", "--client", "cursor")
+    path = home / ".holdfast" / "agents" / "receipts.json"
+    receipts = json.loads(path.read_text())
+    assert receipts["v"] == plan.RECEIPT_VERSION == 2
+    made = {client: {"made": one["made"]} for client, one in receipts["receipts"].items()}
+    path.write_text(json.dumps({"v": 1, "receipts": made}))
+    assert run("uninstall", "--client", "cursor") == 0
+    assert tree(home) == {}
+
+
+@pytest.mark.shows("AGENT-UNINSTALL")
+def test_an_uninstall_says_that_there_was_nothing_to_do(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without any agent it ended without a word."""
+    assert main(["uninstall"]) == 0
+    assert "nothing of ours" in capsys.readouterr().out
+
+
+@pytest.mark.shows("AGENT-UNINSTALL")
+def test_an_agent_that_has_gone_is_uninstalled_by_its_receipt(home: Path) -> None:
+    """`~/.claude.json` kept our entry when the folder `~/.claude` was no longer there."""
+    run("install", "--client", "claude")
+    for name in (".claude/skills/holdfast/SKILL.md", ".claude/settings.json"):
+        (home / name).unlink()
+    for name in (".claude/skills/holdfast", ".claude/skills", ".claude"):
+        (home / name).rmdir()
+    assert "holdfast" in (home / ".claude.json").read_text()
+    assert main(["uninstall"]) == 0
+    assert tree(home) == {}

@@ -167,3 +167,11 @@ def test_scanning_reads_what_json_reads(value: Any) -> None:
 def test_lines_end_as_they_do_in_the_file() -> None:
     put = jsonfile.put('{\r\n  "a": 1\r\n}\r\n', PATH, SERVER)
     assert put.count("\n") == put.count("\r\n")
+
+
+def test_lines_end_as_they_do_in_the_file_also_where_something_was_replaced() -> None:
+    """An entry of ours that was replaced got bare newlines in a file of carriage returns."""
+    older = jsonfile.put('{\r\n  "a": 1\r\n}\r\n', PATH, {"command": "older", "args": []})
+    newer = jsonfile.put(older, PATH, SERVER)
+    assert jsonfile.loads(newer) == {"a": 1, **jsonfile.loads(jsonfile.put("", PATH, SERVER))}
+    assert newer.count("\n") == newer.count("\r\n")

@@ -449,6 +449,15 @@ def test_calls_finds_the_file_of_a_name(run: Terminal, tmp_path: Path) -> None:
     assert "holdfast: no symbol here is called nothing_like_it\n" in run.errors
 
 
+def test_calls_of_a_name_that_was_only_guessed_say_why_there_are_none(
+    run: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "shop.dart").write_text("int total(Cart cart) {\n  return 0;\n}\n")
+    run("index", "create")
+    said = run("calls", "total", code=1) + run.errors
+    assert "files in dart can be searched and read, not outlined" in said
+
+
 def test_calls_of_a_name_in_a_tree_that_is_not_indexed_say_so(
     run: Terminal, tmp_path: Path
 ) -> None:

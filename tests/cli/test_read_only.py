@@ -2,18 +2,21 @@
 
 import ctypes
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
 import pytest
 
+from holdfast.index import sqlite_tables as tables
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.frozen import frozen, is_frozen
+from holdfast.store.copies import copy_of
 from holdfast.store.errors import StoreFailed
-from holdfast.store.sqlite import copy_of
 from tests.cli.test_memory import Terminal, run
 
 __all__ = ["run"]
@@ -21,22 +24,46 @@ __all__ = ["run"]
 SHOP = "def total(cart):\n    return sum(price(item) for item in cart) + shipping(cart)\n\n\n"
 
 
-def obey_permissions() -> None:
-    """Root may write everywhere; without this capability it is a user like any other."""
-    if os.geteuid() == 0:
-        ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+NEW_NAMESPACE, PRIVATE, BIND, READ_ONLY = 0x20000, 0x44000, 0x1000, 0x1021
+
+
+class Hindered:
+    """How processes are kept from writing to a home."""
+
+    def __init__(self, home: Path, how: str) -> None:
+        self.home, self.how = home, how
+
+    def __call__(self) -> None:
+        system = ctypes.CDLL(None, use_errno=True)
+        if self.how == "permissions":
+            if os.geteuid() == 0:
+                # Root may write everywhere; without this capability it is a user like any other.
+                system.prctl(24, 1, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+            return
+        home = os.fsencode(self.home)
+        done = [
+            system.unshare(NEW_NAMESPACE),
+            system.mount(None, b"/", None, PRIVATE, None),
+            system.mount(home, home, None, BIND, None),
+            system.mount(None, home, None, READ_ONLY, None),  # and remount, and bind
+        ]
+        if any(done):
+            raise OSError(ctypes.get_errno(), "nothing may be mounted here")
+
+
+HINDERED: list[Hindered] = []
 
 
 def command(*words: str) -> tuple[int, str, str]:
     ran = subprocess.run(
         [sys.executable, "-m", "holdfast.cli.main", *words],
-        capture_output=True, text=True, check=False, preexec_fn=obey_permissions,
+        capture_output=True, text=True, check=False, preexec_fn=HINDERED[-1],
     )  # fmt: skip
     return ran.returncode, ran.stdout, ran.stderr
 
 
-@pytest.fixture
-def home(run: Terminal, tmp_path: Path) -> Iterator[Path]:
+@pytest.fixture(params=["permissions", "mount"])
+def home(run: Terminal, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """A home with a space, an index and segments, all of it read-only."""
     shop = tmp_path / "shop"
     shop.mkdir()
@@ -45,11 +72,19 @@ def home(run: Terminal, tmp_path: Path) -> Iterator[Path]:
     run("memory", "set", "note:a", '{"n": 1}')
     run("index", "create", str(shop))
     home = tmp_path / "home"
+    hindered = Hindered(home, request.param)
+    try:
+        subprocess.run(["true"], check=True, preexec_fn=hindered)
+    except subprocess.SubprocessError:
+        pytest.skip("nothing may be mounted here")
+    HINDERED.append(hindered)
     for path in (home, *home.rglob("*")):
         if path.is_file():
             os.utime(path, (1_000_000_000, 1_000_000_000))
-        path.chmod(0o500 if path.is_dir() else 0o400)
+        if request.param == "permissions":
+            path.chmod(0o500 if path.is_dir() else 0o400)
     yield home
+    HINDERED.pop()
     for path in (home, *home.rglob("*")):
         path.chmod(0o700)
 
@@ -83,11 +118,12 @@ def test_a_home_that_cannot_be_written_can_be_read(home: Path) -> None:
 @pytest.mark.parametrize("left", [True, False])
 def test_an_index_that_cannot_be_written_answers(home: Path, tmp_path: Path, left: bool) -> None:
     roots = home / "index" / "roots"
+    before_mode = roots.stat().st_mode
     if not left:
         roots.chmod(0o700)
         for path in roots.glob("*.sqlite-*"):
             path.unlink()
-        roots.chmod(0o500)
+        roots.chmod(before_mode)
     before, shop = contents(home), str(tmp_path / "shop")
     code, out, err = command("search", "shipping", "--path", shop)
     assert code == 0, err
@@ -95,9 +131,10 @@ def test_an_index_that_cannot_be_written_answers(home: Path, tmp_path: Path, lef
     code, out, err = command("outline", f"{shop}/a.py")
     assert code == 0, err
     assert "total" in out
-    code, out, err = command("index", "sync", shop)
-    assert code == 1
-    assert "HOLDFAST_HOME" in out + err, (out, err)
+    for action in ("sync", "reindex", "clear", "repair"):
+        code, out, err = command("index", action, shop)
+        assert code == 1
+        assert "HOLDFAST_HOME" in out + err, (out, err)
     assert contents(home) == before
 
 
@@ -118,6 +155,91 @@ def test_an_answer_from_an_index_that_changed_meanwhile_is_none(
     assert not is_frozen(path)
     os.utime(path)
     with pytest.raises(StoreFailed, match="somebody is writing"):
+        copy_of(path)
+
+
+@pytest.mark.shows("CLI-READ-ONLY")
+@pytest.mark.parametrize("how", ["rewritten", "gone", "cut short"])
+def test_a_read_that_a_change_tore_is_not_said_to_be_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    path = tmp_path / "a.sqlite"
+    apsw.Connection(str(path)).execute("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    def read() -> None:
+        with tables.translated(), frozen(path) as connection:
+            if how == "gone":
+                path.unlink()
+            else:
+                path.write_bytes(b"x" * (10_000 if how == "rewritten" else 10))
+            connection.execute("SELECT x FROM t").fetchall()
+
+    with pytest.raises(BackendUnavailable, match="changed"):
+        read()
+
+
+@pytest.mark.shows("CLI-READ-ONLY")
+def test_roots_are_seen_where_nothing_may_be_written(home: Path, tmp_path: Path) -> None:
+    """A repair there saw none."""
+    code = (
+        "import sys; from pathlib import Path; from holdfast.index.code_index import open_index; "
+        "print(*open_index(Path(sys.argv[1])).backend.roots())"
+    )
+    for left in (True, False):
+        if not left:
+            roots = home / "index" / "roots"
+            mode = roots.stat().st_mode
+            roots.chmod(0o700)
+            for path in roots.glob("*.sqlite-*"):
+                path.unlink()
+            roots.chmod(mode)
+        ran = subprocess.run(
+            [sys.executable, "-c", code, str(home)],
+            capture_output=True, text=True, check=True, preexec_fn=HINDERED[-1],
+        )  # fmt: skip
+        assert ran.stdout == f"{tmp_path / 'shop'}\n"
+
+
+@pytest.mark.shows("CLI-READ-ONLY")
+def test_a_copy_that_a_killed_reader_left_goes_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.sqlite"
+    path.write_bytes(b"a database")
+    os.utime(path, (1_000_000_000, 1_000_000_000))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    held = copy_of(path)
+    if not (child := os.fork()):
+        try:
+            copy_of(path)
+            os.kill(os.getpid(), signal.SIGKILL)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert len(list(temporary.iterdir())) == 2
+    (temporary / "holdfast-copy-of-somebody").mkdir()
+    again = copy_of(path)
+    assert {held.path.parent, again.path.parent, temporary / "holdfast-copy-of-somebody"} == set(
+        temporary.iterdir()
+    )
+    assert held.path.read_bytes() == b"a database"
+    for copy in (held, again):
+        copy.discard()
+    assert len(list(temporary.iterdir())) == 1
+
+
+@pytest.mark.shows("CLI-READ-ONLY")
+def test_without_room_for_a_copy_the_answer_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.sqlite"
+    path.write_bytes(b"a database")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(StoreFailed, match="cannot copy"):
         copy_of(path)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,40 @@ def test_read_without_a_session_prints_the_text(work: Path, capsys: Capture) -> 
     for _ in range(2):
         assert run(capsys, "read", "a.txt") == (0, numbered(60, "a line of text,") + "\n", "")
     assert not (work.parent / "home").exists()
+
+
+@pytest.mark.shows("READ-CLI-READ", "READ-PROMISE")
+def test_a_text_that_the_terminal_cannot_show_does_not_count_as_shown(work: Path) -> None:
+    """Where the output is not UTF-8 a letter it has no place for was shown as an escape, and the
+    next read was *unchanged*."""
+    (work / "a.txt").write_text("smile \U0001f600\n")
+    command = [sys.executable, "-m", "holdfast.cli.main", "read", "a.txt", "--session", "demo"]
+    narrow = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    for _ in range(2):
+        shown = subprocess.run(command, env=narrow, capture_output=True)
+        assert b"smile" in shown.stdout
+        assert b"is not noted" in shown.stderr
+    wide = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    assert "\U0001f600" in subprocess.run(command, env=wide, capture_output=True).stdout.decode()
+    again = subprocess.run(command, env=wide, capture_output=True)
+    assert again.stdout == b"[readcache: unchanged, 2 lines]\n"
+
+
+@pytest.mark.shows("READ-CLI-COMPACT")
+def test_a_compacted_context_can_be_noted(work: Path, capsys: Capture) -> None:
+    """Of a session of our own nobody else can say that its context is gone."""
+    run(capsys, "read", "a.txt", "--session", "demo")
+    code, out, _ = run(capsys, "session", "compact", "--session", "demo")
+    assert code == 0
+    assert out.startswith("[session] demo: nothing before ")
+    assert run(capsys, "read", "a.txt", "--session", "demo")[1].startswith("a line of text, 1\n")
+    assert "compaction: trust ends here" in run(capsys, "session", "show", "--session", "demo")[1]
+    _, out, _ = run(capsys, "session", "compact", "--session", "demo", "--json")
+    assert set(json.loads(out)) == {"session", "entry"}
+    assert run(capsys, "session", "compact", "--session", "other")[0] == 1
+    header = {"type": "session", "version": 3, "id": "s", "cwd": str(work)}
+    (work / "pi.jsonl").write_text(json.dumps(header) + "\n")
+    assert run(capsys, "session", "compact", "--session", "pi.jsonl")[0] == 1
 
 
 @pytest.mark.shows("READ-CLI-READ")

@@ -55,11 +55,37 @@ def test_lines_are_shown_with_their_numbers(capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.shows("ANSWER-CLI")
+@pytest.mark.parametrize("more", [[], ["--raw"]])
+def test_only_a_line_break_ends_a_line(
+    shop: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    """With --raw a form feed or a separator counted as a line, and the numbers were off."""
+    text = "def figs():\r\n    a = '\x0c'\r\n    b = '\u2028 \x85'\r\n    return a\r\n"
+    (shop / "src" / "figs.py").write_bytes(text.encode())
+    out = run(capsys, "sym:figs", *more)[1]
+    assert "     4      return a" in out.split("\n")
+    assert "     3      b = '\\u2028 \\x85'" in out.split("\n")
+
+
+@pytest.mark.shows("ANSWER-CLI")
 @pytest.mark.usefixtures("shop")
-def test_the_command_that_is_printed_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["price of", "lang:python", "--limit", "2"],
+        ["price of", "-path:nowhere/", "--limit", "2"],
+        ["--limit", "2", "--debug", "--", "--price", "of"],
+        ["--limit", "2", "--", "-x", "re:price"],
+    ],
+)
+def test_the_command_that_is_printed_goes_on(
+    capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    """Words after `--` became options of the next page."""
     seen: list[str] = []
-    words = ["price of", "lang:python", "--limit", "2"]
+    debug = "--debug" in words
     while True:
+        assert ("--debug" in words) is debug
         code, out = run(capsys, *words)
         assert code == 0
         seen += re.findall(r"^src/(\w+)\.py:", out, re.MULTILINE)

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.main import main
+from holdfast.files.git import git
 from holdfast.sequence.locate import locate
 from holdfast.sequence.shelf import Shelf, facts_of
 from holdfast.sequence.suffix.stream import Document
@@ -50,8 +52,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 @pytest.mark.shows("SEQ-CLI-LOCATE")
 def test_locate_says_how_much_exists_and_what_differs_first(
-    tree: Path, capsys: pytest.CaptureFixture[str]
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tree)
     code, out, _ = run(
         capsys, "locate", "for price in prices:\n    if price.paid:", "--path", str(tree)
     )
@@ -130,6 +133,30 @@ def test_clones_are_grouped_with_sizes(tree: Path, capsys: pytest.CaptureFixture
     assert run(capsys, "clones", str(tree), "--min-tokens", "1")[0] == 2
 
 
+@pytest.mark.shows("SEQ-CLI-PATHS")
+@pytest.mark.parametrize("stand", [".", "lib", ".."])
+def test_places_are_named_so_that_they_can_be_opened_from_where_one_stands(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, stand: str
+) -> None:
+    """They were named from the tree, wherever that was."""
+    monkeypatch.chdir(tree / stand)
+    asked = os.path.relpath(tree)
+    for words in (
+        ("clones", asked, "--min-tokens", "20"),
+        ("locate", "--path", asked, "--file", str(tree / "shop.py")),
+    ):
+        _, out, _ = run(capsys, *words)
+        named = re.findall(r"\S+\.py(?=:)", out)
+        assert {Path(name).resolve() for name in named} == {tree / "shop.py"} | (
+            {tree / "lib" / "cart.py"} if words[0] == "clones" else set()
+        )
+        data = json.loads(run(capsys, *words, "--json")[1])
+        assert data["root"] == str(tree)
+    log = json.loads(run(capsys, "clones", asked, "--min-tokens", "20", "--sarif")[1])
+    base = log["runs"][0]["originalUriBaseIds"]["TREE"]["uri"]
+    assert base == tree.as_uri() + "/"
+
+
 @pytest.mark.shows("SEQ-CLI-RENAMED")
 def test_renamed_copies_are_found_when_asked_for(
     tree: Path, capsys: pytest.CaptureFixture[str]
@@ -181,6 +208,78 @@ def test_only_new_duplication_is_listed_since_a_revision(
     (group,) = json.loads(run(capsys, *since)[1])["groups"]
     assert group["count"] == 3
     assert run(capsys, "clones", str(tree), "--since", "no-such")[0] == 2
+
+
+def committed(tree: Path) -> None:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "one"]):
+        subprocess.run(["git", "-C", str(tree), *identity, *arguments], check=True)
+
+
+@pytest.mark.shows("SEQ-CLI-SINCE")
+def test_a_copy_of_a_table_is_new_however_often_its_rows_repeat(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Places now do not overlap, and those at the revision did: of a table of equal rows there
+    were always more, so that a copy of it was never new."""
+    rows = "row(1, 2),\n" * 12
+    (tree / "table.py").write_text(f"first = [\n{rows}]\n")
+    committed(tree)
+    since = ("clones", str(tree), "--min-tokens", "30", "--since", "HEAD", "--json")
+    (tree / "table.py").write_text(f"first = [\n{rows}]\nonce = 1\n")
+    assert json.loads(run(capsys, *since)[1])["groups"] == []
+    (tree / "copy.py").write_text(f"second(\n{rows[: len(rows) // 12 * 5]})\n")
+    groups = json.loads(run(capsys, *since)[1])["groups"]
+    assert {place["path"] for place in groups[0]["places"]} == {"table.py", "copy.py"}
+
+
+@pytest.mark.shows("SEQ-CLI-SINCE")
+def test_when_git_cannot_say_what_changed_nothing_is_claimed(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failed `git diff` was taken for no changes: no new duplication."""
+    committed(tree)
+    (tree / "third.py").write_text(TOTAL)
+    asked = git
+
+    def failing(root: Path, *arguments: str) -> bytes | None:
+        return None if arguments[0] == "diff" else asked(root, *arguments)
+
+    monkeypatch.setattr("holdfast.repeats.git", failing)
+    code, out, err = run(capsys, "clones", str(tree), "--min-tokens", "20", "--since", "HEAD")
+    assert (code, out) == (2, "")
+    assert "what changed since HEAD" in err
+
+
+@pytest.mark.shows("SEQ-CLI-LOCATE", "SEQ-HOSTILE-ENCODINGS")
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_snippet_is_read_as_files_are(
+    tree: Path, capsys: pytest.CaptureFixture[str], encoding: str
+) -> None:
+    """A file that stands in the tree was not found in it, its mark being taken for a word."""
+    (tree / "marked.py").write_bytes("import marked\nsome = marked.thing\n".encode(encoding))
+    code, out, _ = run(capsys, "locate", "--file", str(tree / "marked.py"), "--path", str(tree))
+    assert (code, out.splitlines()[0]) == (0, "all 7 tokens found, once")
+
+
+@pytest.mark.shows("SEQ-CLI-LOCATE")
+def test_a_snippet_that_is_no_text_is_refused(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, "locate", "--file", str(tree / "logo.bin"), "--path", str(tree))
+    assert code == 2
+    assert "no text" in err
+
+
+@pytest.mark.shows("SEQ-CLI-CLONES")
+@pytest.mark.parametrize("form", ["--sarif", "--json", "--all"])
+def test_clones_say_what_was_not_searched_in_every_form(
+    tree: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    """A SARIF log said nothing of it."""
+    (tree / "large.py").write_text("x = 1\n" * 200_000)
+    _, out, err = run(capsys, "clones", str(tree), "--min-tokens", "20", form)
+    assert "not searched: 1 are too large" in out + err
 
 
 @pytest.mark.shows("SEQ-CLI-SHOW")

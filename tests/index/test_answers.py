@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 from pathlib import Path
@@ -16,11 +17,11 @@ from hypothesis import strategies as st
 from holdfast.errors import UsageError
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.prepare import extract_facts
-from holdfast.index.search import pages, trigrams
+from holdfast.index.search import operators, pages, trigrams
 from holdfast.index.search.filters import PathPattern
 from holdfast.index.search.folding import folded
 from holdfast.index.search.pages import Cursor
-from holdfast.index.search.preview import GAP, Asked, preview
+from holdfast.index.search.preview import GAP, LINE_CHARACTERS_MAX, Asked, preview
 from holdfast.index.search.regex import LineMatch
 from holdfast.index.search.results import tokens
 from holdfast.index.search.similar import runs, similarity
@@ -135,7 +136,9 @@ def test_a_page_of_a_ranking_that_is_no_more_is_refused(zoo: World, how: str) ->
 @pytest.mark.shows("ANSWER-PAGES-FROZEN")
 def test_a_cursor_belongs_to_its_question(zoo: World) -> None:
     cursor = search(zoo, "feeding time", limit=4)["continuation"]["cursor"]
-    for other in ({"query": "feeding"}, {"scope": "mixed"}, {"group_by": "file"}):
+    for other in (
+        {"query": "feeding"}, {"scope": "mixed"}, {"group_by": "file"}, {"snippet": "feeding time"}
+    ):  # fmt: skip
         asked: Any = {"query": "feeding time", **other}
         with pytest.raises(UsageError, match="another question"):
             search(zoo, asked.pop("query"), cursor=cursor, **asked)
@@ -168,6 +171,71 @@ def test_a_cursor_with_one_letter_changed_is_no_cursor() -> None:
             pages.decode(bad)
 
 
+@pytest.mark.shows("ANSWER-PAGES")
+@pytest.mark.parametrize(
+    ("offset", "depth"),
+    [("x", 40), (2, "y"), (-3, 40), (2, -5), (2, 0), (2, 10**7), ("9" * 5_000, 40), ("\u0663", 40)],
+)
+def test_a_cursor_that_somebody_made_up_is_no_cursor(zoo: World, offset: Any, depth: Any) -> None:
+    """With check digits made up too: one gave results -2 to -1 of 26, others a traceback."""
+    given = pages.decode(search(zoo, "feeding time", limit=4)["continuation"]["cursor"])
+    made_up = pages.encode(Cursor(offset, depth, given.question, given.state))
+    with pytest.raises(UsageError, match="no cursor"):
+        search(zoo, "feeding time", cursor=made_up)
+
+
+@pytest.mark.shows("ANSWER-PAGES")
+def test_a_cursor_behind_the_end_is_a_page_of_nothing_at_the_end(zoo: World) -> None:
+    given = pages.decode(search(zoo, "feeding time", limit=4)["continuation"]["cursor"])
+    behind = pages.encode(Cursor(1_000, given.depth, given.question, given.state))
+    answer = search(zoo, "feeding time", cursor=behind)
+    counts = answer["counts"]
+    assert (answer["results"], counts["from"], counts["to"]) == (
+        [],
+        counts["total"],
+        counts["total"],
+    )
+
+
+@pytest.mark.shows("ANSWER-PAGES-FROZEN")
+def test_a_pattern_that_runs_out_of_time_elsewhere_has_no_next_page(
+    zoo: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page was cut out of whatever was found this time, so results were left out or repeated."""
+    from holdfast.index.search import exact
+
+    def found_in(ticks: int) -> None:
+        clock = itertools.count()
+        usual = (float(ticks), 99.0, 5_000, 3, lambda: float(next(clock)))
+        monkeypatch.setattr(exact.Bounds.__init__, "__defaults__", usual)
+
+    found_in(90)
+    first = search(zoo, "re:zoo", limit=4)
+    assert not first["counts"]["complete"]
+    cursor = first["continuation"]["cursor"]
+    found_in(90)
+    assert places(search(zoo, "re:zoo", limit=4, cursor=cursor))
+    found_in(75)
+    answer = search(zoo, "re:zoo", limit=4, cursor=cursor)
+    assert (answer["status"], answer["reason"]) == ("blocked", "index_changed")
+    assert "ran out of time" in answer["message"]
+    assert "files" not in answer["message"]
+
+
+@pytest.mark.shows("ANSWER-PAGES-FROZEN")
+def test_a_lane_that_fails_between_two_pages_ends_the_ranking(
+    zoo: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cursor = search(zoo, "feeding time", limit=4)["continuation"]["cursor"]
+
+    def away(texts: Any) -> Any:
+        raise ValueError("away")
+
+    monkeypatch.setattr(zoo.index.provider, "embed_query", away)
+    answer = search(zoo, "feeding time", limit=4, cursor=cursor)
+    assert (answer["status"], answer["reason"]) == ("blocked", "index_changed")
+
+
 # Budget.
 
 
@@ -193,6 +261,18 @@ def test_results_fit_their_budget_and_the_next_page_goes_on(
             cursor=answer["continuation"]["cursor"],
         )  # fmt: skip
     assert len(seen) == len(set(seen)) == total
+
+
+@pytest.mark.shows("ANSWER-BUDGET")
+def test_a_pointer_to_many_matches_is_no_longer_than_one_to_few(zoo: World) -> None:
+    """Twenty places of matches were sent with it, three times the budget."""
+    for n in range(7):
+        zoo.write(f"src/copies/c{n}.py", "def f():\n" + f"    step({n})\n" * 40)
+    zoo.later(60)
+    (pointer,) = search(zoo, "re:step", budget=200, limit=1)["results"]
+    assert pointer["matchCount"] == 40
+    assert tokens(len(json.dumps(pointer))) <= 200
+    assert pointer["next"]["tool"] == "read"
 
 
 @pytest.mark.shows("ANSWER-BUDGET")
@@ -225,6 +305,31 @@ def test_what_the_reader_holds_is_pointed_at(zoo: World) -> None:
     assert (str(zoo.tree / "src/zoo/yak.py"), 1, 6) in asked
     raw = search(zoo, "feed_yak", holds=holds, result_mode="raw")["results"]
     assert all(("content" in r) != bool(r.get("in_context")) for r in raw)
+
+
+@pytest.mark.shows("ANSWER-CONTEXT")
+@pytest.mark.parametrize("by", ["symbol", "file"])
+def test_a_result_is_held_only_if_all_of_its_lines_are(zoo: World, by: Any) -> None:
+    """A function in three chunks was said to be in context when its best chunk was."""
+    body = "\n".join(
+        f"    step_{n} = ledger + {n}  # stage {n} of the migration" for n in range(150)
+    )
+    zoo.write("src/long.py", f"def migrate_ledger(ledger):\n{body}\n    return ledger\n")
+    zoo.later(60)
+
+    def first_half(path: str, first: int, last: int) -> bool:
+        return last <= 70
+
+    def everything(path: str, first: int, last: int) -> bool:
+        return path.endswith("long.py")
+
+    for query in ("migrate_ledger stage", r"re:step_\d+"):
+        half = search(zoo, query, holds=first_half, group_by=by)["results"][0]
+        assert half["collapsedChunkCount"] > 1
+        assert half["span"]["endLine"] > 70
+        assert "in_context" not in half
+        whole = search(zoo, query, holds=everything, group_by=by)["results"][0]
+        assert whole["in_context"] is True
 
 
 # Operators in answers.
@@ -343,6 +448,7 @@ def test_an_answer_that_was_cut_says_so(zoo: World, monkeypatch: pytest.MonkeyPa
     [
         ("zoo path:src/zoo/yak.py", {"src/zoo/yak.py"}),
         ("zoo path:yak.py", {"src/zoo/yak.py"}),
+        ("zoo path:./src/zoo/yak.py", {"src/zoo/yak.py"}),
         ("zoo path:*ak.py path:wolf.*", {"src/zoo/yak.py", "src/zoo/wolf.py"}),
         ("cart path:src/ -path:zoo/", {"src/cart.py", "src/checkout.py"}),
         ("paid cart lang:markdown", {"docs/guide.md"}),
@@ -407,6 +513,75 @@ def test_an_empty_answer_says_why_and_what_to_ask_instead(zoo: World) -> None:
     assert wrong["results"]
 
 
+@pytest.mark.shows("ANSWER-WARNINGS")
+def test_what_an_empty_answer_says_is_so(zoo: World) -> None:
+    """`no chunk holds 'zoo'` was said where every chunk does."""
+    for query in ("must:zoo exclude:zoo", "must:zoo path:cart.py", "must:Paying"):
+        (said,) = search(zoo, query)["warnings"]
+        assert "of those that the scope and the rest of the query leave" in said
+    # Plain text that looks like an operator stays plain text in the call that widens.
+    answer = search(zoo, r"\lang:go zoo path:nowhere/")
+    query = answer["hints"]["nextSteps"][0]["args"]["query"]
+    assert operators.parse(query).query == operators.Query("lang:go zoo")
+    (said,) = search(zoo, "zoo path:src/nowhere/")["warnings"]
+    assert "path:*nowhere*" in said
+
+
+@pytest.mark.shows("ANSWER-WARNINGS")
+def test_a_directory_that_is_not_there_is_named(zoo: World) -> None:
+    """Nothing was found below a misspelt directory, and that was all there was to say."""
+    missing = search(zoo, "zoo", f"{zoo.root}/src/zooo")
+    assert missing["warnings"] == [f"PATH_MISSING:{zoo.root}/src/zooo does not exist"]
+    both = search(zoo, "zoo", [f"{zoo.root}/src/zooo", f"{zoo.root}/src/zoo"])
+    assert both["results"]
+    assert both["warnings"] == missing["warnings"]
+    (zoo.tree / "empty").mkdir()
+    empty = search(zoo, "zoo", f"{zoo.root}/empty")
+    assert empty["warnings"] == [f"PATH_NOT_INDEXED:no file of {zoo.root}/empty is in the index"]
+    assert "warnings" not in search(zoo, "zoo", f"{zoo.root}/src/zoo/yak.py")
+
+
+@pytest.mark.shows("ANSWER-WARNINGS")
+@pytest.mark.parametrize("folder", ["my tests", "tests/[a]", "tests/wh*t?", 'tests/a"b', "#tests"])
+def test_the_call_that_leaves_noise_out_leaves_it_out(zoo: World, folder: str) -> None:
+    """A directory with a space in its name became two words."""
+    for n in range(8):
+        zoo.write(f"{folder}/test_{n}.py", f"def test_unicorn_{n}():\n    assert unicorn({n})\n")
+    zoo.write("src/horn.py", "def horn():\n    return 'unicorn'\n")
+    zoo.later(60)
+    answer = search(zoo, "test_unicorn", scope="mixed")
+    call = answer["hints"]["noiseMitigation"]["nextStep"]["args"]
+    assert operators.parse(call["query"]).query.text == "test_unicorn"
+    files = {r["file"] for r in search(zoo, call["query"], scope="mixed")["results"]}
+    assert files
+    assert not any(file.startswith(f"{folder}/") for file in files)
+
+
+@pytest.mark.parametrize("query", ["2147483647", "?.[", "x" * 90, "test_" + "of_a_long_name_" * 6])
+def test_what_has_no_word_to_rank_by_is_looked_for_as_it_is_written(zoo: World, query: str) -> None:
+    """Such a word is in no list of words, so that it was nowhere, however often it stood there."""
+    zoo.write("src/odd.py", f"def odd(a):\n    # {query}\n    return a\n")
+    zoo.later(60)
+    answer = search(zoo, query)
+    assert places(answer) == [("src/odd.py", 1)]
+    assert [match["line"] for match in answer["results"][0]["matches"]] == [2]
+    assert any(w.startswith("TAKEN_AS_WRITTEN:") for w in answer["warnings"])
+    assert answer["counts"]["complete"] is True
+
+
+@pytest.mark.shows("ANSWER-DEBUG")
+def test_debug_tells_the_lane_that_found_a_result(clones: World) -> None:
+    """A symbol has no matched lines, and was said to be ranked."""
+    lanes = {
+        search(clones, query, debug=True)["results"][0]["debug"]["lane"]
+        for query in ("sym:feed_yak", "must:yak", "must:yak.py")
+    }
+    assert lanes == {"exact"}
+    like = search(clones, "", similar="src/one.py", debug=True)
+    assert like["results"][0]["debug"]["lane"] == "similar"
+    assert search(clones, "yak", debug=True)["results"][0]["debug"]["lane"] == "ranked"
+
+
 @pytest.mark.shows("ANSWER-NEXT")
 def test_an_answer_ends_with_what_to_do_next(zoo: World) -> None:
     answer = search(zoo, "feed_yak", limit=2)
@@ -450,8 +625,27 @@ def test_directories_of_one_root_are_asked_about_together(zoo: World) -> None:
     assert [r["file"] for r in only["results"]] == ["lib/yak.py"]
     assert only["path"] == f"{zoo.root}/lib"
     both = search(zoo, r"re:zoo\.yak", [f"{zoo.root}/lib", f"{zoo.root}/src/zoo"])
-    assert both["results"][0]["alikeCount"] == 1
+    assert {r["file"] for r in both["results"]} == {"lib/yak.py", "src/zoo/yak.py"}
     assert "roots" not in both
+
+
+@pytest.mark.shows("ANSWER-ROOTS")
+@pytest.mark.parametrize("query", ["feed_yak", "re:feed_yak", "must:feed_yak", "sym:feed_yak"])
+def test_a_file_of_two_roots_is_found_once(world: World, query: str) -> None:
+    """A root within another was asked about with it, and its files were found and counted twice."""
+    world.index.extract = extract_facts
+    inner = f"{world.root}/src/zoo"
+    for name in ANIMALS:
+        world.write(f"src/zoo/{name}.py", animal(name))
+    for root in (inner, world.root):
+        assert manage_index(world.index, "create", root)["status"] == "ok"
+    answer = search(world, query, [world.root, inner], limit=50)
+    assert [root["path"] for root in answer["roots"]] == [world.root, inner]
+    found = [f"{r['codebasePath']}/{r['file']}" for r in answer["results"]]
+    assert len(found) == len(set(found))
+    assert f"{inner}/yak.py" in found
+    if "matchedFiles" in answer["counts"]:
+        assert answer["counts"]["matchedFiles"] == 1
 
 
 # Folding.
@@ -468,6 +662,27 @@ def test_copies_are_shown_once_and_named(zoo: World) -> None:
     assert shown[0]["alikeCount"] == 7
     assert len(shown[0]["alike"]) == 5
     assert shown[0]["alike"][0]["span"]["startLine"] == 1
+    # Those that are not named are one call away.
+    (call,) = [c for c in answer["hints"]["nextSteps"] if c["args"].get("resultMode") == "raw"]
+    every = search(zoo, call["args"]["query"], result_mode="raw", limit=50)["results"]
+    assert {r["file"] for r in every} >= {f"src/copies/c{n}.py" for n in range(7)}
+    assert not any("alike" in r for r in every)
+
+
+@pytest.mark.shows("ANSWER-FOLD", "ANSWER-RE")
+@pytest.mark.parametrize(
+    "query", ["re:feed_yak", "must:feed_yak", "sym:feed_yak", "re:yak feed yak"]
+)
+@pytest.mark.parametrize("by", ["symbol", "file"])
+def test_what_is_asked_for_exactly_is_not_folded(zoo: World, query: str, by: Any) -> None:
+    """Of eight copies with a match each, one was shown, five named, and two on no page at all."""
+    copies = {f"src/copies/c{n}.py" for n in range(7)}
+    for path in copies:
+        zoo.write(path, animal("yak").replace("    ", "  "))
+    zoo.later(60)
+    answer = search(zoo, query, group_by=by)
+    assert {r["file"] for r in answer["results"]} == {"src/zoo/yak.py", *copies}
+    assert answer["counts"]["total"] == 8
 
 
 @pytest.mark.shows("ANSWER-FOLD")
@@ -528,6 +743,18 @@ def test_a_long_line_is_cut_around_its_match() -> None:
     assert len(made.text) <= 241
 
 
+@pytest.mark.shows("ANSWER-PREVIEW")
+@pytest.mark.parametrize("at", [0, 30, 100, 230, 236, 239, 240, 241, 300, 990])
+def test_a_long_line_is_cut_around_the_first_word_that_was_asked_for(at: int) -> None:
+    """It was cut at its beginning, which does not say why it is shown."""
+    line = ("other " * 200)[:at] + " refund " + "more " * 200
+    made = preview(line, 1, Asked.by(understand("refund")))
+    assert made.matched == (1,)
+    assert "refund" in made.text
+    assert len(made.text) <= LINE_CHARACTERS_MAX
+    assert not made.whole
+
+
 # The rest.
 
 
@@ -568,6 +795,26 @@ def test_what_has_no_meaning_is_refused(zoo: World, more: Any, says: str) -> Non
 
 def test_a_limit_beyond_the_most_is_the_most(zoo: World) -> None:
     assert search(zoo, "zoo", limit=1000)["limit"] == LIMIT_MAX
+
+
+@pytest.mark.shows("ANSWER-FILTERS")
+def test_an_answer_that_filters_left_too_much_of_is_not_complete(zoo: World) -> None:
+    """More was ranked because something was left out, then cut, and called all there is."""
+    for n in range(50):
+        zoo.write(f"src/more/m{n}.py", f"def feed_m{n}(zoo):\n    # zoo zoo\n    return zoo.m{n}\n")
+    zoo.later(60)
+    answer = search(zoo, "zoo exclude:yak", limit=10, result_mode="raw")
+    assert answer["counts"]["total"] == 40
+    assert answer["counts"]["complete"] is False
+
+
+@pytest.mark.shows("ANSWER-WARNINGS")
+def test_a_question_of_ten_thousand_words_is_cut_and_said_so(zoo: World) -> None:
+    """Each word was looked for by itself: seven seconds in a tree of a hundred chunks."""
+    answer = search(zoo, "feed yak " + " ".join(f"word{n}" for n in range(10_000)))
+    assert answer["results"][0]["file"] == "src/zoo/yak.py"
+    assert any(w.startswith("QUERY_LONG:") for w in answer["warnings"])
+    assert "warnings" not in search(zoo, "feed yak " * 80)
 
 
 # Code like this.
@@ -626,6 +873,51 @@ def test_files_changed_a_moment_ago_are_compared_as_they_are(clones: World) -> N
     assert "src/two.py" not in files
 
 
+@pytest.mark.shows("ANSWER-SIMILAR", "ANSWER-PAGES-FROZEN")
+def test_a_page_of_code_like_lines_that_have_changed_is_refused_as_such(clones: World) -> None:
+    """It was said that the cursor belongs to another question, and to repeat the same one."""
+    asked: Any = {"similar": "src/one.py", "limit": 1, "result_mode": "raw"}
+    cursor = search(clones, "", **asked)["continuation"]["cursor"]
+    assert search(clones, "", **asked, cursor=cursor)["status"] == "ok"
+    one = clones.tree / "src/one.py"
+    clones.write("src/one.py", one.read_text().replace("handle", "source") + "\n# more\n")
+    clones.later(60)
+    answer = search(clones, "", **asked, cursor=cursor)
+    assert (answer["status"], answer["reason"]) == ("blocked", "index_changed")
+    with pytest.raises(UsageError, match="another question"):
+        search(clones, "", **{**asked, "similar": "src/one.py:1-3"}, cursor=cursor)
+
+
+@pytest.mark.shows("ANSWER-SIMILAR")
+def test_code_like_this_that_fits_a_pattern_says_where(clones: World) -> None:
+    """Nothing of a pattern came with the results, and none of its lines was counted."""
+    text = (clones.tree / "src/one.py").read_text()
+    for query in (r"re:strict=\w+", "must:strict=True"):
+        answer = search(clones, query, snippet=text)
+        (result,) = answer["results"]
+        assert result["file"] == "src/three.py"
+        assert [match["line"] for match in result["matches"]] == [4]
+        assert "strict=True" in result["preview"]
+        counts = answer["counts"]
+        assert (counts["matchedLines"], counts["matchedFiles"]) == (1, 1)
+
+
+@pytest.mark.shows("ANSWER-SIMILAR")
+def test_operators_narrow_what_is_compared_and_not_what_was_found(clones: World) -> None:
+    """A copy was not found where many better ones stood in files that were not asked about."""
+    body = (clones.tree / "src/one.py").read_text()
+    for n in range(600):
+        clones.write(f"gen/g{n}.py", body)
+    clones.write("src/far.py", body.replace("settings", "preferences").replace("raw", "content"))
+    assert manage_index(clones.index, "sync", clones.root)["status"] == "ok"
+    only = search(clones, "path:far.py", similar="src/one.py")
+    assert [r["file"] for r in only["results"]] == ["src/far.py"]
+    assert only["counts"]["complete"] is True
+    every = search(clones, "", similar="src/one.py", result_mode="raw", limit=50)
+    assert len(every["results"]) == 50
+    assert every["counts"]["complete"] is False
+
+
 @pytest.mark.shows("ANSWER-SIMILAR")
 @given(st.text("ab(\n "), st.text("ab(\n "))
 def test_similarity_is_of_all_runs_of_three(one: str, other: str) -> None:
@@ -643,6 +935,8 @@ def test_similarity_is_of_all_runs_of_three(one: str, other: str) -> None:
     [
         ({"similar": "src/one.py:90-95"}, "name no line"),
         ({"similar": "src/nothing.py"}, "there is no file"),
+        ({"similar": "src/one.py:" + "9" * 5_000}, "there is no file"),
+        ({"similar": "src/one.py:\u0663"}, "there is no file"),
         ({"similar": "../../etc/passwd"}, "there is no file"),
         ({"similar": "/etc/passwd"}, "there is no file"),
         ({"similar": "src/one.py", "snippet": "x"}, "not both"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -70,7 +71,9 @@ def test_a_change_of_everything_says_nothing(repository: Path) -> None:
 
 @pytest.mark.shows("SEARCH-EDITED-GIT")
 def test_asking_git_writes_nothing(repository: Path) -> None:
-    write(repository, "a.py", "# a.py\n")  # As it was, with other times: git would note that.
+    """`git diff` notes the new times of a file that is as it was, whatever it is told."""
+    write(repository, "a.py", "# a.py\n")
+    os.utime(repository / "a.py", (1_000_000_000, 1_000_000_000))
     before = (repository / ".git" / "index").read_bytes()
     assert edited_files(str(repository)) == frozenset()
     assert (repository / ".git" / "index").read_bytes() == before
@@ -195,5 +198,23 @@ def test_pages_go_on_with_the_files_they_began_with(world_in_git: World) -> None
     # A process that does not know what the ranking began with says so.
     world.index.edited = EditedFiles(start=lambda job: job())
     world.index.edited.of(world.root)
+    other = asked(world, "load handle path", limit=2, cursor=first["continuation"]["cursor"])
+    assert (other["status"], other["reason"]) == ("blocked", "index_changed")
+
+
+@pytest.mark.shows("SEARCH-EDITED-PAGES")
+def test_that_git_says_nothing_is_another_ranking_than_that_nothing_is_edited(
+    world_in_git: World,
+) -> None:
+    """With an answer of git, files that changed since the index was made count as edited."""
+    world = world_in_git
+    assert manage_index(world.index, "create", world.root)["status"] == "ok"
+    world.write("src/doe.py", FUNCTION.format("doe") + "# in work\n")
+    world.index.edited = EditedFiles(start=lambda job: None)
+    first = asked(world, "load handle path", limit=2)
+    assert edited_in(first) == []
+    world.index.edited = EditedFiles(ask=lambda root: frozenset(), start=lambda job: job())
+    world.index.edited.of(world.root)
+    assert edited_in(asked(world, "load handle path", limit=50)) == ["src/doe.py"]
     other = asked(world, "load handle path", limit=2, cursor=first["continuation"]["cursor"])
     assert (other["status"], other["reason"]) == ("blocked", "index_changed")

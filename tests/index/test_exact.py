@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 import sys
+import threading
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +238,43 @@ def test_braces_that_count_nothing_are_braces() -> None:
     assert len(matcher("ab{e<=1}").lines("ab{e<=1}\nac", 1.0, lambda: 0.0)) == 1
 
 
+@pytest.mark.shows("ANSWER-RE")
+@pytest.mark.parametrize(
+    "pattern",
+    ["ba{,}", "ba{,2}$", "ba{0,}c", "[a[:alpha:]]", "[^[:alpha:]]", r"[\]a[:x:]]", r"[\\[:a:]]",
+     "[]a{]", "[a[.b.]]", "[x[=a=]]", r"\[[:a]"],
+)  # fmt: skip
+def test_a_pattern_means_what_it_means_in_python(pattern: str) -> None:
+    """The engine that can be stopped knows classes in sets that the standard library does not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            twin = re.compile(pattern, re.MULTILINE)
+        except (re.error, FutureWarning):
+            assert wrong_pattern(pattern) is not None
+            return
+    lines = [
+        "b",
+        "baa",
+        "ba{,}c",
+        "a]",
+        "q]",
+        "[a",
+        "[:a",
+        r"\]",
+        "{",
+        "]",
+        "b.]",
+        "=]",
+        "x",
+        "q",
+        "",
+    ]
+    found = matcher(pattern).lines("\n".join(lines) + "\n", 1.0, lambda: 0.0)
+    slow = [(n, *m.span()) for n, line in enumerate(lines) if (m := twin.search(line))]
+    assert [(match.line, match.start, match.end) for match in found] == slow
+
+
 @pytest.mark.shows("ANSWER-RE-UNCOVERED")
 def test_a_file_that_is_gone_and_was_not_covered_is_named(tree: Path) -> None:
     reader = MemoryReader(tree)
@@ -300,3 +339,115 @@ def test_a_symbol_is_found_with_its_own_lines_though_its_chunk_is_the_class(tree
 )
 def test_a_symbol_is_named_by_the_end_of_its_name(asked: str, qualified: str, named: bool) -> None:
     assert names_symbol(asked, qualified) is named
+
+
+@pytest.mark.shows("ANSWER-SYM")
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("Ärger", "Ärger"),
+        ("Ä*", "Ärger"),
+        ("Ärger.Öffnen", "Ärger.Öffnen"),
+        ("ΣΊΣΥΦΟΣ", "ΣΊΣΥΦΟΣ"),
+        ("İstanbul", "İstanbul"),
+        ("Ärger/Öffnen", "Ärger.Öffnen"),
+        ("Ärger::Öffnen", "Ärger.Öffnen"),
+        ("ärger", None),
+        ("\ud800", None),
+    ],
+)
+def test_a_symbol_in_any_alphabet_is_found_by_its_name(
+    tmp_path: Path, asked: str, found: str | None
+) -> None:
+    """A capital letter beyond ASCII was put in lower case on one side only."""
+    (tmp_path / "a.py").write_text(
+        "class Ärger:\n    def Öffnen(self):\n        return 1\n\n\n"
+        "def ΣΊΣΥΦΟΣ():\n    return 2\n\n\ndef İstanbul():\n    return 3\n",
+        encoding="utf-8",
+    )
+    hits = look(MemoryReader(tmp_path), Query(symbols=(asked,))).hits
+    expected = {found} if found else set()
+    assert {hit.chunk.label for hit in hits if "*" not in asked} <= expected
+    assert expected <= {hit.chunk.label for hit in hits}
+
+
+names_asked = st.lists(
+    st.sampled_from(["Ä", "ä", "b", "B", "ß", "_", "İ", "\u017f", "K"]), min_size=1, max_size=4
+).map("".join)
+
+
+@pytest.mark.shows("ANSWER-SYM")
+@given(st.lists(names_asked, min_size=1, max_size=4, unique=True), names_asked, st.booleans())
+def test_names_that_are_kept_never_deny_a_symbol(
+    tmp_path_factory: pytest.TempPathFactory, names: list[str], asked: str, star: bool
+) -> None:
+    """The twin holds the asked name against every symbol of every file."""
+    root = tmp_path_factory.mktemp("tree")
+    text = "".join(f"def f{name}():\n    return 1\n\n\n" for name in names)
+    (root / "a.py").write_text(text, encoding="utf-8")
+    reader = MemoryReader(root)
+    asked = f"f{asked}*" if star else f"f{asked}"
+    kept = trigrams.names_of(reader.files["a.py"].facts)
+    slow = {name.qualified for name in kept if names_symbol(asked, name.qualified)}
+    hits = look(reader, Query(symbols=(asked,))).hits
+    assert {hit.chunk.label for hit in hits} == slow
+
+
+@pytest.mark.shows("ANSWER-RE")
+@pytest.mark.parametrize(
+    "pattern",
+    ["abc$", "c$", r"^c\w*$", "(?-m:^def)", r"(?-m:\)$)", r"(?:a|(?-m:^def))", "(?s)d.+r"],
+)
+def test_ends_of_lines_are_found_wherever_the_line_stands(tmp_path: Path, pattern: str) -> None:
+    """A last line with a carriage return and no break, and anchors that are told to mean the text:
+    many texts are searched at once, where an end of a line is not the end of the text."""
+    (tmp_path / "a.py").write_bytes(b"abc = 1\ndef foo():\n    return abc\r")
+    (tmp_path / "b.py").write_bytes(b"def bar():\n    return cab\n\n\ndef end():\n    return (1)\n")
+    assert wrong_pattern(pattern) is None
+    found = look(MemoryReader(tmp_path), Query(patterns=(pattern,)))
+    assert lines_of(found) == grep(tmp_path, pattern)
+
+
+@pytest.mark.shows("ANSWER-OPERATOR-WRONG")
+@pytest.mark.parametrize(
+    ("pattern", "wrong"),
+    [(r"def\n", True), ("a\nb", True), (r"(?:a\n|\nb)c", True), (r"a\n?b", False), (r"a\s", False)],
+)
+def test_a_pattern_that_no_line_can_match_is_pointed_out(pattern: str, wrong: bool) -> None:
+    """Patterns are matched line by line, so `def\\n` would find nothing, in silence."""
+    said = wrong_pattern(pattern)
+    assert (said is not None and "line by line" in said) is wrong
+
+
+def test_patterns_read_in_two_threads_leave_warnings_as_they_were(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two threads that each make errors of warnings for a moment may leave them so for good."""
+    from re import _parser  # type: ignore[attr-defined]
+
+    parse_it = _parser.parse
+    second_reads, first_read = threading.Event(), threading.Event()
+
+    def slowly(pattern: str, flags: int) -> Any:
+        if pattern == "first":
+            second_reads.wait(0.3)
+        else:
+            second_reads.set()
+            first_read.wait(0.3)
+        return parse_it(pattern, flags)
+
+    def read(pattern: str) -> None:
+        wrong_pattern(pattern)
+        if pattern == "first":
+            first_read.set()
+
+    monkeypatch.setattr(_parser, "parse", slowly)
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        before = list(warnings.filters)
+        threads = [threading.Thread(target=read, args=(name,)) for name in ("first", "second")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(10)
+        assert list(warnings.filters) == before

@@ -197,9 +197,7 @@ def test_iss_index_stability_a24_a_limit_that_is_reached_is_said(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = type(world.index).tools
-    monkeypatch.setattr(
-        type(world.index), "tools", lambda self, lease: replace(tools(self, lease), chunks_max=3)
-    )
+    monkeypatch.setattr(type(world.index), "tools", lambda self: replace(tools(self), chunks_max=3))
     make_ready(world)
     status: Any = manage_index(world.index, "status", world.root)
     assert status["status"] == "ok"
@@ -225,9 +223,7 @@ def test_a_sync_at_the_limit_takes_nothing_for_removed(
     world.index.processes = processes
     make_ready(world)
     tools = type(world.index).tools
-    monkeypatch.setattr(
-        type(world.index), "tools", lambda self, lease: replace(tools(self, lease), chunks_max=1)
-    )
+    monkeypatch.setattr(type(world.index), "tools", lambda self: replace(tools(self), chunks_max=1))
     for name in ("cart", "checkout", "prices"):
         world.write(f"src/{name}.py", f"def renewed_{name}():\n    pass\n")
     for name in ("aaa", "zzz"):
@@ -264,7 +260,7 @@ def test_an_index_that_just_fits_is_whole(world: World, monkeypatch: pytest.Monk
     monkeypatch.setattr(
         type(world.index),
         "tools",
-        lambda self, lease: replace(tools(self, lease), chunks_max=chunks),
+        lambda self: replace(tools(self), chunks_max=chunks),
     )
     manage_index(world.index, "reindex", world.root)
     assert "partial" not in manage_index(world.index, "status", world.root)["humanText"]

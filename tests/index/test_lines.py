@@ -609,6 +609,12 @@ def test_a_guess_is_found_by_its_name_and_never_taken_for_a_fact(world: World) -
     grouped: Any = search_code(world.index, world.root, "step_7 shop total")
     assert grouped["results"][0]["symbolLabel"] == "Cart.total"
     assert grouped["results"][0]["callGraphHint"]["supported"] is False
+    # Asked for by name too: a reference that call_graph refuses is none.
+    by_name: Any = search_code(world.index, world.root, "sym:Cart.total")
+    assert (by_name["results"][0]["symbolLabel"], by_name["results"][0]["symbolId"]) == (
+        "Cart.total", None,
+    )  # fmt: skip
+    assert by_name["results"][0]["callGraphHint"]["supported"] is False
     for file, what in (("lib/shop.dart", "files in dart"), ("notes.txt", "plain text")):
         answer = file_outline(world.index, world.root, file)
         assert (answer["status"], answer["outline"]) == ("unsupported", None)
@@ -628,6 +634,8 @@ def test_a_document_has_an_outline_and_no_calls(world: World) -> None:
     (section,) = answer["outline"]["symbols"]
     assert section["symbolLabel"] == "Carts"
     assert section["callGraphHint"] == {"supported": False, "reason": "unsupported_language"}
+    found: Any = search_code(world.index, world.root, "sym:Carts", scope="docs")
+    assert found["results"][0]["callGraphHint"] == section["callGraphHint"]
     graph = call_graph(world.index, world.root, {"file": "guide.md", "symbolLabel": "Carts"})
     assert (graph["status"], graph["reason"]) == ("unsupported", "unsupported_language")
     assert "markdown has an outline and no call graph" in graph["message"]

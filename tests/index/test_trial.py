@@ -15,8 +15,8 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.files.snapshot import Entry, Stat
-from holdfast.index import parsing, trial
-from holdfast.index.facts import decode, extract
+from holdfast.index import parsing, trial, workers
+from holdfast.index.facts import FileFacts, decode, extract
 from holdfast.index.prepare import Job, extract_facts
 from holdfast.index.workers import Recipe, prepare_all
 
@@ -75,6 +75,84 @@ def test_a_text_that_no_parser_ends_with_is_kept_as_text(path: str) -> None:
     assert b"".join(source[c.span.start : c.span.end] for c in found.chunks) == source
     for name, good in GOOD.items():
         assert len(extract(name, good).symbols) >= 60, "and the next text is parsed"
+
+
+@pytest.mark.shows("FACT-ENDS")
+def test_a_text_that_no_query_ends_with_is_kept_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of a megabyte kept whoever asked about it busy for half an hour."""
+    monkeypatch.setattr(parsing, "SLOWEST_SECONDS", 0.5)
+    monkeypatch.setattr(parsing, "SLOWEST_SECONDS_PER_BYTE", 0.0)
+    source = b"{" * 60_000 + b"\n" * 200
+    here = extract("a.py", source)
+    assert [problem.code for problem in here.problems] == ["too_hard"]
+    job = Job("a.py", source, Entry(Stat(len(source), 0, 0), "a"))
+    (there,) = prepare_all([job], Recipe(extract_facts, None), total_bytes=1 << 30, processes=2)
+    assert decode(there.facts) == here
+    assert len(extract("good.py", GOOD["good.py"]).symbols) == 60
+
+
+def slow(path: str, source: bytes) -> FileFacts:
+    """An extractor that does not come to an end with some files, after their parse."""
+    while path.startswith("slow"):
+        pass
+    return extract_facts(path, source)
+
+
+@pytest.mark.shows("FACT-ENDS")
+def test_a_file_that_keeps_a_worker_busy_beyond_all_measure_is_kept_as_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(workers, "SLOWEST_SECONDS", 0.1)
+    monkeypatch.setattr(workers, "SLOWEST_SECONDS_PER_BYTE", 0.0)
+    texts = {"slow.py": GOOD["good.py"], **GOOD}
+    jobs = [
+        Job(path, source, Entry(Stat(len(source), 0, 0), path)) for path, source in texts.items()
+    ]
+    made = list(prepare_all(jobs, Recipe(slow, None), total_bytes=1 << 30, processes=2))
+    facts = [decode(file.facts) for file in made]
+    assert [[problem.code for problem in each.problems] for each in facts] == [["too_hard"], [], []]
+
+
+FROM_NOWHERE = r"""
+import threading, sys
+from pathlib import Path
+from holdfast.index.code_index import open_index, run_here
+from holdfast.index.embedding.hashed import HashedEmbedding
+from holdfast.index.tools.manage import manage_index
+
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+index = open_index(Path(sys.argv[1]), HashedEmbedding())
+index.start, index.processes = run_here, 2
+answer = manage_index(index, "create", sys.argv[2])
+assert answer["status"] == "ok", answer
+with index.backend.reader(sys.argv[2]) as reader:
+    from holdfast.index.facts import decode
+    for path, data in reader.all_facts():
+        facts = decode(data)
+        print(path, len(facts.symbols), *[problem.code for problem in facts.problems])
+index.close()
+"""
+
+
+@pytest.mark.shows("INDEX-POOL-UNSTARTED")
+@pytest.mark.parametrize(
+    "limits", ["", "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (24, 24))"]
+)
+def test_a_program_from_nowhere_with_threads_indexes_all_the_same(
+    tmp_path: Path, limits: str
+) -> None:
+    """Its workers could not import it and died, and every file was indexed as plain text."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for number in range(60):
+        (tree / f"f{number}.py").write_bytes(GOOD["good.py"] * 6)
+    ran = subprocess.run(
+        [sys.executable, "-", str(tmp_path / "home"), str(tree)],
+        input=limits + FROM_NOWHERE, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert sorted(ran.stdout.split("\n")) == sorted(["", *(f"f{n}.py 360" for n in range(60))])
+    assert not ran.stderr
 
 
 @pytest.mark.shows("FACT-ENDS")
@@ -181,9 +259,10 @@ def test_a_process_that_cannot_parse_judges_nothing(monkeypatch: pytest.MonkeyPa
         # For good: what is closed must not come back when the test ends.
         trial._trial.close()
         trial._trial = None
-    monkeypatch.setattr(trial, "serve", lambda texts, verdicts: None)
+    monkeypatch.setattr(trial, "serve", lambda: None)
     monkeypatch.setattr(threading, "active_count", lambda: 1)
-    assert trial.passes(("tree_sitter_python", "language"), b"x = 1\n" * 400, 5.0)
+    assert trial.passes(("tree_sitter_python", "language"), b"x = 1\n" * 400, 5.0) is None
+    assert len(extract("good.py", GOOD["good.py"]).symbols) == 60
 
 
 BUSY = r"""
@@ -233,12 +312,12 @@ def test_time_that_a_text_did_not_take_is_not_held_against_it(
     late: list[bytes] = []
 
     def once_late(
-        self: trial._Trial, grammar: object, source: bytes, seconds: float
+        self: trial._Trial, grammar: object, source: bytes, seconds: float, queried: str
     ) -> bool | None:
         if not late:
             late.append(source)
             os.kill(self._pid, signal.SIGPROF)
-        return first(self, grammar, source, seconds)  # type: ignore[arg-type]
+        return first(self, grammar, source, seconds, queried)  # type: ignore[arg-type]
 
     monkeypatch.setattr(trial._Trial, "passes", once_late)
     assert len(extract("good.py", GOOD["good.py"]).symbols) == 60

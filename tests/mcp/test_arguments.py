@@ -51,9 +51,9 @@ def test_null_is_the_same_as_absent_and_defaults_are_filled_in() -> None:
     assert checked["limit"] == 10
     assert checked["path"] == "."
     with pytest.raises(BadArguments) as wrong:
-        search.checked({"limit": 99, "scope": "all", "extra": 1})
+        search.checked({"query": "", "limit": 99, "scope": "all", "extra": 1})
     assert len(wrong.value.faults) == 4
-    assert "query is missing" in str(wrong.value)
+    assert "query must not be empty" in str(wrong.value)
 
 
 @pytest.mark.shows("MCP-CHECK")

@@ -4,18 +4,23 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client
 
+from holdfast.app import App
 from holdfast.mcp import bindings
 from holdfast.mcp.binding import THREAD_ID, TOOL_USE_ID, Bound, Sessions, Unbound, pending_call
 from holdfast.mcp.bindings import Binding
 from holdfast.mcp.caller import Ancestor, Caller, caller_of
-from tests.mcp.agents import ERAS, WAIT_S, Machine, call, facts_of, text_of
+from holdfast.mcp.desk import Desk
+from holdfast.mcp.serving import carry_out
+from holdfast.mcp.tool import Call
+from holdfast.mcp.tools import TOOLS
+from tests.mcp.agents import ERAS, WAIT_S, Machine, call, facts_of, make_tree, text_of
 from tests.mcp.conversations import Claude, Codex
 
 
@@ -289,6 +294,19 @@ def test_codex_is_sent_only_what_its_rollout_does_not_show(machine: Machine) -> 
     machine.talk(story)
 
 
+@pytest.mark.shows("MCP-BIND-CODEX")
+def test_codex_a_call_is_ours_whatever_it_leaves_empty(tmp_path: Path) -> None:
+    """A call that asked for the plain text, or said null for what it left out, was not recognised
+    as the pending one, so that its answer was never noted."""
+    rollout = tmp_path / "r.jsonl"
+    given = {"path": "a.py", "offset": None, "bypass_cache": True}
+    payload = {"type": "function_call", "name": "holdfast__read", "call_id": "c1"}
+    line = {"type": "response_item", "payload": {**payload, "arguments": json.dumps(given)}}
+    rollout.write_text(json.dumps(line) + "\n")
+    assert pending_call(str(rollout), "read", {"path": "a.py", "bypass_cache": True}) == "c1"
+    assert pending_call(str(rollout), "read", {"path": "a.py"}) is None
+
+
 @pytest.mark.shows("MCP-BIND-OPTION")
 @pytest.mark.parametrize("era", ERAS)
 def test_a_named_session_of_our_own_holds_what_was_sent(machine: Machine, era: str) -> None:
@@ -311,6 +329,24 @@ def test_a_named_session_of_our_own_holds_what_was_sent(machine: Machine, era: s
                 assert "no.jsonl" in status["why"]
 
     asyncio.run(story())
+
+
+@pytest.mark.shows("MCP-BIND-OPTION", "READ-PROMISE")
+def test_an_answer_that_never_left_does_not_count(tmp_path: Path) -> None:
+    """The reader remembered what it had answered at once. When the connection broke before the
+    answer was sent, or the call was called off, the next read was *unchanged*."""
+    desk = Desk(App(tmp_path / "home"))
+    caller = Caller(cwd=str(make_tree(tmp_path / "tree")), session="mine")
+    sent: list[Callable[[], None]] = []
+
+    def read() -> object:
+        one = Call(desk, caller, {}, after_sent=sent.append)
+        return carry_out(TOOLS["read"], one, {"path": "shop/tax.py"}).facts["mode"]
+
+    assert [read(), read()] == ["full", "full"]
+    sent[-1]()
+    assert read() == "unchanged"
+    desk.close()
 
 
 @pytest.mark.shows("MCP-SEARCH-HELD")

@@ -105,6 +105,7 @@ REFUSALS: list[tuple[str, dict[str, Any], str]] = [
     ("search_code", {"query": "sym:Nowhere"}, "search_code"),
     ("search_code", {"query": "sym:Nowhere", "scope": "mixed"}, "locate"),
     ("search_code", {"query": "alpha", "cursor": "bad"}, "search_code"),
+    ("search_code", {"snippet": "zzz qqq", "scope": "mixed"}, "clones"),
     ("search_code", {"query": "alpha", "path": "/none"}, "list_codebases"),
     ("file_outline", {"file": "crat.py"}, "file_outline"),
     ("file_outline", {"file": "lib"}, "file_outline"),
@@ -163,6 +164,32 @@ def test_several_trees_of_which_one_is_not_indexed_say_so(settled: Agent) -> Non
     found = settled("search_code", query="alpha", path=[".", str(settled.home)])
     assert "cart.py" in found.text
     assert f"['{settled.home}' is not indexed" in found.text
+
+
+@pytest.mark.shows("ANSWER-SIMILAR")
+def test_code_like_lines_or_a_snippet_can_be_asked_for(settled: Agent) -> None:
+    """Only the command line could; and the call for the next page was one that is refused."""
+    for asked in ({"similar": "lib/two.py:1-2"}, {"snippet": "class A:\n    def run(self): ..."}):
+        found = settled("search_code", limit=1, resultMode="raw", **asked)
+        assert found.facts["results"][0]["file"] == "lib/two.py"
+    neither = settled("search_code")
+    assert neither.failed
+    assert "the query is empty" in neither.text
+
+
+@pytest.mark.shows("ANSWER-SIMILAR", "ANSWER-NEXT")
+def test_the_next_page_of_code_like_this_is_a_call_that_works(settled: Agent) -> None:
+    sample = "def alpha():\n    return beta()\n\ndef beta(): ..."
+    first = settled("search_code", snippet=sample, limit=1)
+    assert "query" not in first.facts["continue"]["args"]
+    assert settled.next(first).facts["counts"]["from"] == 2
+
+
+@pytest.mark.shows("ANSWER-SPAN")
+def test_matches_are_told_by_line_and_counted(settled: Agent) -> None:
+    found = settled("search_code", query=r"re:return\s+beta")
+    assert "     2      return beta()" in found.text.split("\n")
+    assert "[1 line in 1 file with a match]" in found.text
 
 
 def test_pi_gets_the_words_that_its_own_read_has(settled: Agent) -> None:

@@ -7,9 +7,10 @@ the conversation. Compaction empties it, edits take texts out, moving goes back 
 
 from __future__ import annotations
 
+import codecs
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,21 @@ class Driver:
         """The results arrive in the log, in this order."""
         raise NotImplementedError
 
+    def as_kept(
+        self, results: list[tuple[str, Answer, window.Fact | None]]
+    ) -> Iterator[tuple[Answer, window.Fact | None]]:
+        """The results as they stand in the log: now and then another program took a line off."""
+        for _, answer, fact in results:
+            rows = answer.text.split("\n")
+            shown = answer.mode in ("full", "baseline_fallback", "diff")
+            if shown and len(rows) > 1 and self.rng.random() < 0.04:
+                self.in_order = self.in_order and len(results) == 1
+                at = self.rng.randrange(len(rows))
+                del rows[at - rows[at].startswith("\\")]
+                yield answer._replace(text="\n".join(rows)), None
+            else:
+                yield answer, fact
+
     def say(self, role: str) -> None:
         raise NotImplementedError
 
@@ -141,7 +157,7 @@ class PiDriver(Driver):
         return self.session
 
     def end_turn(self, results: list[tuple[str, Answer, window.Fact | None]]) -> None:
-        for _, answer, fact in results:
+        for answer, fact in self.as_kept(results):
             before = self.context
             entry = self.session.append_read(answer.content, answer.details)
             self.arrive(entry, (*before, (entry, fact)))
@@ -217,7 +233,7 @@ class NativeDriver(Driver):
         return self.reading
 
     def end_turn(self, results: list[tuple[str, Answer, window.Fact | None]]) -> None:
-        for _, answer, fact in results:
+        for answer, fact in self.as_kept(results):
             before = self.context
             entry = self.writer.append_read(answer)
             self.arrive(entry, (*before, (entry, fact)))
@@ -392,7 +408,8 @@ class ClaudeDriver(Driver):
         uuid = self.write(
             "system", self.at, subtype="microcompact_boundary", microcompactMetadata=details
         )
-        self.arrive(uuid, after)
+        # What comes next hangs below it, or beside it.
+        self.arrive(uuid if self.rng.random() < 0.5 else str(self.at), after)
 
     def move(self, entry: str | None) -> None:
         self.at = entry
@@ -400,6 +417,8 @@ class ClaudeDriver(Driver):
 
     def noise(self) -> None:
         with self.path.open("a") as file:
+            if self.rng.random() < 0.1:
+                file.write('{"type": "system", "subtype": "micro\n')
             file.write(json.dumps({"type": "summary", "summary": "…"}) + "\n")
             side = {"type": "user", "uuid": f"side-{self.new_id()}", "isSidechain": True}
             file.write(json.dumps(side | {"parentUuid": self.at, "message": {}}) + "\n")
@@ -407,6 +426,9 @@ class ClaudeDriver(Driver):
 
 class CodexDriver(Driver):
     """Codex writes the rollout; our metadata goes into a sidecar."""
+
+    in_order = False
+    room = 10_000
 
     def open(self) -> None:
         self.path = self.root / "rollout.jsonl"
@@ -428,8 +450,22 @@ class CodexDriver(Driver):
         before = self.context
         if role == "user":
             self.turns.append(before)
+            self.take_room()
+            before = self.context
         self.write("response_item", {"type": "message", "role": role, "content": []})
         self.arrive(self.new_id(), before)
+
+    def take_room(self) -> None:
+        """A turn says how much of an output the model is sent; what is older is cut by it too."""
+        mode, limit = self.rng.choice([("bytes", 10_000), ("bytes", 300), ("tokens", 10_000)])
+        room = limit * 4 if mode == "tokens" else limit
+        policy = {"truncation_policy": {"mode": mode, "limit": limit}}
+        if self.rng.random() < 0.3:
+            room, policy = 10_000, {}
+        self.write("turn_context", policy)
+        if room < self.room:
+            self.arrive(self.new_id(), ())
+        self.room = room
 
     def begin_turn(self, size: int) -> list[str]:
         calls = super().begin_turn(size)
@@ -454,8 +490,9 @@ class CodexDriver(Driver):
             elif form == 2 and self.rng.random() < 0.2:
                 # Too long for the model: shortened in the middle.
                 output, fact = f"{answer.text[:20]}… omitted …{answer.text[-20:]}", None
-                # An answer of the same turn may stand on this one and is not believed either.
-                self.in_order = self.in_order and len(results) == 1
+            sent = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+            if len(sent.encode()) > self.room:
+                fact = None  # the rollout keeps it whole, the model sees it cut
             payload = {"type": "function_call_output", "call_id": call, "output": output}
             self.write("response_item", payload)
             known = (*known, (call, fact))
@@ -565,6 +602,9 @@ class Simulation:
             data = self.rng.choice(self.versions[file])
         elif self.rng.random() < 0.03:
             data = b"" if file != "long.txt" else data
+        elif self.rng.random() < 0.05:
+            mark = codecs.BOM_UTF8
+            data = data.removeprefix(mark) if data.startswith(mark) else mark + data
         self.write(file, data)
 
     def request(self) -> Request:

@@ -114,6 +114,50 @@ def test_pi_context_edits_take_trust_back_on_their_branch(tmp_path: Path) -> Non
     assert held(PiLog(path)) == {}, "an edit of nobody knows what"
 
 
+@pytest.mark.shows("READ-PI-CONTEXT-EDIT")
+@pytest.mark.parametrize("many", [False, True])
+def test_pi_an_edit_of_what_called_a_read_takes_the_read_along(tmp_path: Path, many: bool) -> None:
+    """An edit hid the entry it names. The results of a call that was taken out have no call any
+    more, and whether the model still sees them nobody says."""
+    called = {"role": "assistant", "content": [{"type": "toolCall", "id": "t", "name": "read"}]}
+    bash = {"role": "toolResult", "toolName": "bash", "content": []}
+    entries: list[Any] = [
+        {"type": "message", "id": "a", "parentId": None, "message": called},
+        read_entry("b", "a"),
+        {"type": "message", "id": "c", "parentId": "b", "message": bash},
+        {"type": "custom_message", "id": "d", "parentId": "c", "content": "x"},
+    ]
+    if many:  # decoded at once
+        entries += [
+            {"type": "label", "id": f"l{n}", "parentId": f"l{n - 1}" if n else "d"}
+            for n in range(20)
+        ]
+    above = entries[-1]["id"]
+    for target, known in (("a", {}), ("b", {}), ("c", {"/w/a.py": ["full"]}), ("d", None)):
+        edit = {"type": "context_edit", "id": "e", "parentId": above, "targetId": target}
+        log = PiLog(put_compact(tmp_path / "s.jsonl", HEADER, *entries, edit))
+        assert held(log) == ({"/w/a.py": ["full"]} if known is None else known), target
+
+
+def put_compact(path: Path, *entries: Any) -> Path:
+    """As pi writes: without blanks."""
+    lines = [json.dumps(entry, separators=(",", ":")) for entry in entries]
+    return put(path, *lines)
+
+
+@pytest.mark.shows("READ-PI-V1")
+def test_pi_version_1_has_nothing_before_a_damaged_line(tmp_path: Path) -> None:
+    """Entries without ids follow each other, so a damaged one was as if it had never been. It may
+    have been a compaction."""
+    first = {k: v for k, v in read_entry("a", None).items() if k not in ("id", "parentId")}
+    header = {"type": "session", "id": "s1", "cwd": "/w"}
+    user = {"type": "message", "message": {"role": "user", "content": "x"}}
+    path = put(tmp_path / "s.jsonl", header, first, '{"type":"compac', user)
+    assert held(PiLog(path)) == {}
+    path = put(tmp_path / "s.jsonl", header, '{"type":"compac', first, user)
+    assert held(PiLog(path)) == {"/w/a.py": ["full"]}
+
+
 @pytest.mark.shows("READ-PI-LEAF")
 def test_pi_a_half_written_or_damaged_last_line_proves_nothing(tmp_path: Path) -> None:
     path = put(tmp_path / "s.jsonl", HEADER, read_entry("a", None))
@@ -431,6 +475,48 @@ def test_claude_micro_compaction_blanks_results_by_call(tmp_path: Path) -> None:
     assert held(claude(tmp_path, *lines, blank, PENDING)) == {}, "which ones, nobody says"
 
 
+@pytest.mark.shows("READ-CC-COMPACT")
+def test_claude_a_summary_ends_trust_whatever_stands_above_it(tmp_path: Path) -> None:
+    """Only the boundary ended trust. A summary that hangs below the old conversation, its boundary
+    being elsewhere or of another name, let everything before it count."""
+    log = claude(
+        tmp_path,
+        call("a", None, "t1"),
+        native_result("r", "a", "t1", "x\n"),
+        line("b", "r", "system", subtype="compact_boundary", logicalParentUuid="r"),
+        line("u", "r", "user", isCompactSummary=True, message={"content": "…"}),
+        call("z", "u", "t9"),
+    )
+    assert held(log) == {}
+
+
+@pytest.mark.shows("READ-CC-MICRO")
+def test_claude_micro_compaction_counts_beside_the_path_too(tmp_path: Path) -> None:
+    """It blanks results in the context, and need not stand on the way from the pending call."""
+    lines = [call("a", None, "t1"), native_result("r", "a", "t1", "x\n")]
+    blank = line("m", "r", "system", subtype="microcompact_boundary")
+    listed = blank | {"microcompactMetadata": {"compactedToolIds": ["t1"]}}
+    assert held(claude(tmp_path, *lines, listed, PENDING)) == {}
+    assert held(claude(tmp_path, *lines, blank, PENDING)) == {}, "which ones, nobody says"
+    others = blank | {"microcompactMetadata": {"compactedToolIds": ["t7"]}}
+    assert held(claude(tmp_path, *lines, others, PENDING)) == {"/w/a.py": ["full"]}
+    elsewhere = listed | {"isSidechain": True}
+    assert held(claude(tmp_path, *lines, elsewhere, PENDING)) == {}, "it may be ours all the same"
+
+
+@pytest.mark.shows("READ-CC-LEAF")
+def test_claude_nothing_before_a_damaged_line_counts(tmp_path: Path) -> None:
+    """A damaged line was forgotten with the next good one. It may have been a compaction."""
+    lines = [call("a", None, "t1"), native_result("r", "a", "t1", "x\n")]
+    log = claude(tmp_path, *lines, '{"type":"system","subtype":"micro', PENDING)
+    assert held(log) == {}
+    log = claude(tmp_path, '{"type":', *lines, PENDING)
+    assert held(log) == {"/w/a.py": ["full"]}
+    with open(log.path, "a") as file:
+        file.write('{"type":\n{"type":"summary"}\n')
+    assert held(log) == {}
+
+
 @pytest.mark.shows("READ-CC-SIDECHAIN")
 def test_claude_side_chains_are_other_readers(tmp_path: Path) -> None:
     side = [
@@ -465,6 +551,35 @@ def test_claude_trust_ends_where_too_much_text_lies_between(tmp_path: Path) -> N
     assert held(log) == {"/w/a.py": ["full"]}
     near = ClaudeCodeLog(log.path, call="t9", bytes_back_max=5_000)
     assert held(near) == {}
+
+
+@pytest.mark.shows("READ-CC-BOUND")
+def test_claude_results_of_parallel_calls_lie_between_too(tmp_path: Path) -> None:
+    """Only lines on the path were counted: ten long results beside it weighed nothing."""
+    lines = [call("a", None, "t1"), native_result("r0", "a", "t1", "x\n")]
+    above = "r0"
+    for n in range(10):
+        lines.append(call(f"c{n}", above, f"p{n}", message="m2"))
+        above = f"c{n}"
+    lines += [our_result(f"d{n}", f"c{n}", f"p{n}", "long " * 2000) for n in range(9)]
+    lines += [our_result("r", "c9", "p9", "short"), PENDING]
+    log = claude(tmp_path, *lines)
+    assert held(log) == {"/w/a.py": ["full"]}
+    near = ClaudeCodeLog(log.path, call="t9", bytes_back_max=50_000)
+    assert held(near) == {}
+
+
+@pytest.mark.shows("READ-OVERLAY", "READ-CC-SIDECAR")
+def test_claude_no_answer_counts_before_the_transcript_shows_it(tmp_path: Path) -> None:
+    """Two calls in one line: the second was *unchanged* because the first had been answered."""
+    pending = call("z", None, "t8")
+    pending["message"]["content"].append(pending["message"]["content"][0] | {"id": "t9"})
+    log = claude(tmp_path, pending, at="t8")
+    desk = Desk(tmp_path)
+    desk.write("a.txt", "one\ntwo\n")
+    assert desk.ask("a.txt", log).mode == "full"
+    log.call = "t9"
+    assert desk.ask("a.txt", log).mode == "full"
 
 
 def answer(text: str = "text") -> Answer:
@@ -541,6 +656,50 @@ def test_codex_an_output_that_was_shortened_proves_nothing(tmp_path: Path, value
     assert held(rollout(tmp_path, output("c1", value))) == {}
 
 
+def long_rollout(tmp_path: Path, *items: Any) -> CodexLog:
+    """Our answer c1 stands whole in a rollout, 12,000 bytes of it."""
+    text = "x" * 12_000
+    Sidecar(tmp_path / "side.jsonl").record("c1", answer(text))
+    before, after = (items[: len(items) // 2], items[len(items) // 2 :])
+    return rollout(tmp_path, *before, output("c1", text), *after)
+
+
+def room(mode: str, limit: Any) -> dict[str, Any]:
+    return item("turn_context", {"truncation_policy": {"mode": mode, "limit": limit}})
+
+
+@pytest.mark.shows("READ-CODEX-CUT")
+def test_codex_a_rollout_keeps_whole_what_the_model_saw_cut(tmp_path: Path) -> None:
+    """The text in the rollout was taken for what the model saw. But Codex writes an output down as
+    it came and cuts it in the middle for the model, so a long file was *unchanged* unseen."""
+    assert held(long_rollout(tmp_path)) == {}, "nobody says how much the model is sent"
+    assert held(long_rollout(tmp_path, item("turn_context", {}), item("event_msg", {}))) == {}
+    assert held(long_rollout(tmp_path, room("bytes", 10_000), item("event_msg", {}))) == {}
+    for odd in (True, "many", None, -1):
+        assert held(long_rollout(tmp_path, room("tokens", odd), item("event_msg", {}))) == {}
+    whole = long_rollout(tmp_path, room("tokens", 10_000), item("event_msg", {}))
+    assert held(whole) == {"/w/a.py": ["full"]}
+
+
+@pytest.mark.shows("READ-CODEX-CUT")
+def test_codex_a_turn_with_less_room_cuts_what_came_before(tmp_path: Path) -> None:
+    roomy, same = room("tokens", 10_000), room("bytes", 40_000)
+    assert held(long_rollout(tmp_path, roomy, same)) == {"/w/a.py": ["full"]}
+    assert held(long_rollout(tmp_path, roomy, room("bytes", 10_000))) == {}
+    assert held(long_rollout(tmp_path, roomy, item("turn_context", {}))) == {}
+
+
+@pytest.mark.shows("READ-CODEX-CUT", "READ-OVERLAY")
+def test_codex_no_answer_counts_before_the_rollout_shows_it(tmp_path: Path) -> None:
+    """Two calls of one turn: the second was *unchanged* because the first had been answered,
+    whatever became of that answer on its way to the model."""
+    log = rollout(tmp_path)
+    desk = Desk(tmp_path)
+    desk.write("a.txt", "one\ntwo\n")
+    assert desk.ask("a.txt", log).mode == "full"
+    assert desk.ask("a.txt", log).mode == "full"
+
+
 @pytest.mark.shows("READ-CODEX-SHELL")
 def test_codex_the_shell_is_no_anchor(tmp_path: Path) -> None:
     assert held(rollout(tmp_path, output("c9", "text"))) == {}
@@ -554,6 +713,7 @@ def test_codex_the_shell_is_no_anchor(tmp_path: Path) -> None:
             "compacted", {"message": "…", "replacement_history": [output("c1", "text")["payload"]]}
         ),
         item("event_msg", {"type": "thread_rolled_back", "num_turns": 1}),
+        item("event_msg", {"type": "context_compacted"}),
         "{damaged",
     ],
 )

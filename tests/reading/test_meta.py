@@ -230,7 +230,50 @@ def test_a_whole_file_counts_as_printed_only_when_its_text_is_there() -> None:
         strict = pi_entries.parse_entry(raw, rules=pi_entries.STRICT)
         assert strict is not None
         assert (strict.event is not None) is known
-    ranged = entry({"readcache": GOOD | {"scopeKey": "r:1:2"}})
-    found = pi_entries.parse_entry(ranged, rules=pi_entries.STRICT)
-    assert found is not None
-    assert found.event is not None, "lines alone cannot be checked against a whole file's digest"
+
+
+MORE = "[7 more lines in file. Use offset=3 to continue.]"
+PATCH = "[readcache: 1 lines changed of 3]\n--- a/a\t\n+++ b/a\t\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c"
+
+
+@pytest.mark.shows("READ-PI-VERIFY")
+@pytest.mark.parametrize(
+    ("change", "text", "known"),
+    [
+        ({"scopeKey": "r:1:2"}, "a\nb", True),
+        ({"scopeKey": "r:1:2"}, f"a\nb\n\n{MORE}", True),
+        ({"scopeKey": "r:1:2"}, "a", False),
+        ({"scopeKey": "r:1:2"}, "a\nb\nc", False),
+        ({"scopeKey": "r:1:2"}, "a\nb\n\n[shortened by another]", False),
+        ({"scopeKey": "r:1:4"}, f"a\nb\n\n{MORE}", True),
+        ({"scopeKey": "r:1:1"}, f"a\nb\n\n{MORE}", False),
+        ({"mode": "diff", "baseHash": "b"}, PATCH, True),
+        ({"mode": "diff", "baseHash": "b"}, PATCH.removesuffix("\n c"), False),
+        ({"mode": "diff", "baseHash": "b"}, PATCH.removesuffix("\n+B\n c"), False),
+        ({"mode": "diff", "baseHash": "b"}, PATCH.removesuffix("\n-b\n+B\n c"), False),
+        ({"mode": "diff", "baseHash": "b"}, PATCH.replace("\n-b", ""), False),
+        ({"mode": "diff", "baseHash": "b"}, PATCH + "\n… omitted …", False),
+        ({"mode": "diff", "baseHash": "b"}, "[shortened by another]", False),
+        ({"mode": "diff", "baseHash": "b"}, "", False),
+        ({"mode": "unchanged", "baseHash": "ab"}, "[shortened by another]", True),
+    ],
+)
+def test_lines_and_diffs_count_only_when_all_of_them_is_there(
+    change: dict[str, Any], text: str, known: bool
+) -> None:
+    """Metadata of lines and of diffs was believed whatever stood in the result: a diff that
+    another program had cut made *unchanged* of text that nobody had seen."""
+    event, _ = pi_entries.read_event(GOOD | change, None, text, rules=pi_entries.STRICT)
+    assert (event is not None) is known
+    lenient, _ = pi_entries.read_event(GOOD | change, None, text)
+    assert lenient is not None
+
+
+@pytest.mark.shows("READ-PI-VERIFY")
+def test_a_cut_text_must_have_the_lines_it_is_said_to_have() -> None:
+    text = "a\nb\n\n[Showing lines 1-2 of 3. Use offset=3 to continue.]"
+    for printed, known in ((2, True), (1, False), (3, False)):
+        event, _ = pi_entries.read_event(
+            GOOD, {"outputLines": printed}, text, rules=pi_entries.STRICT
+        )
+        assert (event is not None) is known

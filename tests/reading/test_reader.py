@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import ReadingError
+from holdfast.reading import disk
 from holdfast.reading import meta as metas
 from holdfast.reading.answer import Policy
 from holdfast.reading.disk import read_once
@@ -128,6 +129,25 @@ def test_a_byte_order_mark_alone_makes_no_diff(desk: Desk) -> None:
     assert answer.text.startswith("\ufeffline 1")
 
 
+@pytest.mark.shows("READ-X-07")
+def test_a_byte_order_mark_is_part_of_the_first_line(desk: Desk) -> None:
+    """It is shown and hashed, and was left out where lines are compared: lines 1-3 were
+    *unchanged* without the mark they now begin with, and a diff led to a text without it."""
+    desk.write("a.txt", numbered(30))
+    desk.read("a.txt")
+    desk.write("a.txt", "\ufeff" + numbered(30))
+    assert not desk.reader.holds(str(desk.cwd / "a.txt"), Lines(1, 3), desk.session)
+    assert desk.reader.holds(str(desk.cwd / "a.txt"), Lines(2, 3), desk.session)
+    (file,) = desk.reader.context(desk.session).held
+    assert (file.state, file.texts[0].stale) == ("changed", (Lines(1, 1),))
+    assert desk.ask("a.txt:1-3").text.startswith("\ufeffline 1")
+    assert desk.ask("a.txt:2-3").mode == "unchanged_range"
+    desk.write("a.txt", "\ufeff" + numbered(30).replace("line 20", "line twenty"))
+    assert desk.read("a.txt").mode == "baseline_fallback"
+    desk.write("a.txt", "\ufeff" + numbered(30).replace("line 1\n", "line one\n"))
+    assert "\n-\ufeffline 1\n+\ufeffline one\n" in desk.read("a.txt").text
+
+
 @pytest.mark.shows("READ-R-diff_payload_truncated", "READ-X-18")
 def test_a_diff_beyond_the_limits_of_a_result_falls_back(desk: Desk) -> None:
     rows = [f"{n} " + "word " * 30 for n in range(300)]
@@ -181,6 +201,19 @@ def test_sensitive_names_leave_no_trace(desk: Desk, name: str) -> None:
 def test_other_names_are_not_sensitive(desk: Desk, name: str) -> None:
     desk.write(name, "text")
     assert desk.read(name).meta is not None
+
+
+@pytest.mark.shows("READ-SENSITIVE-REAL")
+def test_a_file_that_is_replaced_while_it_is_read_keeps_its_name(tmp_path: Path) -> None:
+    """A key behind a link, replaced by a new one at that moment, was called `a.pem (deleted)`,
+    which is on no list."""
+    key, link = tmp_path / "a.pem", tmp_path / "notes"
+    key.write_bytes(b"secret")
+    link.symlink_to(key)
+    descriptor = os.open(link, os.O_RDONLY)
+    key.unlink()
+    assert disk._name(descriptor, str(link)) == str(key)
+    os.close(descriptor)
 
 
 @pytest.mark.shows("READ-SENSITIVE-REAL", "READ-B10")

@@ -159,15 +159,32 @@ def test_what_cannot_be_used_is_dropped_and_said(tmp_path: Path, spoil: str) -> 
     assert Shelf(tmp_path).problem == ""
 
 
+@pytest.mark.shows("SEQ-SHELF-DAMAGE")
+def test_a_wrong_bit_anywhere_in_a_manifest_is_noticed(tmp_path: Path) -> None:
+    """A deleted document whose number was damaged came to life again, beside its new text."""
+    shelf = Shelf(tmp_path, backend=Backend.PURE)
+    shelf.refresh([document(f"{name}.txt", [name, "x"], 1) for name in "abc"], [])
+    shelf.refresh([document("b.txt", ["y", "x"], 2)], ["c.txt"])
+    known, manifest = shelf.known(), tmp_path / "manifest.json"
+    raw = manifest.read_bytes()
+    for at in range(len(raw)):
+        manifest.write_bytes(raw[:at] + bytes([raw[at] ^ 1 << at % 8]) + raw[at + 1 :])
+        again = Shelf(tmp_path)
+        if not again.problem:
+            assert again.known() == known
+            assert ask(again.corpus, ["b", "x"]).count == 0
+            assert ask(again.corpus, ["x"]).count == 2
+
+
 @pytest.mark.shows("SEQ-FORMAT-VERSION")
 def test_the_manifest_changes_only_with_its_version(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path, Reading(comments=True), Backend.PURE)
     shelf.refresh([document("a.txt", ["a"], 1)], [])
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert set(manifest) == {
-        "format", "lexer", "reading", "segments", "touched", "taken_ns",
+        "format", "lexer", "reading", "segments", "touched", "taken_ns", "check",
     }  # fmt: skip
-    assert manifest["format"] == shelves.MANIFEST_VERSION == 2
+    assert manifest["format"] == shelves.MANIFEST_VERSION == 3
     assert Shelf(tmp_path).problem, "other readings make other segments"
 
 

@@ -23,7 +23,7 @@ def test_a_peer_that_only_looks_makes_no_space(world: World) -> None:
     assert looking.connection.capabilities == {"existing", "conflicts"}
     request = {"requestId": "o", "space": SPACE + "x", "session": {}}
     (answer,) = looking.send({"type": "session.open", **request})
-    assert refused(answer) == ("TransactionError", f"there is no space {SPACE}x")
+    assert refused(answer) == ("UnknownSpaceError", f"there is no space {SPACE}x")
     assert SPACE in answer["error"]["hint"]
     assert world.opened == [SPACE]
     (answer,) = looking.send({"type": "session.open", **request, "space": SPACE})

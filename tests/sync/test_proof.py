@@ -106,7 +106,7 @@ def test_somebody_unknown_neither_makes_a_space_nor_learns_of_one() -> None:
     assert world.opened == ["did:key:others"]
     peer, terms = greeted(world, ["identity", "conflicts", "existing"])
     (answer,) = peer.send(opening(world, GUEST, terms))
-    assert refused(answer) == ("TransactionError", f"there is no space {SPACE}")
+    assert refused(answer) == ("UnknownSpaceError", f"there is no space {SPACE}")
     assert "others" not in str(answer)
     assert world.opened == ["did:key:others"]
     world.close()

@@ -13,6 +13,8 @@ files of ours are written; everything else in a file stays as it is, to the byte
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -25,6 +27,7 @@ from holdfast.agents.errors import BadSettingsFile
 from holdfast.agents.plan import Edit, read
 
 NAME = "holdfast"
+JSON = (".json", ".jsonc")
 HOOK_TIMEOUT_S = 5
 HOOKS: dict[str, str | None] = {
     "SessionStart": None,
@@ -32,6 +35,8 @@ HOOKS: dict[str, str | None] = {
     "PostToolUse": "mcp__holdfast__.*",
 }
 """Event -> which tools; None for events that are not about tools."""
+
+_SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,10 @@ class Place:
     project: Path | None
     """Set when the project is to be set up and not the user."""
     command: tuple[str, ...]
+
     environment: Mapping[str, str] = field(default_factory=dict)
+    before: tuple[str, ...] = ()
+    """How we were started when this was set up the last time."""
 
     def folder(self, variable: str, default: str) -> Path:
         named = self.environment.get(variable)
@@ -60,20 +68,26 @@ class Client:
     uninstall: Callable[[Place, Mapping[str, Any]], list[Edit]]
     next_step: str
 
-    def receipt(self, edits: list[Edit], before: Mapping[str, Any]) -> dict[str, Any]:
-        """What to remember: files that were not there, and keys that had to be made."""
+    def receipt(
+        self, edits: list[Edit], before: Mapping[str, Any], place: Place, folders: list[Path]
+    ) -> dict[str, Any]:
+        """What to remember: files and folders that were not there, keys that had to be made."""
         made = dict(before.get("made", {}))
         for edit in edits:
             if edit.before is None and edit.after is not None:
                 made[str(edit.path)] = "file"
             elif edit.needed and str(edit.path) not in made:
-                made[str(edit.path)] = [list(path) for path in _new_containers(edit)]
-        return {"made": made}
+                if edit.path.suffix in JSON and jsonfile.blank(edit.before or ""):
+                    made[str(edit.path)] = {"blank": edit.before}
+                else:
+                    made[str(edit.path)] = [list(path) for path in _new_containers(edit)]
+        all_folders = {*before.get("folders", ()), *map(str, folders)}
+        return {"made": made, "folders": sorted(all_folders), "command": list(place.command)}
 
 
 def _new_containers(edit: Edit) -> list[tuple[str, ...]]:
     """Objects and lists that an edit of a JSON file had to make for our key."""
-    if edit.before is None or edit.after is None or not edit.path.suffix.startswith(".json"):
+    if edit.before is None or edit.after is None or edit.path.suffix not in JSON:
         return []
     before, after = (jsonfile.loads(text, str(edit.path)) for text in (edit.before, edit.after))
     out: list[tuple[str, ...]] = []
@@ -120,8 +134,9 @@ def _without_made(path: Path, text: str | None, receipt: Mapping[str, Any]) -> s
     made = receipt.get("made", {}).get(str(path))
     if text is None or made is None:
         return text
-    if made == "file":
-        return None if _empty(jsonfile.loads(text, str(path))) else text
+    if made == "file" or isinstance(made, Mapping):
+        gone = None if made == "file" else str(made.get("blank", ""))
+        return gone if _empty(jsonfile.loads(text, str(path))) else text
     for key in sorted((tuple(map(str, one)) for one in made), key=len, reverse=True):
         node = jsonfile.find(jsonfile.scan(text, str(path)), key)
         if node is not None and _empty(jsonfile.value_of(text, node)):
@@ -153,42 +168,62 @@ def _claude_files(place: Place) -> tuple[Path, Path, Path]:
     return servers, folder / "settings.json", folder
 
 
-def _hook_command(place: Place) -> str:
-    import shlex
-
-    return shlex.join([*place.command, "hook"])
+def _hook_command(command: tuple[str, ...]) -> str:
+    return shlex.join([*command, "hook"])
 
 
-def is_our_hook(entry: object) -> bool:
-    """Whether a hook entry was written by us, whatever program it starts us with."""
-    if not isinstance(entry, dict) or not isinstance(entry.get("hooks"), list):
+def _ours(place: Place) -> Callable[[object], bool]:
+    """Tells a hook entry that we wrote from one of the user's."""
+    written = {_hook_command(command) for command in (place.command, place.before) if command}
+
+    def is_ours(entry: object) -> bool:
+        if not isinstance(entry, dict) or not isinstance(entry.get("hooks"), list):
+            return False
+        hooks = [hook for hook in entry["hooks"] if isinstance(hook, dict)]
+        commands = [str(hook.get("command", "")) for hook in hooks]
+        return bool(commands) and all(one in written or starts_hook(one) for one in commands)
+
+    return is_ours
+
+
+def starts_hook(command: str) -> bool:
+    """Whether a command is `holdfast hook`, whoever wrote it and wherever that program is."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
         return False
-    commands = [str(hook.get("command", "")) for hook in entry["hooks"] if isinstance(hook, dict)]
-    return bool(commands) and all(
-        command.endswith(" hook") and "holdfast" in command for command in commands
-    )
+    if words[:1] == ["env"]:
+        words = [word for word in words[1:] if not _SETTING.match(word)]
+    match words:
+        case [program, "hook"]:
+            return Path(program).name == NAME
+        case [_, "-m", module, "hook"]:
+            return module == NAME
+        case _:
+            return False
 
 
 def _hook_entry(place: Place, tools: str | None) -> dict[str, Any]:
-    command = {"type": "command", "command": _hook_command(place), "timeout": HOOK_TIMEOUT_S}
+    start = _hook_command(place.command)
+    command = {"type": "command", "command": start, "timeout": HOOK_TIMEOUT_S}
     return {**({} if tools is None else {"matcher": tools}), "hooks": [command]}
 
 
 def _claude_hooks(place: Place, path: Path) -> Edit:
     before = read(path)
-    text = before or ""
+    text, is_ours = before or "", _ours(place)
     for event, tools in HOOKS.items():
         wanted = _hook_entry(place, tools)
         entries = _entries(text, event, path)
-        if wanted in entries and sum(map(is_our_hook, entries)) == 1:
+        if wanted in entries and sum(map(is_ours, entries)) == 1:
             continue
-        text = jsonfile.remove_items(text, ("hooks", event), is_our_hook, str(path))
+        text = jsonfile.remove_items(text, ("hooks", event), is_ours, str(path))
         text = jsonfile.append(text, ("hooks", event), wanted, str(path))
     return Edit(path, before, text, "hooks: which conversation this is, and its compactions")
 
 
 def _entries(text: str, event: str, path: Path) -> list[Any]:
-    if not text.strip():
+    if jsonfile.blank(text):
         return []
     node = jsonfile.find(jsonfile.scan(text, str(path)), ("hooks", event))
     found = None if node is None else jsonfile.value_of(text, node)
@@ -213,7 +248,7 @@ def _claude_uninstall(place: Place, receipt: Mapping[str, Any]) -> list[Edit]:
     text = before
     if text is not None:
         for event in HOOKS:
-            text = jsonfile.remove_items(text, ("hooks", event), is_our_hook, str(settings))
+            text = jsonfile.remove_items(text, ("hooks", event), _ours(place), str(settings))
         text = _without_made(settings, text, receipt)
     skill = folder / "skills" / NAME / "SKILL.md"
     return [

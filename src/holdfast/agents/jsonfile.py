@@ -176,7 +176,12 @@ def value_of(text: str, node: Node) -> Any:
 
 def loads(text: str, name: str = "settings") -> Any:
     """The value of a whole text; nothing at all is an empty object."""
-    return value_of(text, scan(text, name)) if text.strip(_WHITE) else {}
+    return {} if blank(text) else value_of(text, scan(text, name))
+
+
+def blank(text: str) -> bool:
+    """Whether there is nothing in a text."""
+    return not text.strip(_WHITE)
 
 
 def find(root: Node, path: tuple[str, ...]) -> Node | None:
@@ -191,7 +196,7 @@ def find(root: Node, path: tuple[str, ...]) -> Node | None:
 
 def put(text: str, path: tuple[str, ...], value: Any, name: str = "settings") -> str:
     """The text with this value at this path of keys; objects on the way are made."""
-    if not text.strip(_WHITE):
+    if blank(text):
         return _printed(_nested(path, value), "  ", "") + "\n"
     root = scan(text, name)
     for done, key in enumerate(path):
@@ -206,12 +211,13 @@ def put(text: str, path: tuple[str, ...], value: Any, name: str = "settings") ->
     if value_of(text, root) == value:
         return text
     indent = _line_indent(text, root.start)
-    return text[: root.start] + _printed(value, _unit(text), indent) + text[root.end :]
+    made = _printed(value, _unit(text), indent).replace("\n", _eol(text))
+    return text[: root.start] + made + text[root.end :]
 
 
 def append(text: str, path: tuple[str, ...], value: Any, name: str = "settings") -> str:
     """The text with a value added to the array at this path; the array is made if need be."""
-    root = scan(text, name) if text.strip(_WHITE) else None
+    root = None if blank(text) else scan(text, name)
     node = None if root is None else find(root, path)
     if node is None:
         return put(text, path, [value], name)
@@ -222,7 +228,7 @@ def append(text: str, path: tuple[str, ...], value: Any, name: str = "settings")
 
 def remove(text: str, path: tuple[str, ...], name: str = "settings") -> str:
     """The text without the member at this path; the text as it is when there is none."""
-    parent = find(scan(text, name), path[:-1]) if text.strip(_WHITE) else None
+    parent = None if blank(text) else find(scan(text, name), path[:-1])
     if parent is None or parent.kind != "object":
         return text
     numbers = [n for n, member in enumerate(parent.members) if member[0] == path[-1]]
@@ -233,7 +239,7 @@ def remove_items(
     text: str, path: tuple[str, ...], wanted: Callable[[Any], bool], name: str = "settings"
 ) -> str:
     """The text without those items of the array at this path that are wanted."""
-    node = find(scan(text, name), path) if text.strip(_WHITE) else None
+    node = None if blank(text) else find(scan(text, name), path)
     if node is None or node.kind != "array":
         return text
     numbers = [n for n, item in enumerate(node.items) if wanted(value_of(text, item))]
@@ -260,6 +266,10 @@ def _unit(text: str) -> str:
     return "  "
 
 
+def _eol(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
 def _line_indent(text: str, at: int) -> str:
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
@@ -269,7 +279,7 @@ def _inserted(text: str, parent: Node, prefix: str, value: Any) -> str:
     """A member or item put behind the last one of a container."""
     spans = parent.spans()
     unit = _unit(text)
-    eol = "\r\n" if "\r\n" in text else "\n"
+    eol = _eol(text)
     outer = _line_indent(text, parent.start)
     inner = outer + unit
     if spans and "\n" not in text[parent.start : spans[0][0]]:

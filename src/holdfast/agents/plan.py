@@ -20,8 +20,10 @@ from typing import Any
 
 from holdfast.agents.errors import Changed
 
-RECEIPT_VERSION = 1
-"""1: per client and scope, the files made and the places added to files."""
+RECEIPT_VERSION = 2
+"""1: per client and scope, the files made and the places added to files.
+2: besides, the folders made, the program that was written, and what a file held that had nothing
+   in it. Receipts of version 1 are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,16 @@ def read(path: Path) -> str | None:
         return None
 
 
-def apply(edits: Iterable[Edit], backups: Path, now: float) -> list[Path]:
-    """Write what the edits say; returns where the files as they were are kept.
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done: where the files as they were are kept, and which folders were made."""
+
+    kept: list[Path]
+    folders: list[Path]
+
+
+def apply(edits: Iterable[Edit], backups: Path, now: float, ours: Iterable[str] = ()) -> Done:
+    """Write what the edits say; `ours` are folders of ours, which go when they are empty.
 
     All files are compared before the first is written.
     """
@@ -65,12 +75,15 @@ def apply(edits: Iterable[Edit], backups: Path, now: float) -> list[Path]:
     for edit in needed:
         if read(edit.path) != edit.before:
             raise Changed(str(edit.path))
-    kept = []
+    kept, made = [], []
     for edit in needed:
         if edit.before is not None:
             kept.append(_back_up(edit, backups, now))
-        _write(edit)
-    return kept
+        made += _write(edit)
+    for folder in sorted(ours, key=len, reverse=True):
+        with contextlib.suppress(OSError):
+            Path(folder).rmdir()
+    return Done(kept, made)
 
 
 def _back_up(edit: Edit, backups: Path, now: float) -> Path:
@@ -84,14 +97,14 @@ def _back_up(edit: Edit, backups: Path, now: float) -> Path:
     return target
 
 
-def _write(edit: Edit) -> None:
+def _write(edit: Edit) -> list[Path]:
+    """Write one file; which folders that took."""
     # A settings file is often a link into a repository of dotfiles: write what it leads to.
     path = Path(os.path.realpath(edit.path))
     if edit.after is None:
         path.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):
-            path.parent.rmdir()  # if nothing else is in it
-        return
+        return []
+    made = [folder for folder in path.parents if not folder.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
     part = path.with_name(f".{path.name}.{os.getpid()}.holdfast")
@@ -104,6 +117,7 @@ def _write(edit: Edit) -> None:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +131,7 @@ class Receipts:
             found = json.loads(self.path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        if not isinstance(found, dict) or found.get("v") != RECEIPT_VERSION:
+        if not isinstance(found, dict) or found.get("v") not in range(1, RECEIPT_VERSION + 1):
             return {}
         entries = found.get("receipts")
         return entries if isinstance(entries, dict) else {}

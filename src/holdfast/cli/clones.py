@@ -8,6 +8,7 @@ import sys
 
 from holdfast import __version__
 from holdfast.app import App
+from holdfast.cli.envelopes import typed_in
 from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.errors import UsageError
 from holdfast.repeats import repeats
@@ -61,14 +62,16 @@ def run(args: argparse.Namespace) -> int:
     total = len(groups)
     if args.limit:
         groups = groups[: args.limit]
+    if args.json:
+        data = report.as_data(groups, tokens, documents, total)
+        print(json.dumps({"root": str(tree.root), **data, **_notes(tree)}))
+        return 0
     if args.sarif:
-        print(json.dumps(report.as_sarif(groups, __version__)))
-    elif args.json:
-        print(json.dumps(report.as_data(groups, tokens, documents, total) | _notes(tree)))
+        print(json.dumps(report.as_sarif(groups, __version__, str(tree.root))))
     else:
-        print(report.as_text(groups, tokens, documents, total))
-        for note in _notes(tree).values():
-            print(note, file=sys.stderr)
+        print(report.as_text(groups, tokens, documents, total, typed=typed_in(tree.root)))
+    for note in _notes(tree).values():
+        print(note, file=sys.stderr)
     return 0
 
 

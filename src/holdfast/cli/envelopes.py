@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from holdfast.cli.failures import Refused
 
@@ -51,6 +52,11 @@ def no_file(typed: str, whole: str, command: str, *rest: str) -> Refused:
         near = shlex.join(["holdfast", command, os.path.relpath(found.path), *rest])
         hint = f"{found.why}: {near}"
     return Refused("IsDirectory" if is_folder else "NoSuchFile", said, hint)
+
+
+def typed_in(root: Path) -> Callable[[str], str]:
+    """How files of a tree are typed here: from where one stands, whatever tree was asked about."""
+    return lambda file: os.path.relpath(root / file)
 
 
 def as_typed(file: str, asked: str) -> str:

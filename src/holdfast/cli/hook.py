@@ -10,12 +10,19 @@ import contextlib
 import json
 import os
 import sys
+from typing import NoReturn
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Called by an agent's hooks with a JSON object on standard input; not for people."
     )
+    # Code 2, the usual one for a wrong option, would stop the agent.
+    parser.error = _ignored  # type: ignore[method-assign]
+
+
+def _ignored(message: str) -> NoReturn:
+    raise SystemExit(0)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -106,13 +106,13 @@ def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
 
     aside = index.registry.set_aside()
     ended = recover_all(index)
-    restored = reconcile_nondestructive(index)
+    away, stored = None, []
     try:
-        index.backend.roots()
-        away = None
+        stored = index.backend.roots()
     except HoldfastError as error:
         # A repair stands on what the backend proves; without it, nothing was found to be well.
         away = f"{error}{f' ({error.hint})' if error.hint else ''}"
+    restored = reconcile_nondestructive(index, stored)
     if args.json:
         print_json(
             {

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,10 @@ def run_uninstall(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace, *, install: bool) -> int:
     app = App.from_environment()
     place = place_of(args)
-    clients = _clients(args, place, install=install)
     receipts = Receipts(app.home / "agents" / "receipts.json")
+    clients = _clients(args, place, receipts, install=install)
+    if not clients and not args.json:
+        print("no agent was found here, and nothing of ours in the settings of one")
     facts = []
     for client in clients:
         try:
@@ -105,16 +108,29 @@ def _command(given: str | None, project: Path | None) -> tuple[str, ...]:
     return (sys.executable, "-m", "holdfast")
 
 
-def _clients(args: argparse.Namespace, place: Place, *, install: bool) -> list[Client]:
+def _clients(
+    args: argparse.Namespace, place: Place, receipts: Receipts, *, install: bool
+) -> list[Client]:
     if args.client != "all":
         return [CLIENTS[args.client]]
-    found = [client for client in CLIENTS.values() if client.detect(place)]
+    # What was put there can be taken out, also when the agent itself has gone since.
+    known = set() if install else set(receipts.load())
+    found = [
+        client
+        for client in CLIENTS.values()
+        if client.detect(place) or _key(client, place) in known
+    ]
     if not found and install:
         raise UsageError(
             "no agent was found here",
             f"name one: --client {'|'.join(CLIENTS)}",
         )
     return found
+
+
+def _key(client: Client, place: Place) -> str:
+    """What a receipt is kept under."""
+    return client.name if place.project is None else f"{client.name}@{place.project}"
 
 
 def _one(
@@ -126,16 +142,19 @@ def _one(
     *,
     install: bool,
 ) -> dict[str, Any]:
-    key = client.name if place.project is None else f"{client.name}@{place.project}"
+    key = _key(client, place)
     receipt = receipts.get(key)
+    place = replace(place, before=tuple(map(str, receipt.get("command", ()))))
     edits = client.install(place) if install else client.uninstall(place, receipt)
     needed = [edit for edit in edits if edit.needed]
     kept: list[Path] = []
     if not args.dry_run:
         app.make_home()
-        kept = apply(edits, app.home / "agents" / "backups", time.time())
+        ours = () if install else [str(one) for one in receipt.get("folders", ())]
+        done = apply(edits, app.home / "agents" / "backups", time.time(), ours)
+        kept = done.kept
         if install and needed:
-            receipts.put(key, client.receipt(edits, receipt))
+            receipts.put(key, client.receipt(edits, receipt, place, done.folders))
         elif not install:
             receipts.put(key, None)
     if not args.json:

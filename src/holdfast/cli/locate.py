@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 from holdfast.app import App
+from holdfast.cli.envelopes import typed_in
 from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.errors import UsageError
 from holdfast.sequence import locate
 from holdfast.sequence.tokens.lexer import Reading, lex
+from holdfast.sequence.tokens.text import text_of
 from holdfast.trees import snippet_family
 
 
@@ -33,7 +35,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 when all of the snippet was found, 1 when it was not."""
-    source = _snippet(args)
+    source = text_of(_snippet(args))
+    if source is None:
+        raise UsageError("the snippet is no text", "give one that has no NUL in it")
     reading = Reading(comments=args.comments)
     if args.copies < 0:
         raise UsageError(f"--copies {args.copies} names no number of places")
@@ -45,9 +49,10 @@ def run(args: argparse.Namespace) -> int:
         )
     note = tree.not_searched()
     if args.json:
-        print(json.dumps(locate.as_data(report) | ({"notSearched": note} if note else {})))
+        data = {"root": str(tree.root), **locate.as_data(report)}
+        print(json.dumps(data | ({"notSearched": note} if note else {})))
     else:
-        print(locate.as_text(report))
+        print(locate.as_text(report, typed=typed_in(tree.root)))
         if note:
             print(note, file=sys.stderr)
     return 0 if report.answer.query_exhausted else 1

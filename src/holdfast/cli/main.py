@@ -11,10 +11,9 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from io import TextIOWrapper
-from typing import TextIO
 
 from holdfast import __version__
+from holdfast.cli.streams import delivered, prepared, undelivered
 from holdfast.errors import HoldfastError, UsageError
 
 COLLECT_AFTER = 50_000
@@ -118,20 +117,6 @@ def _say_what_happens() -> None:
     logging.getLogger("holdfast").setLevel(logging.DEBUG)
 
 
-def _able_to_say_anything(stream: TextIO) -> None:
-    """Have a stream of another encoding than UTF-8 take all text.
-
-    A pipe gets UTF-8, for whoever reads it wants the very text; a terminal, or whoever chose an
-    encoding, gets what cannot be said in it as an escape.
-    """
-    if not isinstance(stream, TextIOWrapper) or stream.encoding.lower().replace("-", "") == "utf8":
-        return
-    if stream.isatty() or os.environ.get("PYTHONIOENCODING"):
-        stream.reconfigure(errors="backslashreplace")
-    else:
-        stream.reconfigure(encoding="utf-8")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 ok, 1 a tool said no, 2 usage, 3 transport."""
     argv = sys.argv[1:] if argv is None else list(argv)
@@ -140,15 +125,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(COLLECT_AFTER)
     # What we multiply is too small to share among threads, and numpy is there sooner without them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # A shell's `>&-` leaves no stream at all; nobody reads, and that is no error of ours.
-    if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        _able_to_say_anything(stream)
+    sys.stdout, sys.stderr = prepared(sys.stdout), prepared(sys.stderr, rewrites=True)
     if os.environ.get("HOME") == "":
         del os.environ["HOME"]  # else home would be /; unset, the password database says it
+    try:
+        return delivered(_obey(argv))
+    except SystemExit as end:  # the parser has said what there is to say
+        raise SystemExit(delivered(int(end.code or OK))) from None
+    except OSError as error:  # not even the failure could be said
+        return delivered(undelivered(error))
+
+
+def _obey(argv: list[str]) -> int:
     while argv[:1] in (["-v"], ["--verbose"]):
         _say_what_happens()
         argv = argv[1:]
@@ -161,9 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(name, argv[1:], as_json)
     except BrokenPipeError:
-        # The reader went away (head, less): not an error of ours.
-        sys.stderr.close()
-        return OK
+        return OK  # the reader went away (head, less): not an error of ours
     except (HoldfastError, OSError, UnicodeEncodeError) as error:
         from holdfast.cli.failures import failure_of
 

@@ -20,7 +20,7 @@ def named_symbol(index: CodeIndex, tree: str, name: str) -> Any:
     answer: Any = search_code(index, tree, query, scope="mixed", limit=LISTED + 1)
     if answer["status"] != "ok":
         raise Refused(answer["status"], spoken(answer.get("message", answer["status"]), tree))
-    found = [result for result in answer["results"] if result.get("symbolId")]
+    found = [result for result in answer["results"] if result.get("symbolLabel")]
     # The same text in several places is one result, and names the others.
     copies = [copy for result in found for copy in result.get("alike", ())]
     # The only one is one only if all were seen.
@@ -37,7 +37,7 @@ def named_symbol(index: CodeIndex, tree: str, name: str) -> Any:
             where = "here" if all_seen else "in what could be looked at"
             raise Refused("NoSuchSymbol", f"no symbol {where} is called {name}", hint)
         case [only] if all_seen:
-            key = "symbolId" if "symbolId" in only else "symbolLabel"
+            key = "symbolId" if only.get("symbolId") else "symbolLabel"
             return {"file": only["file"], key: only[key]}
         case several:
             said = f"several {'are' if all_seen else 'may be'} called {name}"

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
+from holdfast.cli.streams import leave_unread
+
 BOLD, DIM, RED, GREEN, YELLOW, PLAIN = "1", "2", "31", "32", "33", "0"
 
 
@@ -103,8 +105,7 @@ def nobody_need_read() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        # The descriptor too, else Python would complain of it at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        leave_unread(sys.stdout)
 
 
 @contextmanager

@@ -58,10 +58,25 @@ def run(args: argparse.Namespace) -> int:
     sys.stdout.flush()
     if lost is not None and not args.json:
         lost.show(as_json=False)
-    if host is not None:
+    if host is not None and not _was_shown(answer.text, sys.stdout.encoding):
+        said = f"the output is {sys.stdout.encoding} and cannot show all of it: this is not noted"
+        print(f"holdfast: {said}", file=sys.stderr)
+    elif host is not None:
         _note(host, answer, args)
         App.from_environment().collect_daily(reader, host)
     return 0
+
+
+def _was_shown(text: str, encoding: str | None) -> bool:
+    """Whether the output had a place for every letter, and put no escape there instead.
+
+    One without an encoding takes text as it is.
+    """
+    try:
+        text.encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def _hinted(error: ReadingError, typed: str) -> ReadingError:

@@ -24,6 +24,7 @@ from holdfast.cli.output import (
 )
 from holdfast.errors import UsageError
 from holdfast.index.edited import EditedFiles
+from holdfast.index.search.regex import lines_of
 from holdfast.index.search.scopes import SCOPES
 from holdfast.index.settings import index_of
 from holdfast.index.tools.search import BUDGET_DEFAULT, search_code
@@ -34,10 +35,12 @@ operators, anywhere in the query:
   lang:python        files of a language; repeat for several
   path:src/  -path:tests/
                      files by path, as in .gitignore
-  must:"yaml.load"   chunks with this text, exclude:text those without
-  re:"def \\w+_price" lines that match a pattern of Python's
+  must:yaml.load     chunks with this text, exclude:text those without
+  re:load_\\w+        lines that match a pattern of Python's
   sym:Cart.total     a symbol by name; * stands for letters
-A backslash in front makes plain text of an operator."""
+A value with spaces is put in double quotes, which a shell takes away unless the
+word is quoted too: 're:"def \\w+_price"'. A backslash in front makes plain text
+of an operator."""
 
 
 _OPERATOR_WORD = re.compile(r"-path:|-[0-9]")
@@ -233,10 +236,11 @@ def _print_result(result: Any, answer: Any, several: bool) -> None:
         left = span["endLine"] - span["startLine"] + 1 - len(lines)
         more = f"{counted(left, 'more line')}" if left > 0 else "long lines cut"
         print(f"        [{more}: holdfast read {shlex.quote(name)}]")
-    if "alike" in result:
-        places = [f"{p['file']}:{p['span']['startLine']}" for p in result["alike"]]
-        rest = ", …" if result["alikeCount"] > len(places) else ""
-        print(f"        [and {result['alikeCount']} more like it: {', '.join(places)}{rest}]")
+    if "alikeCount" in result:
+        places = [f"{p['file']}:{p['span']['startLine']}" for p in result.get("alike", ())]
+        named = f": {', '.join(places)}" if places else ""
+        rest = ", …; --raw shows all" if result["alikeCount"] > len(places) else ""
+        print(f"        [and {result['alikeCount']} more like it{named}{rest}]")
     print()
 
 
@@ -252,8 +256,8 @@ def _lines(result: Any) -> list[tuple[int, str]]:
             numbers = range(span["startLine"], span["endLine"] + 1)
             lines += [(number, next(texts)) for number in numbers]
         return lines
-    text = result.get("content", "").splitlines()
-    return list(enumerate(text, result["span"]["startLine"]))
+    texts = [line.removesuffix("\r") for line in lines_of(result.get("content", ""))]
+    return list(enumerate(texts, result["span"]["startLine"]))
 
 
 def _print_debug(answer: Any) -> None:
@@ -283,7 +287,10 @@ def _print_debug(answer: Any) -> None:
 
 def _command(args: argparse.Namespace, cursor: str | None = None) -> str:
     """The command that was typed, with another cursor."""
-    words = ["holdfast", "search", *args.query]
+    words = ["holdfast", "search"]
+    # A word that begins as an option does is told from one by what stands before it.
+    apart = any(word.startswith("-") and not _OPERATOR_WORD.match(word) for word in args.query)
+    words += [] if apart else args.query
     for path in args.path or []:
         words += ["--path", path]
     for name, value, usual in (
@@ -298,4 +305,6 @@ def _command(args: argparse.Namespace, cursor: str | None = None) -> str:
         if value != usual:
             words += [name, str(value)]
     words += ["--raw"] if args.raw else []
+    words += ["--debug"] if args.debug else []
+    words += ["--", *args.query] if apart else []
     return shlex.join(words)

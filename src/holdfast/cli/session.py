@@ -1,4 +1,4 @@
-"""`holdfast session show`: a session as a tree, with the trust at each point."""
+"""`holdfast session show|compact`: a session as a tree, the trust at each point, and its end."""
 
 from __future__ import annotations
 
@@ -22,9 +22,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--entry", metavar="ID", help="the whole trust map at this entry")
     show.add_argument("--json", action="store_true", help="the same facts as JSON")
     reading.add_session_arguments(show, required=True)
+    compact = verbs.add_parser(
+        "compact",
+        help="note that the context was compacted or cleared: nothing before counts",
+        description="Note that the context was compacted or cleared: nothing before counts.",
+    )
+    compact.add_argument("--json", action="store_true", help="the same facts as JSON")
+    reading.add_session_arguments(compact, required=True)
 
 
 def run(args: argparse.Namespace) -> int:
+    return _compact(args) if args.verb == "compact" else _show(args)
+
+
+def _compact(args: argparse.Namespace) -> int:
+    from holdfast.reading.errors import NotOurs
+    from holdfast.reading.hosts.native import NativeSession
+
+    host = reading.host(args)
+    if not isinstance(host, NativeSession):
+        raise NotOurs(args.session)
+    entry = host.compact("")
+    said = f"[session] {host.log.session}: nothing before {entry} counts any more"
+    print(json.dumps({"session": host.log.session, "entry": entry}) if args.json else said)
+    return 0
+
+
+def _show(args: argparse.Namespace) -> int:
     host = reading.host(args, newest_leaf=args.call is None)
     assert host is not None, "the session is required"
     evidence = host.evidence()

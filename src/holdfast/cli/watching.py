@@ -13,7 +13,7 @@ from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import output
 from holdfast.cli.failures import Refused
 from holdfast.cli.output import print_json, print_table, short_json, styled
-from holdfast.errors import HoldfastError, UsageError
+from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
@@ -51,7 +51,7 @@ def watch(args: argparse.Namespace, app: App) -> int:
     # Where nobody named a space there is no slip of the pen.
     create = args.create or args.space == DEFAULT_SPACE
     with (
-        _named_to_make(args.space),
+        _named_to_make(),
         holdfast.connect(
             url, args.space, key, timeout_s=CONNECT_S, patient=False, create=create
         ) as space,
@@ -69,17 +69,18 @@ def watch(args: argparse.Namespace, app: App) -> int:
 
 
 @contextmanager
-def _named_to_make(space: str) -> Iterator[None]:
+def _named_to_make() -> Iterator[None]:
     """Say how to make a space that is not there, beside what the server says of others."""
     from holdfast.store.errors import UnknownSpace
+    from holdfast.sync.client_errors import RequestRefused
 
     try:
         yield
-    except HoldfastError as error:
-        if str(error) == str(UnknownSpace(space, ())):
-            hint = f"{error.hint}; " if error.hint else ""
-            raise Refused("UnknownSpace", str(error), f"{hint}--create makes it") from None
-        raise
+    except RequestRefused as error:
+        if error.name != UnknownSpace.name:
+            raise
+        hint = f"{error.hint}; " if error.hint else ""
+        raise Refused("UnknownSpace", str(error), f"{hint}--create makes it") from None
 
 
 def _show(sync: Sync, as_json: bool) -> None:

@@ -49,7 +49,6 @@ class Tools:
     today: Callable[[], str]
     processes: int | None = None
     chunks_max: int = CHUNKS_MAX
-    inherited: tuple[int, ...] = ()
 
     @property
     def maker(self) -> str:
@@ -255,9 +254,7 @@ class _Run:
                     yield job
 
         local = tools.provider if tools.provider.local else None
-        made = prepare_all(
-            missing(), Recipe(tools.extract, local), total_bytes, tools.processes, tools.inherited
-        )
+        made = prepare_all(missing(), Recipe(tools.extract, local), total_bytes, tools.processes)
         from holdfast.index.extraction import TOO_HARD
 
         hard = TOO_HARD.code.encode()

@@ -26,7 +26,7 @@ from holdfast.index.fingerprint import SCHEMA_VERSION, Fingerprint
 from holdfast.index.freshness import FreshnessChecks
 from holdfast.index.gate import Building, Gate, effective_record, pass_gate
 from holdfast.index.generation import Backend
-from holdfast.index.leases import Lease, Leases
+from holdfast.index.leases import Leases
 from holdfast.index.prepare import Extract, extract_facts
 from holdfast.index.probe import Prober
 from holdfast.index.proof import Proof
@@ -134,8 +134,8 @@ class CodeIndex:
                 self._programs = ProgramCache()
             return self._programs
 
-    def tools(self, lease: Lease) -> Tools:
-        """What a build under a lease works with."""
+    def tools(self) -> Tools:
+        """What a build works with."""
         from holdfast.index.build import Tools
 
         # A build forks its workers, if there is no other thread.
@@ -149,7 +149,6 @@ class CodeIndex:
             self.now_ns,
             self.timestamp,
             self.processes,
-            inherited=(lease.descriptor,),
         )
 
     def close(self) -> None:

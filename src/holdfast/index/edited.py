@@ -34,19 +34,23 @@ def edited_files(root: str) -> Edited | None:
     top = Path(root)
     if not in_repository(top):
         return None
-    found = b""
-    for command in (
-        ("diff", "--name-only", "--relative", "-z", "HEAD", "--", "."),
-        ("ls-files", "--others", "--exclude-standard", "-z", "--", "."),
-    ):
-        told = git(top, *command, timeout_s=TIMEOUT_S)
-        if told is None:
-            return None
-        found += told
-    names = [name for name in found.split(b"\0") if name]
+    # `diff` would be shorter, and writes down the new times of files that are as they were.
+    within = git(top, "rev-parse", "--show-prefix", "HEAD", timeout_s=TIMEOUT_S)
+    told = git(
+        top, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", ".",
+        timeout_s=TIMEOUT_S,
+    )  # fmt: skip
+    if within is None or told is None:
+        return None
+    below = len(within.split(b"\n", 1)[0])
+    names = [entry[_STATUS + below :] for entry in told.split(b"\0") if entry]
     if len(names) > EDITED_MAX:
         return None
     return frozenset(name.decode("utf-8", "surrogateescape") for name in names)
+
+
+_STATUS = len("MM ")
+"""Before each path git says how it differs, in two letters."""
 
 
 def in_background(job: Callable[[], None]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -162,7 +162,7 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
                 root,
                 run_id,
                 policy_of(record_options),
-                index.tools(lease),
+                index.tools(),
                 whole=True,
                 report=saver,
             )
@@ -193,7 +193,7 @@ def run_sync(
         record.root,
         lease.run_id,
         policy_of(record.options),
-        index.tools(lease),
+        index.tools(),
         whole=False,
         report=report,
         known=index.freshness.manifest(record.root),
@@ -331,16 +331,18 @@ def recover_all(index: CodeIndex) -> list[str]:
     ]
 
 
-def reconcile_nondestructive(index: CodeIndex) -> list[str]:
+def reconcile_nondestructive(index: CodeIndex, stored: Iterable[str] | None = None) -> list[str]:
     """Bring back roots the registry lost, where the backend proves them; for `repair` only.
 
     Strong proof is a valid marker, judged as everywhere. Never removes a root, never touches one
-    that is indexing, ignores whatever it cannot prove. Returns the roots brought back.
+    that is indexing, ignores whatever it cannot prove. `stored` is what the backend said it has;
+    without it the backend is asked. Returns the roots brought back.
     """
-    try:
-        stored = index.backend.roots()
-    except Exception:
-        return []
+    if stored is None:
+        try:
+            stored = index.backend.roots()
+        except Exception:
+            return []
     repaired = []
     for root in stored:
         record = index.registry.find(root)

@@ -3,9 +3,10 @@
 On most inputs a parse takes time in proportion to their size. Where a grammar and a text disagree
 all the way, error recovery is quadratic in every grammar we know, inside single steps of the parser
 that nothing can interrupt: a megabyte of `&|` would keep C# busy for days, and `<a` takes all the
-memory there is. Only a process can be stopped in there. So no text of any length is parsed where it
-matters before it was parsed where it does not (`trial.py`); a worker that only parses is such a
-process itself.
+memory there is. A query over the tree is quadratic too, where nodes without names stand in a row:
+it looks ahead for one that has a name. Only a process can be stopped in there. So no text of any
+length is parsed where it matters before it was parsed where it does not (`trial.py`); a worker that
+only parses is such a process itself.
 
 A short text needs none of this: the worst we found takes a third of a second for a kilobyte.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -29,6 +31,8 @@ READS_PER_BLOCK = 128
 SLOWEST_SECONDS = 1.0
 SLOWEST_SECONDS_PER_BYTE = 10e-6
 SHORT_BYTES = 1_024
+UNTRIED = 10
+"""How many times as long a text may take that was not tried: not all of the time is its own."""
 
 _one_at_a_time = threading.Lock()
 
@@ -37,24 +41,36 @@ class TooHardError(Exception):
     """Raised inside the walk when a parse costs far more than its size explains."""
 
 
-def parse(grammar: tuple[str, str], source: bytes) -> tree_sitter.Tree:
+def parse(grammar: tuple[str, str], source: bytes, queried: str = "") -> tree_sitter.Tree:
     """The tree of `source`, or TooHardError. A grammar is named by a module and its function.
 
-    The limit is processor time, a hundred times the usual so that no load trips it. It is only kept
-    where nothing but the parse takes time: here a collection of garbage may come in between.
+    `queried` names the language whose query will be asked about the tree. The limit is processor
+    time, a hundred times the usual so that no load trips it. It is only kept where nothing but the
+    parse takes time: here a collection of garbage may come in between.
     """
     parser = parser_of(grammar)
-    seconds = SLOWEST_SECONDS + len(source) * SLOWEST_SECONDS_PER_BYTE
     if len(source) <= SHORT_BYTES:
         return limited(parser, source)
     if trial.expendable():
-        with trial.deadly(seconds, len(source)):
+        with expended(len(source)):
             return limited(parser, source)
-    if trial.POSSIBLE:
-        if not trial.passes(grammar, source, seconds):
-            raise TooHardError
-        return limited(parser, source)
-    return limited(parser, source, seconds)
+    seconds = _seconds(len(source))
+    passed = trial.passes(grammar, source, seconds, queried)
+    if passed is False:
+        raise TooHardError
+    # Untried, it has what limit there is without a process: better that risk than no facts.
+    return limited(parser, source, math.inf if passed else seconds * UNTRIED)
+
+
+def expended(size_bytes: int) -> AbstractContextManager[None]:
+    """Die if this takes far more than the size of a text explains, where we may."""
+    if not trial.expendable():
+        return nullcontext()
+    return trial.deadly(_seconds(size_bytes), size_bytes)
+
+
+def _seconds(size_bytes: int) -> float:
+    return SLOWEST_SECONDS + size_bytes * SLOWEST_SECONDS_PER_BYTE
 
 
 @lru_cache(maxsize=64)

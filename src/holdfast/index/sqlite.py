@@ -66,18 +66,23 @@ class SqliteBackend:
             return marker
 
     def roots(self) -> list[str]:
+        try:
+            names = sorted(os.listdir(self._directory))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            text = f"cannot read {self._directory}: {error}"
+            raise BackendUnavailable(text, HOME_HINT) from error
         found = []
-        for path in sorted(self._directory.glob("*.sqlite")):
-            try:
-                connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-                try:
+        for name in names:
+            if not name.endswith(".sqlite"):
+                continue
+            with suppress(apsw.Error, BackendUnavailable, OSError):
+                # A file we cannot read speaks for no root.
+                with _opened(self._directory / name) as connection:
                     root = tables.meta(connection, "root")
-                finally:
-                    connection.close()
-            except apsw.Error:
-                continue  # A file we cannot read speaks for no root.
-            if isinstance(root, str):
-                found.append(root)
+                if isinstance(root, str):
+                    found.append(root)
         return found
 
     @contextmanager
@@ -248,6 +253,20 @@ class SqliteBackend:
                 for _, connection in idle:
                     connection.close()
             self._idle.clear()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[apsw.Connection]:
+    """A connection for one look at a file, whoever may write there."""
+    if is_frozen(path):
+        with frozen(path) as connection:
+            yield connection
+        return
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        yield connection
+    finally:
+        connection.close()
 
 
 def _fold(connection: apsw.Connection) -> None:

@@ -11,15 +11,19 @@ Limits of the system are POSIX's; where there are none, texts are parsed without
 from __future__ import annotations
 
 import gc
+import math
 import os
 import signal
 import struct
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-_HEAD = struct.Struct("<dIII")
+from holdfast.index import processes
+
+_HEAD = struct.Struct("<dIIII")
 _MEMORY_BYTES, _MEMORY_PER_BYTE = 1 << 30, 500
 POSSIBLE = hasattr(signal, "setitimer") and hasattr(os, "posix_spawn") and bool(sys.executable)
 
@@ -64,6 +68,19 @@ def deadly(seconds: float, size_bytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
+def allow(seconds: float) -> None:
+    """Die of what comes now, if that takes more processor time than this."""
+    if not _expendable:
+        return
+    import resource
+
+    most = math.ceil(time.process_time() + seconds)
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (most, hard))
+
+
 def _taken_bytes() -> int:
     try:
         with open("/proc/self/statm", "rb", buffering=0) as file:
@@ -72,62 +89,31 @@ def _taken_bytes() -> int:
         return 1 << 32
 
 
-def serve(texts: int, verdicts: int) -> None:
+def serve() -> None:
     """The other process: parse what comes in, say that it ended, until nothing comes."""
     from holdfast.index.parsing import TooHardError, limited, parser_of
+    from holdfast.index.walk import captured
 
     become_expendable()
-    # A forked process has the heap of another. Looking through that takes longer than any parse
-    # may, and what it would find there is not ours to let go of.
     gc.disable()
     # Ctrl-C is for whoever asked; when that ends, so do we.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.write(verdicts, _READY)
-    with open(texts, "rb") as file:
+    os.write(1, _READY)
+    with open(0, "rb") as file:
         while head := file.read(_HEAD.size):
-            seconds, module, function, size = _HEAD.unpack(head)
-            grammar = file.read(module).decode(), file.read(function).decode()
-            source, parser = file.read(size), parser_of(grammar)
+            seconds, *sizes, size = _HEAD.unpack(head)
+            module, function, queried = (file.read(each).decode() for each in sizes)
+            source, parser = file.read(size), parser_of((module, function))
             try:
                 with deadly(seconds, size):
-                    limited(parser, source)
+                    tree = limited(parser, source)
+                if queried:
+                    with deadly(seconds, size):
+                        captured(queried, tree)
                 verdict = b"1"
             except TooHardError:
                 verdict = b"0"
-            os.write(verdicts, verdict)
-
-
-def _start(texts: int, verdicts: int) -> int:
-    """Start the process, which has nothing of ours but two pipes."""
-    import fcntl
-
-    if threading.active_count() == 1:
-        # Quickest, and unsafe once other threads may hold locks.
-        pid = os.fork()
-        if pid:
-            return pid
-        try:
-            # Out of the way first: where a standard stream was closed, a pipe may have its number.
-            texts, verdicts = (fcntl.fcntl(pipe, fcntl.F_DUPFD, 3) for pipe in (texts, verdicts))
-            os.dup2(texts, 0)
-            os.dup2(verdicts, 1)
-            os.dup2(os.open(os.devnull, os.O_RDWR), 2)
-            # An open file is a lock held, wherever it is open.
-            os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-            serve(0, 1)
-        finally:
-            os._exit(0)
-    code = "import sys; sys.path[:] = sys.argv[1:]; import holdfast.index.trial as t; t.serve(0, 1)"
-    return os.posix_spawn(
-        sys.executable,
-        [sys.executable, "-I", "-S", "-c", code, *sys.path],
-        os.environ,
-        file_actions=[
-            (os.POSIX_SPAWN_DUP2, texts, 0),
-            (os.POSIX_SPAWN_DUP2, verdicts, 1),
-            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_RDWR, 0),
-        ],
-    )
+            os.write(1, verdict)
 
 
 class _Trial:
@@ -138,7 +124,7 @@ class _Trial:
         texts, self._texts = os.pipe()
         self._verdicts, verdicts = os.pipe()
         try:
-            self._pid = _start(texts, verdicts)
+            self._pid = processes.start(serve, (texts, verdicts))
         except BaseException:
             os.close(self._texts)
             os.close(self._verdicts)
@@ -155,12 +141,14 @@ class _Trial:
             self.close()
             raise ChildProcessError("a process that parses cannot be started")
 
-    def passes(self, grammar: tuple[str, str], source: bytes, seconds: float) -> bool | None:
+    def passes(
+        self, grammar: tuple[str, str], source: bytes, seconds: float, queried: str
+    ) -> bool | None:
         """Whether the parse ended there; None if the process ended, by its limits or otherwise."""
-        module, function = grammar[0].encode(), grammar[1].encode()
-        head = _HEAD.pack(seconds, len(module), len(function), len(source))
+        parts = [*(name.encode() for name in (*grammar, queried)), source]
+        head = _HEAD.pack(seconds, *map(len, parts))
         with suppress(BrokenPipeError):
-            left = memoryview(b"".join((head, module, function, source)))
+            left = memoryview(b"".join((head, *parts)))
             while left:
                 left = left[os.write(self._texts, left) :]
             verdict = os.read(self._verdicts, 1)
@@ -187,11 +175,16 @@ _lock = threading.Lock()
 _trial: _Trial | None = None
 
 
-def passes(grammar: tuple[str, str], source: bytes, seconds: float) -> bool:
-    """Whether parsing this text ends in time."""
+def passes(
+    grammar: tuple[str, str], source: bytes, seconds: float, queried: str = ""
+) -> bool | None:
+    """Whether parsing this text ends in time; None where there is no trial to be had.
+
+    With the name of a language, so must the query that is asked about its trees.
+    """
     global _trial
     if not POSSIBLE:
-        return True
+        return None
     with _lock:
         if _trial is not None and _trial.owner != os.getpid():
             # We were forked: it is our parent's.
@@ -201,9 +194,9 @@ def passes(grammar: tuple[str, str], source: bytes, seconds: float) -> bool:
             try:
                 _trial = _trial or _Trial()
             except OSError:
-                return True  # no process to be had: better the risk than no facts
+                return None
             try:
-                verdict = _trial.passes(grammar, source, seconds)
+                verdict = _trial.passes(grammar, source, seconds, queried)
             except BaseException:
                 # Interrupted half way: its next verdict would be about this text.
                 _trial.end()

@@ -29,7 +29,7 @@ from holdfast.index.facts import (
     InheritanceKind,
     Kind,
 )
-from holdfast.index.parsing import TooHardError, parse, parser_of
+from holdfast.index.parsing import TooHardError, expended, parse, parser_of
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -131,6 +131,13 @@ def _loaded(name: str) -> tuple[tree_sitter.Query, dict[int, Rule]]:
     return query, rules
 
 
+def captured(name: str, tree: tree_sitter.Tree) -> list[tree_sitter.Node]:
+    """The nodes of a tree that a language has rules for, in no strict order."""
+    from tree_sitter import QueryCursor
+
+    return QueryCursor(_loaded(name)[0]).captures(tree.root_node).get("n", [])
+
+
 @dataclass
 class Gathered:
     """The facts of a file before they get their ids."""
@@ -190,13 +197,12 @@ class Walk(Gathered):
         self.wrapper: tuple[int, int, int] | None = None
 
     def run(self) -> None:
-        from tree_sitter import QueryCursor
-
-        query, rules = _loaded(self.language.name)
-        self.tree = tree = parse(self.language.grammar, self.source)
+        rules = _loaded(self.language.name)[1]
+        self.tree = tree = self._parsed(self.source)
         if tree.root_node.has_error and self.language.mend is not None:
             self.tree = tree = self._mended(tree, self.language.mend)
-        nodes = QueryCursor(query).captures(tree.root_node).get("n", [])
+        with expended(len(self.source)):
+            nodes = captured(self.language.name, tree)
         begins = _in_order(nodes)
         scopes, starts, line = self.scopes, self.line_starts, 1
         lines = len(starts) - 1
@@ -219,6 +225,9 @@ class Walk(Gathered):
                 self.failed.append((node.start_point[0] + 1, f"{node.type}: {error!r}"))
         self.adopt()
 
+    def _parsed(self, source: bytes) -> tree_sitter.Tree:
+        return parse(self.language.grammar, source, self.language.name)
+
     def _mended(
         self,
         broken: tree_sitter.Tree,
@@ -228,14 +237,14 @@ class Walk(Gathered):
 
         def fits(text: bytes) -> bool:
             try:
-                return not parse(self.language.grammar, text).root_node.has_error
+                return not self._parsed(text).root_node.has_error
             except TooHardError:
                 return False
 
         source = mend(self.source, fits)
         if source == self.source:
             return broken
-        tree = parse(self.language.grammar, source)
+        tree = self._parsed(source)
         if lost_bytes(tree.root_node) >= lost_bytes(broken.root_node):
             return broken
         self.source, self.broken = source, broken

@@ -2,25 +2,25 @@
 
 The parser holds the interpreter's lock, so threads do not help; files go to processes, some at a
 time, and come back in order. A few files are prepared right here, because starting a process takes
-longer than they do. A file that kills its process is found by trying its batch one by one, and is
-kept as plain text with the problem named.
+longer than they do; so are all where no process can be started. A file that kills its process, or
+keeps it busy beyond all measure, is found by trying its batch one by one, and is kept as plain text
+with the problem named.
 """
 
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import pickle
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 
 import msgspec
 
 from holdfast.index import trial
-from holdfast.index.crew import Crew, Died, Hire
+from holdfast.index.crew import Crew, Died, Unstarted, ready
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generation import PreparedFile
 from holdfast.index.prepare import (
@@ -35,6 +35,9 @@ POOL_BYTES_MIN = 400_000
 BATCH_BYTES = 80_000
 BATCH_BYTES_MIN = 20_000
 BATCH_FILES = 32
+SLOWEST_SECONDS = 60.0
+SLOWEST_SECONDS_PER_BYTE = 60e-6
+"""What an order may take of a processor before its worker is ended: a hundred times the usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,32 +54,16 @@ _decoder = msgspec.msgpack.Decoder(list[PreparedFile])
 _decoder_of_jobs = msgspec.msgpack.Decoder(list[Job])
 
 
-def _begin(inherited: Sequence[int]) -> None:
-    """Runs once in each worker."""
+def _work(recipe: Recipe, orders: Connection, results: Connection) -> None:
+    """What a worker does: prepare one batch after the other, until there are no more."""
     # A parse that does not end takes its worker with it, and nobody else.
     trial.become_expendable()
     # What a file is prepared into holds no cycles, and looking for some among the nodes of its
     # tree took a third of the time.
     gc.disable()
-    for descriptor in inherited:
-        # A forked worker would keep our lease alive after we die.
-        os.close(descriptor)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
-    parent.join()
-    os._exit(1)
-
-
-def _work(
-    orders: Connection, results: Connection, recipe: Recipe, inherited: Sequence[int]
-) -> None:
-    """What a worker does: prepare one batch after the other, until it is told to end."""
-    _begin(inherited)
+    ready(results)
     while order := orders.recv_bytes():
+        trial.allow(SLOWEST_SECONDS + SLOWEST_SECONDS_PER_BYTE * len(order))
         results.send_bytes(_answer(order, recipe))
 
 
@@ -100,7 +87,10 @@ def _sent(error: Exception) -> bytes:
     return packed
 
 
-def _read(answer: bytes) -> list[PreparedFile]:
+def _read(answer: bytes | Unstarted, jobs: Sequence[Job], recipe: Recipe) -> list[PreparedFile]:
+    """What came of some jobs; it is made here if there was nobody to make it."""
+    if isinstance(answer, Unstarted):
+        return _make(jobs, recipe)
     if answer[:1] == _RAISED:
         raise pickle.loads(answer[1:])  # noqa: S301 our own worker's
     return _decoder.decode(memoryview(answer)[1:])
@@ -118,7 +108,6 @@ def prepare_all(
     recipe: Recipe,
     total_bytes: int,
     processes: int | None = None,
-    inherited: Sequence[int] = (),
 ) -> Iterator[PreparedFile]:
     """Prepare every job, in order; lazily, so that sources are read as they are needed."""
     processes = processes or os.cpu_count() or 1
@@ -127,17 +116,14 @@ def prepare_all(
             yield from _make([job], recipe)
         return
 
-    def work(orders: Connection, results: Connection, forked: bool) -> Hire:
-        return _work, (orders, results, recipe, tuple(inherited) if forked else ())
-
-    crew = Crew(work, processes)
+    crew = Crew(partial(_work, recipe), processes)
     batches = _batches(jobs, total_bytes, processes)
     try:
         for batch, answer in crew.answers((batch, _encoder.encode(batch)) for batch in batches):
             if isinstance(answer, Died):
                 yield from _one_by_one(batch, recipe, crew)
             else:
-                yield from _read(answer)
+                yield from _read(answer, batch, recipe)
     finally:
         crew.end()
 
@@ -149,7 +135,7 @@ def _one_by_one(jobs: list[Job], recipe: Recipe, crew: Crew) -> Iterator[Prepare
             file = without_parser(job)
             yield file if recipe.provider is None else with_vectors(file, recipe.provider)
         else:
-            yield from _read(answer)
+            yield from _read(answer, [job], recipe)
 
 
 def _batches(jobs: Iterable[Job], total_bytes: int, processes: int) -> Iterator[list[Job]]:

@@ -60,6 +60,13 @@ class Bound:
     how: str
     call: str | None = None
 
+    @property
+    def notes_when_sent(self) -> bool:
+        """Whether an answer counts only once it was sent: in a log of our own."""
+        from holdfast.reading.hosts.native import NativeSession
+
+        return isinstance(self.host, NativeSession)
+
     def note(self, answer: Answer, after_sent: Callable[[Callable[[], None]], None]) -> None:
         """Keep what an answer claims, where that is ours to keep.
 
@@ -256,7 +263,7 @@ def pending_call(rollout: str, tool: str, arguments: Mapping[str, Any]) -> str |
     for line in _tail(rollout):
         try:
             raw = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         payload = raw.get("payload") if isinstance(raw, dict) else None
         if not isinstance(payload, dict) or not isinstance(payload.get("call_id"), str):
@@ -274,9 +281,13 @@ def _is_ours(payload: Mapping[str, Any], tool: str, arguments: Mapping[str, Any]
     if name != tool and not name.endswith(f"__{tool}"):
         return False
     try:
-        return bool(json.loads(str(payload.get("arguments"))) == dict(arguments))
-    except ValueError:
+        given = json.loads(str(payload.get("arguments")))
+    except (ValueError, RecursionError):
         return False
+    # Null is the same as left out.
+    return isinstance(given, dict) and dict(arguments) == {
+        key: value for key, value in given.items() if value is not None
+    }
 
 
 def _tail(path: str) -> list[bytes]:

@@ -93,21 +93,26 @@ class Desk:
     # memory
 
     @contextmanager
-    def space(self, name: str, *, make: bool = False) -> Iterator[Store]:
+    def space(self, name: str, *, make: Callable[[], bool] | None = None) -> Iterator[Store]:
         """A space for the time of one call; raises UnknownSpace rather than make one unasked.
 
-        The default space is always there: until somebody writes to it, it is an empty one.
+        `make` is of a call that writes: it says whether to make a space that is not there. To a
+        call that only looks, the default space is always there: until somebody writes to it, it is
+        an empty one.
         """
         from holdfast.app import DEFAULT_SPACE
         from holdfast.store.errors import UnknownSpace
 
         with ExitStack() as borrowed:
             try:
-                store = borrowed.enter_context(self._spaces.lend(name, make=make))
+                store = borrowed.enter_context(self._spaces.lend(name))
             except UnknownSpace:
-                if name != DEFAULT_SPACE:
+                if make is not None and make():
+                    store = borrowed.enter_context(self._spaces.lend(name, make=True))
+                elif make is None and name == DEFAULT_SPACE:
+                    store = borrowed.enter_context(self.app.look_into(name))
+                else:
                     raise
-                store = borrowed.enter_context(self.app.look_into(name))
             yield store
 
     # reading

@@ -46,7 +46,10 @@ def review(call: Call) -> str:
 
     name, space = call.arguments["branch"], call.arguments.get("space") or "local"
     call.arguments = MEMORY_BRANCH.checked({"action": "diff", "name": name, "space": space})
-    differences = MEMORY_BRANCH.run(call).text
+    found = MEMORY_BRANCH.run(call)
+    if found.failed:
+        raise UsageError(str(found.facts["message"]), "memory_branch lists those there are")
+    differences = found.text
     call.arguments = MEMORY_BRANCH.checked(
         {"action": "merge", "name": name, "space": space, "dry_run": True}
     )

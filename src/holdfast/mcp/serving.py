@@ -135,13 +135,21 @@ class Serving:
         gone = threading.Event()
         meta: dict[str, Any] = dict(ctx.meta or {})
         sent, id = self._sent, ctx.request_id
+
+        def after_sent(act: Callable[[], None]) -> None:
+            if sent is None:
+                act()
+            else:
+                # A thread may note what it answered after its call was called off.
+                sent.after(id, lambda: None if gone.is_set() else act())
+
         call = Call(
             self._desk,
             self._caller,
             {},
             meta,
             cancelled=gone.is_set,
-            after_sent=(lambda act: act()) if sent is None else lambda act: sent.after(id, act),
+            after_sent=after_sent,
         )
 
         def work() -> Result:
@@ -312,11 +320,13 @@ async def serve_stream(
     server = Serving(desk, caller, sent).server()
     to_server, from_agent = anyio.create_memory_object_stream[SessionMessage | Exception](16)
     to_agent, from_server = anyio.create_memory_object_stream[SessionMessage](16)
-    writing = asyncio.Lock()
+    writing, noting = asyncio.Lock(), asyncio.Lock()
 
     async def read() -> None:
         async with to_server:
             while line := await _line(reader):
+                async with noting:
+                    pass  # who has an answer may count on its being noted
                 try:
                     message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:
@@ -338,8 +348,9 @@ async def serve_stream(
                 except ConnectionError:
                     continue  # The reader notices too; what was not sent is not noted.
                 if isinstance(message, types.JSONRPCResponse):
-                    for act in sent.take(message.id):
-                        await anyio.to_thread.run_sync(_quietly, act)
+                    async with noting:
+                        for act in sent.take(message.id):
+                            await anyio.to_thread.run_sync(_quietly, act)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(read)

@@ -39,10 +39,20 @@ class CallCancelled(HoldfastError):
         return "the caller cancelled it"
 
 
+def spared(tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call without those that are so anyway: an agent pays for every word."""
+    from holdfast.mcp.tools import TOOLS
+
+    known = TOOLS[tool].input["properties"] if tool in TOOLS else {}
+    usual = {name: schema.get("default") for name, schema in known.items()}
+    return {name: value for name, value in args.items() if value not in (None, usual.get(name))}
+
+
 def call_text(tool: str, args: Mapping[str, Any]) -> str:
     """A call as an agent reads it: read(path="a.py", offset=3)."""
     shown = ", ".join(
-        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in args.items()
+        f"{name}={json.dumps(value, ensure_ascii=False)}"
+        for name, value in spared(tool, args).items()
     )
     return f"{tool}({shown})"
 
@@ -58,10 +68,9 @@ class Result:
     """Pictures as (base64, MIME type)."""
 
     def ended(self, why: str, tool: str, **args: Any) -> Result:
-        """The answer, ended with the call that helps; arguments that are None are left out."""
-        given = {name: value for name, value in args.items() if value is not None}
-        facts = {**self.facts, "continue": {"tool": tool, "args": given}}
-        text = f"{self.text}\n[{why}: {call_text(tool, given)}]".lstrip("\n")
+        """The answer, ended with the call that helps."""
+        facts = {**self.facts, "continue": {"tool": tool, "args": spared(tool, args)}}
+        text = f"{self.text}\n[{why}: {call_text(tool, args)}]".lstrip("\n")
         return replace(self, text=text, facts=facts)
 
 
@@ -114,7 +123,7 @@ class Tool:
             for name, schema in self.input["properties"].items()
             if "default" in schema
         }
-        return {**defaults, **arguments}
+        return {**defaults, **_whole(arguments, self.input)}
 
 
 # schemas
@@ -216,6 +225,18 @@ def faults_of(value: object, schema: Schema, where: str) -> list[str]:
     if isinstance(value, dict):
         faults += _member_faults(value, schema, where)
     return faults
+
+
+def _whole(value: Any, schema: Schema) -> Any:
+    """A value that fits its schema, with integers as integers: JSON may write them as 2.0."""
+    if isinstance(value, float) and schema.get("type") == "integer":
+        return int(value)
+    if isinstance(value, list):
+        return [_whole(item, schema.get("items", {})) for item in value]
+    if isinstance(value, dict):
+        known = schema.get("properties", {})
+        return {name: _whole(member, known.get(name, {})) for name, member in value.items()}
+    return value
 
 
 def _member_faults(value: dict[str, Any], schema: Schema, where: str) -> list[str]:

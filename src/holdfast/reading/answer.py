@@ -34,7 +34,7 @@ class Current:
         self.digest = digest
         self.text = strict_text(data)
         """What is compared: without the BOM; None when the bytes are not UTF-8."""
-        plain = self.text is None or data.startswith(codecs.BOM_UTF8)
+        plain = self.text is None or has_mark(data)
         self.shown = baseline.decode(data) if plain else (self.text or "")
         """What the baseline prints: a BOM included, bad bytes replaced."""
         self.lines_total = baseline.count_lines(self.shown)
@@ -46,6 +46,13 @@ class Current:
         if self._lines is None:
             self._lines = (self.text or "").split("\n")
         return self._lines
+
+    def shown_lines(self, lines: Lines) -> list[str]:
+        """These lines as they are shown: the first with its byte order mark."""
+        found = self.lines[lines.first - 1 : lines.last]
+        if lines.first == 1 and has_mark(self.data):
+            found[0] = codecs.BOM_UTF8.decode() + found[0]
+        return found
 
     def printed(self, target: Target, dialect: Dialect) -> Lines | None:
         """The lines the baseline would show for this request."""
@@ -65,6 +72,22 @@ def strict_text(data: bytes) -> str | None:
         return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError:
         return None
+
+
+def has_mark(data: bytes) -> bool:
+    """Whether the bytes begin with a byte order mark: it is shown, as part of the first line."""
+    return data.startswith(codecs.BOM_UTF8)
+
+
+def lines_of(data: bytes, lines: Lines) -> list[str] | None:
+    """These lines of UTF-8 bytes as they are shown, fewer where the text ends; None for others."""
+    text = strict_text(data)
+    if text is None:
+        return None
+    found = text.split("\n")[lines.first - 1 : lines.last]
+    if lines.first == 1 and has_mark(data):
+        found[0] = codecs.BOM_UTF8.decode() + found[0]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +184,11 @@ class Case:
         if digest == current.digest:
             return self._marker(scope, digest, outside=False)
         data = self.load(digest)
-        text = None if data is None else strict_text(data)
-        if data is None or text is None:
+        if data is None or strict_text(data) is None:
             return self._fallback(digest, Why("base_object_missing", True, object_found=False))
         if isinstance(scope, Lines):
-            return self._lines_from(digest, text, scope)
-        return self._whole_from(digest, data, text)
+            return self._lines_from(digest, data, scope)
+        return self._whole_from(digest, data)
 
     def _marker(self, scope: Scope, digest: str, *, outside: bool) -> Answer:
         total = self.current.lines_total
@@ -185,9 +207,9 @@ class Case:
     def _fallback(self, digest: str, why: Why) -> Answer:
         return self._plain("baseline_fallback", digest, why)
 
-    def _lines_from(self, digest: str, base: str, lines: Lines) -> Answer:
-        older = base.split("\n")[lines.first - 1 : lines.last]
-        newer = self.current.lines[lines.first - 1 : lines.last]
+    def _lines_from(self, digest: str, base: bytes, lines: Lines) -> Answer:
+        older, newer = lines_of(base, lines), self.current.shown_lines(lines)
+        assert older is not None, "only UTF-8 text gets here"
         if older == newer:
             return self._marker(lines, digest, outside=True)
         if self.policy.range_diffs:
@@ -231,10 +253,9 @@ class Case:
         )
         return Answer(text, self._meta("diff", lines, digest, why))
 
-    def _whole_from(self, digest: str, data: bytes, base: str) -> Answer:
-        """A diff of the whole file, through every gate."""
-        current = self.current
-        assert current.text is not None, "only UTF-8 text gets here"
+    def _whole_from(self, digest: str, data: bytes) -> Answer:
+        """A diff of the whole file as it is shown, through every gate."""
+        current, base = self.current, baseline.decode(data)
         largest = max(len(data), len(current.data))
         if largest > diff.BYTES_MAX:
             why = Why("diff_file_too_large_bytes", True, True, largest_bytes=largest)
@@ -243,9 +264,12 @@ class Case:
         if lines > diff.LINES_MAX:
             why = Why("diff_file_too_large_lines", True, True, lines_max=lines)
             return self._fallback(digest, why)
+        if has_mark(data) != has_mark(current.data):
+            # The reference, which compares texts without it, has nothing to show for it.
+            return self._fallback(digest, Why("diff_unavailable_or_empty", True, True))
         patch = diff.compute(
             base,
-            current.text,
+            current.shown,
             self.target.typed,
             edits_max=diff.edits_worth_sending(current.lines_total),
             expired=self.expired,
@@ -257,7 +281,7 @@ class Case:
         if self.policy.trim_patches:
             patch = replace(patch, text=javascript.trim_end(patch.text))
         size = patch.size_bytes
-        if not diff.is_useful(patch, base, current.text):
+        if not diff.is_useful(patch, base, current.shown):
             why = Why("diff_not_useful", True, True, diff_bytes=size)
             return self._fallback(digest, why)
         why = Why("diff_emitted", True, True, diff_bytes=size, diff_changed=patch.changed)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from holdfast.reading import diff
-from holdfast.reading.answer import Current, strict_text
+from holdfast.reading.answer import Current, has_mark, strict_text
 from holdfast.reading.scope import Lines, Scope
 from holdfast.reading.trust import Trust
 
@@ -125,12 +125,9 @@ def _held_text(
     load: Callable[[str], bytes | None],
     expired: Callable[[], bool],
 ) -> HeldText:
-    if current is not None and current.digest == digest:
-        text: str | None = current.text
-    else:
-        data = load(digest)
-        text = None if data is None else strict_text(data)
-    if text is None:
+    data = current.data if current is not None and current.digest == digest else load(digest)
+    text = None if data is None else strict_text(data)
+    if text is None or data is None:
         # Its length is not known any more; what was printed of it still is.
         runs = [scope if isinstance(scope, Lines) else Lines(1, 0) for scope in scopes]
         same = current is not None and current.digest == digest
@@ -143,25 +140,27 @@ def _held_text(
         for run in held
     )
     return HeldText(
-        digest, tuple(held), _stale(held, text, digest, current, expired), len(lines), size
+        digest, tuple(held), _stale(held, data, text, current, expired), len(lines), size
     )
 
 
 def _stale(
     held: list[Lines],
+    data: bytes,
     text: str,
-    digest: str,
     current: Current | None,
     expired: Callable[[], bool],
 ) -> tuple[Lines, ...]:
-    if current is not None and current.digest == digest:
+    if current is not None and current.data == data:
         return ()
     if current is None or current.text is None:
         return tuple(held)
     removed = diff.removed_lines(text, current.text, expired)
     if removed is None:
         return tuple(held)  # too far apart to tell: none of it counts as still there
-    gone = [Lines(first, last) for first, last in removed]
+    if has_mark(data) != has_mark(current.data):
+        removed.append((1, 1))
+    gone = united(Lines(first, last) for first, last in removed)
     return tuple(
         Lines(max(run.first, other.first), min(run.last, other.last))
         for run in held

@@ -65,7 +65,8 @@ def _read_rest(descriptor: int, data: bytes) -> bytes:
 
 def _name(descriptor: int, path: str) -> str:
     try:
-        return os.readlink(f"/proc/self/fd/{descriptor}")
+        # One that was replaced meanwhile is still the file we read, whatever is added to its name.
+        return os.readlink(f"/proc/self/fd/{descriptor}").removesuffix(" (deleted)")
     except OSError:
         return os.path.realpath(path)
 

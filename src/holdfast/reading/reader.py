@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 from holdfast.errors import ReadingError
 from holdfast.reading import disk, images, javascript, paths, savings
 from holdfast.reading import scope as scopes
-from holdfast.reading.answer import Case, Current, Policy, strict_text
+from holdfast.reading.answer import Case, Current, Policy, lines_of
 from holdfast.reading.context import ContextMap, HeldFile, held_file
 from holdfast.reading.errors import Aborted, BadArgument
 from holdfast.reading.events import Refreshed
@@ -97,15 +97,25 @@ class Reader:
         request: Request,
         host: Host | None = None,
         aborted: Callable[[], bool] = lambda: False,
+        *,
+        remember: bool = True,
     ) -> Answer:
         """Answer one read. Without a host, or with one that proves nothing, in full.
 
-        Calls from several threads take turns.
+        Calls from several threads take turns. Without `remember` the answer counts only once the
+        session has it: for callers that cannot promise that it arrives.
         """
         with self._turn:
-            return self._read(request, host, aborted)
+            return self._read(request, host, aborted, remember=remember)
 
-    def _read(self, request: Request, host: Host | None, aborted: Callable[[], bool]) -> Answer:
+    def _read(
+        self,
+        request: Request,
+        host: Host | None,
+        aborted: Callable[[], bool],
+        *,
+        remember: bool,
+    ) -> Answer:
         _check(aborted)
         target = paths.locate(request, self.place)
         found = self._load(target)
@@ -118,7 +128,7 @@ class Reader:
         _check(aborted)
         if answer.meta is not None and host is not None:
             self.objects.keep(found.data, found.digest, self._now_ms() / 1000)
-            if case.holdings.overlay is not None:
+            if remember and case.holdings.overlay is not None:
                 case.holdings.overlay.record(target.path, answer.meta.scope, found.digest)
         return answer
 
@@ -184,11 +194,7 @@ class Reader:
             if base is None or base.digest == found.digest:
                 return base is not None
             data = self.objects.load(base.digest)
-            text = None if data is None else strict_text(data)
-            if text is None:
-                return False
-            older = text.split("\n")[lines.first - 1 : lines.last]
-            return older == found.lines[lines.first - 1 : lines.last]
+            return data is not None and lines_of(data, lines) == found.shown_lines(lines)
 
     def context(self, host: TreeHost) -> ContextMap:
         """What the model holds of every file, and what the latest compaction took away."""

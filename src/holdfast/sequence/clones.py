@@ -6,7 +6,8 @@ same tokens form one group, which then lists every place where these tokens stan
 over the shared prefixes, however many shorter repeats there are inside the blocks.
 
 A run that repeats itself with a period (a table of equal rows) overlaps with its own shifted copy.
-Of such a run two halves that do not overlap are reported, and it says that it is periodic.
+Of such a run two halves that do not overlap are reported, with every other place where the same
+tokens stand, and it says that it is periodic.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 from holdfast.sequence.corpus import Occurrence
 from holdfast.sequence.suffix.backends import Backend, choose, kernels
+from holdfast.sequence.suffix.query import Live, interval
 from holdfast.sequence.suffix.segment import Segment, build
 from holdfast.sequence.suffix.stream import Stream
 from holdfast.sequence.tokens.lexer import normalised
@@ -133,14 +135,10 @@ def _groups(
     segment: Segment, length: int, positions: Sequence[int], minimum: int
 ) -> Iterator[Group]:
     """The group of places that do not overlap, and one for each run that overlaps with itself."""
-    apart: list[int] = []
-    for position in positions:
-        if not apart or position >= apart[-1] + length:
-            apart.append(position)
     runs = list(_periodic_runs(positions, length))
-    if len(apart) > 1:
-        places = tuple(Occurrence(segment, position, length) for position in apart)
-        yield Group(length, places, periodic=bool(runs))
+    places = apart(positions, length)
+    if len(places) > 1:
+        yield Group(length, _occurrences(segment, places, length), periodic=bool(runs))
     for first, last, period in runs:
         # Two equal places in a periodic run lie a whole number of periods apart.
         size = last - first
@@ -154,8 +152,29 @@ def _groups(
         if apart_by + half < size:
             firsts.add(last - half - apart_by)  # the same from the other end, so that it is shown
         for at in sorted(firsts):
-            one, two = Occurrence(segment, at, half), Occurrence(segment, at + apart_by, half)
-            yield Group(half, (one, two), periodic=True)
+            # A half may stand in other places too, where it is part of no run.
+            places = apart(_places(segment, at, half), half)
+            yield Group(half, _occurrences(segment, places, half), periodic=True)
+
+
+def apart(positions: Sequence[int], length: int) -> list[int]:
+    """Of these places, in their order, each that does not overlap with the one before it."""
+    out: list[int] = []
+    for position in positions:
+        if not out or position >= out[-1] + length:
+            out.append(position)
+    return out
+
+
+def _occurrences(segment: Segment, positions: Sequence[int], length: int) -> tuple[Occurrence, ...]:
+    return tuple(Occurrence(segment, position, length) for position in positions)
+
+
+def _places(segment: Segment, at: int, length: int) -> list[int]:
+    """Every place of the tokens that stand at a position, in order."""
+    run = interval(Live(segment), segment.tokens[at : at + length].tolist(), length)
+    places: list[int] = segment.suffixes[run.low : run.high].tolist()
+    return sorted(places)
 
 
 def _periodic_runs(positions: Sequence[int], length: int) -> Iterator[tuple[int, int, int]]:

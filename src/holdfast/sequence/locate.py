@@ -122,8 +122,13 @@ def _following(place: Occurrence) -> dict[str, Any]:
     }
 
 
-def as_text(report: Report, more: str = " (--copies N lists more)") -> str:
-    """The report for people and agents; `more` says how more places are listed."""
+def as_text(
+    report: Report,
+    more: str = " (--copies N lists more)",
+    typed: Callable[[str], str] = str,
+) -> str:
+    """The report for people and agents; `more` says how more places are listed, and `typed` how a
+    path of the tree is written where this is read."""
     answer, total = report.answer, len(report.answer.query)
     if answer.position == 0:
         lines = [f"0 of {total} tokens found: {_quoted(answer.expected)} occurs nowhere"]
@@ -135,14 +140,16 @@ def as_text(report: Report, more: str = " (--copies N lists more)") -> str:
         ]
     for place in report.copies:
         first, last = place.first, place.last
-        lines.append(f"  {place.path}:{first.line}:{first.column} to {last.line}:{last.column}")
+        lines.append(
+            f"  {typed(place.path)}:{first.line}:{first.column} to {last.line}:{last.column}"
+        )
     if answer.count > len(report.copies):
         lines.append(f"  … and {answer.count - len(report.copies)} more{more}")
     if answer.position and not answer.query_exhausted:
         line, column = report.snippet_place(answer.position)
         lines.append(f"then the snippet has {_quoted(answer.expected)} (line {line}:{column})")
         for follower, places in _grouped(report.copies):
-            where = ", ".join(f"{p.path}:{_line_after(p)}" for p in places[:3])
+            where = ", ".join(f"{typed(p.path)}:{_line_after(p)}" for p in places[:3])
             more = f" and {len(places) - 3} more" if len(places) > 3 else ""
             lines.append(f"  the tree has {_quoted(follower)} at {where}{more}")
     if answer.root is not None and answer.position > 1 and answer.root_width > answer.position:
@@ -150,7 +157,7 @@ def as_text(report: Report, more: str = " (--copies N lists more)") -> str:
         what = "document" if answer.count == 1 else "repeated block"
         lines.append(
             f"inside a {what} of {answer.root_width} tokens, "
-            f"{root.path}:{root.first.line}-{root.last.line} ({answer.kind.value})"
+            f"{typed(root.path)}:{root.first.line}-{root.last.line} ({answer.kind.value})"
         )
     if report.found > answer.position:
         # Only when there is more of it than its beginning.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from holdfast.sequence.clones import Group
@@ -72,8 +72,12 @@ def as_text(
     total: int,
     places: int = 8,
     words: Words = COMMAND,
+    typed: Callable[[str], str] = str,
 ) -> str:
-    """Groups for people: the most duplication first, at most so many `places` of each."""
+    """Groups for people: the most duplication first, at most so many `places` of each.
+
+    `typed` says how a path of the tree is written where this is read.
+    """
     if not groups:
         return f"no repeated block in {tokens} tokens of {documents} files"
     lines = []
@@ -83,7 +87,7 @@ def as_text(
         note = ", repeating itself" if group.periodic else ""
         lines.append(f"{group.length} tokens ({height} lines) {len(group.occurrences)} times{note}")
         listed = group.occurrences[:places]
-        lines += [f"  {o.path}:{o.first.line}-{o.last.line}" for o in listed]
+        lines += [f"  {typed(o.path)}:{o.first.line}-{o.last.line}" for o in listed]
         if len(listed) < len(group.occurrences):
             lines.append(
                 f"  … and {len(group.occurrences) - len(listed)} more places{words.places}"
@@ -118,7 +122,7 @@ def _uri(path: str) -> str:
     return quote(path, errors="surrogateescape")
 
 
-def as_sarif(groups: Sequence[Group], version: str) -> dict[str, Any]:
+def as_sarif(groups: Sequence[Group], version: str, root: str) -> dict[str, Any]:
     """Groups as a SARIF 2.1.0 log: one result per group, its copies as related locations."""
     return {
         "$schema": SARIF_SCHEMA,
@@ -138,6 +142,7 @@ def as_sarif(groups: Sequence[Group], version: str) -> dict[str, Any]:
                         ],
                     }
                 },
+                "originalUriBaseIds": {"TREE": {"uri": f"file://{_uri(root.rstrip('/'))}/"}},
                 "results": [
                     {
                         "ruleId": "repeated-block",

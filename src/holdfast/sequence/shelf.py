@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from holdfast.sequence.corpus import Corpus
 from holdfast.sequence.errors import SegmentDamaged, SegmentTooNew
@@ -31,9 +32,10 @@ try:
 except ImportError:  # not on Windows, where two writers can make each other start anew
     fcntl = None  # type: ignore[assignment]
 
-MANIFEST_VERSION = 2
+MANIFEST_VERSION = 3
 """1: segments by file name, deleted documents, stamps of files that were only touched.
-2: when the tree was looked at, so that files touched about then are read again."""
+2: when the tree was looked at, so that files touched about then are read again.
+3: a check of the rest: a document that is deleted no more would be found as it was."""
 
 DELTA_TOKENS_MAX = 100_000
 MID_TOKENS_MIN = 1_000_000
@@ -233,7 +235,7 @@ class Shelf:
             self._where[live.segment.documents[number].path] = (live, number)
 
     def _save(self) -> None:
-        manifest = {
+        manifest: dict[str, Any] = {
             "format": MANIFEST_VERSION,
             "lexer": LEXER_VERSION,
             "reading": [self.reading.comments, self.reading.whitespace],
@@ -244,6 +246,7 @@ class Shelf:
             "touched": self._touched,
             "taken_ns": self.taken_ns,
         }
+        manifest["check"] = _check(manifest)
         temporary = self.directory / f".manifest.{os.getpid()}"
         temporary.write_text(json.dumps(manifest), encoding="utf-8")
         temporary.replace(self.directory / "manifest.json")
@@ -285,6 +288,9 @@ class Shelf:
         if found != wanted:
             self.problem = "the segments were made in another way"
             return
+        if manifest.pop("check", None) != _check(manifest):
+            self.problem = "the manifest was changed"
+            return
         shelved: list[_Shelved] = []
         try:
             for entry in manifest["segments"]:
@@ -303,6 +309,11 @@ class Shelf:
         self._shelved, self._touched, self.taken_ns = shelved, touched, taken_ns
         for entry_live in shelved:
             self._index(entry_live.live)
+
+
+def _check(manifest: dict[str, Any]) -> int:
+    """A number that tells this manifest from one with a wrong bit in it."""
+    return crc32(json.dumps(manifest, sort_keys=True).encode("ascii"))
 
 
 def facts_of(path: str, size: int, stamp_ns: int, data: bytes) -> Facts:

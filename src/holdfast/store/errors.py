@@ -115,9 +115,12 @@ class StoreBusy(_Told):
 
 
 class UnknownSpace(_Told):
-    """Raised when a space was to be opened as it is, and there is none of that name."""
+    """Raised when a space was to be opened as it is, and there is none of that name.
 
-    name = "TransactionError"
+    Only a peer that asks for spaces as they are is told so.
+    """
+
+    name = "UnknownSpaceError"
 
     def __init__(self, space: str, known: Sequence[str]) -> None:
         super().__init__(f"there is no space {space}", hint=_known_spaces(space, known))

@@ -145,6 +145,8 @@ def make_private(path: Path) -> None:
             directory.mkdir(mode=0o700, exist_ok=True)
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        elif not may_write(path):
+            raise StoreFailed(f"cannot write to {path}", hint=HOME_HINT)
     except OSError as error:
         hint = _HINTS.get(error.errno or 0, "name another place, or set HOLDFAST_HOME")
         reason = error.strerror or str(error)
@@ -161,49 +163,6 @@ _HINTS = {
 def may_write(path: Path) -> bool:
     """Whether this user may change a file and make others beside it, as SQLite must to read it."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-
-
-def copy_of(path: Path) -> Path:
-    """A copy of a database that may not be written, in a directory of its own.
-
-    SQLite cannot follow the log of a writer where it may not write itself, and looking past the log
-    is unsound: somebody else may be writing. So both files are copied, and a copy counts only if
-    neither was touched meanwhile, nor just before, when a file's time may not tell.
-    """
-    import shutil
-    import tempfile
-
-    directory = Path(tempfile.mkdtemp(prefix="holdfast-"))
-    sources = [path, path.with_name(path.name + "-wal")]
-    try:
-        before = [_touched(source) for source in sources]
-        for source in sources:
-            if source.exists():
-                shutil.copyfile(source, directory / source.name)
-        after = [_touched(source) for source in sources]
-        young = time.time_ns() - _SETTLED_NS
-        if before != after or any(times is not None and times[0] > young for times in after):
-            raise StoreFailed(f"somebody is writing to {path}", hint="try again in a moment")
-    except OSError as error:
-        shutil.rmtree(directory, ignore_errors=True)
-        reason = (error.strerror or str(error)).lower()
-        raise StoreFailed(f"cannot read {path}: {reason}", hint=HOME_HINT) from error
-    except BaseException:
-        shutil.rmtree(directory, ignore_errors=True)
-        raise
-    return directory / path.name
-
-
-_SETTLED_NS = 50_000_000
-"""Times of files move with the kernel's clock, every hundredth of a second at worst."""
-
-
-def _touched(path: Path) -> tuple[int, int, int] | None:
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 class SqliteDatabase:

@@ -443,7 +443,7 @@ def open_store(
             f"this is no store that is known: {text.partition(':')[0]}:…",
             "use a directory, a file, memory: or postgresql://…, as in HOLDFAST_DATABASE_URL",
         )
-    from holdfast.store.sqlite import SqliteDatabase, copy_of, may_write
+    from holdfast.store.sqlite import SqliteDatabase, may_write
 
     def unknown() -> UnknownSpace:
         return UnknownSpace(space, [name for name in roots.spaces(url) if name != space])
@@ -453,22 +453,23 @@ def open_store(
             raise unknown()
         return Store(SqliteDatabase(None), None, settings, clock, space)
     if not create and copies and roots.is_made(path) and not may_write(path):
-        import shutil
         import weakref
+
+        from holdfast.store.copies import copy_of
 
         copy = copy_of(path)
         try:
             store = _store_of(
-                SqliteDatabase(copy, unknown, frozen=True),
-                lambda: SqliteDatabase(copy, unknown, frozen=True),
+                SqliteDatabase(copy.path, unknown, frozen=True),
+                lambda: SqliteDatabase(copy.path, unknown, frozen=True),
                 settings,
                 clock,
                 space,
             )
         except BaseException:
-            shutil.rmtree(copy.parent, ignore_errors=True)
+            copy.discard()
             raise
-        store.when_closed = weakref.finalize(store, shutil.rmtree, copy.parent, ignore_errors=True)
+        store.when_closed = weakref.finalize(store, copy.discard)
         return store
     return _store_of(
         SqliteDatabase(path, None if create else unknown),

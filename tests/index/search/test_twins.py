@@ -17,6 +17,7 @@ from holdfast.index.embedding.hashed import DIMENSION
 from holdfast.index.freshness import Overlay
 from holdfast.index.generation import PreparedFile
 from holdfast.index.search import candidates, folding, fuse, preview, results, signals
+from holdfast.index.search import corpus as corpora
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.understand import understand
 from holdfast.index.segments import Gathering
@@ -274,3 +275,21 @@ def test_a_corpus_followed_through_changes_is_the_one_made_anew(
         own, of_rows = candidates._runs(files)
         assert sorted(own.tolist()) == np.unique(files).tolist()
         assert own[of_rows].tolist() == files.tolist()
+
+
+@pytest.mark.shows("SEARCH-CORPUS-FOLLOWS")
+def test_how_vectors_are_compared_does_not_hang_on_past_syncs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Rows of files that had been replaced counted towards the size from which signs choose."""
+    files = {path: prepared(path, f"def {path[0]}(): ...\n") for path in ("a.py", "b.py", "c.py")}
+    anew = Corpus([part_of(files, 0)])
+    followed = anew
+    for number in range(1, 4):
+        followed = followed.changed([part_of({"a.py": files["a.py"]}, 100 * number)], {"a.py"})
+    assert followed.rows > followed.chunks == anew.chunks
+    monkeypatch.setattr(corpora, "EXACT_ROWS_MAX", anew.chunks)
+    assert followed.exhaustive
+    assert anew.exhaustive
+    monkeypatch.setattr(corpora, "EXACT_ROWS_MAX", anew.chunks - 1)
+    assert not followed.exhaustive

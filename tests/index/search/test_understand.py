@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.index.search.understand import KINDS, Kind, Name, understand
+from holdfast.index.search.understand import (
+    KINDS,
+    SPOKEN_MAX,
+    Kind,
+    Name,
+    _is_error,
+    understand,
+)
 
 
 @pytest.mark.shows("SEARCH-UNDERSTAND-KIND")
@@ -126,3 +135,46 @@ def test_any_text_is_some_question_and_always_the_same(text: str) -> None:
     one = understand(text)
     assert one.kind in KINDS
     assert one == understand(text)
+
+
+_WRITTEN_OUT = re.compile(
+    r"""
+    \b\w*(?:Error|Exception|Panic|Fault)\b\s*:
+    | \b(?:traceback|stack\s?trace|panicked\ at|segmentation\ fault|undefined\ reference|errno)\b
+    | \b(?:cannot|can't|could\ not|couldn't|unable\ to|failed\ to|must\ be|expected|invalid|
+           unexpected|no\ such|not\ found|is\ not\ a|missing)\b .* ["'`:%{]
+    | ^["'].*\s.*["']$
+    | %[sdvr]\b | \{\}
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+said = st.lists(
+    st.sampled_from(
+        ["cannot", "no such", "Invalid", "missing", "a", " ", "\n", '"', "'", ":", "%s", "%", "{",
+         "{}", "KeyError", "errno", "\t", "xinvalid"]
+    ),
+    min_size=1,
+).map("".join)  # fmt: skip
+
+
+@given(said)
+def test_a_message_is_told_as_by_one_pattern_that_says_it_all(text: str) -> None:
+    """The twin is the whole rule in one pattern, which takes minutes for a long text."""
+    text = text.strip()
+    if text:
+        assert _is_error(text) is (_WRITTEN_OUT.search(text) is not None)
+
+
+@pytest.mark.parametrize(
+    "piece", ["invalid ", '"a ', "cannot x ", "KeyError ", "a/", "A.", "`", "("]
+)
+def test_a_long_text_is_understood_in_proportion_to_its_length(piece: str) -> None:
+    """`invalid` a hundred thousand times over kept a search busy for half an hour."""
+    assert understand(piece * 100_000).text
+
+
+def test_only_so_many_words_are_looked_for() -> None:
+    asked = understand(" ".join(f"word{n}x" for n in range(SPOKEN_MAX + 200)))
+    assert {word.text for word in asked.words} >= {"word0x", f"word{SPOKEN_MAX - 1}x"}
+    assert f"word{SPOKEN_MAX}x" not in {word.text for word in asked.words}
+    assert len(asked.joins) < SPOKEN_MAX * 3

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FILE_SLOPE = 0.6
 """How much a long file takes from each occurrence of a word, where files are compared whole."""
 EXACT_ROWS_MAX = 50_000
-"""Up to here every vector is compared; beyond, only those whose signs agree best."""
+"""Up to so many chunks every vector is compared; beyond, those whose signs agree best."""
 BY_SIGNS = 4_000
 BLOCK_ROWS = 256
 """So many rows are turned into floats at a time. They fit in the processor's own memory, and are
@@ -324,8 +324,11 @@ class Corpus:
 
     @property
     def exhaustive(self) -> bool:
-        """Whether `nearness` compares every row, and not only those that signs choose."""
-        return self.rows <= EXACT_ROWS_MAX
+        """Whether `nearness` compares every row, and not only those that signs choose.
+
+        Rows that do not count any more have no say: how many there are hangs on past syncs.
+        """
+        return self.chunks <= EXACT_ROWS_MAX
 
     def nearness(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """The inner product of every row with a question's vector, at stored precision.

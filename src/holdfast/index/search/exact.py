@@ -109,6 +109,7 @@ class _Lane:
         self._overlay, self._keep, self._bounds = overlay, keep, bounds
         self._matchers: list[Matcher] = [matcher(pattern) for pattern in query.patterns]
         self._needs = AllOf(tuple(each.needs for each in self._matchers))
+        self._pieces = [_longest_piece(symbol) for symbol in query.symbols]
         self._table: Trigrams = table_of(reader)
         self._deadline = bounds.clock() + bounds.seconds
         self.found = ExactFound(chunks=len(self._table))
@@ -160,10 +161,7 @@ class _Lane:
 
     def _names_may_match(self, place: int) -> bool:
         kept = self._table.files[place].names or b""
-        return all(
-            max(re.split(r"[*?\[\].:#]+", symbol), key=len).lower().encode() in kept.lower()
-            for symbol in self._query.symbols
-        )
+        return all(piece in kept for piece in self._pieces)
 
     def _units_of_changed(self, path: str, file: PreparedFile) -> Iterator[StoredChunk]:
         chunks = [
@@ -207,13 +205,16 @@ class _Lane:
                 if all(names_symbol(s, name.qualified) for s in self._query.symbols)
             ]
             if asked:
-                text = "".join(c.text for c in chunks()) if whole else self._read(path, chunks)
+                own_chunks = chunks()
+                text = "".join(c.text for c in own_chunks) if whole else self._read(path, chunks)
                 lines = lines_of(text)
+                # A guess names its chunk, and is no symbol to ask more about.
+                guessed = any(c.label and c.symbol_id is None for c in own_chunks)
                 for name in asked:
                     own = _joined(lines[name.first_line - 1 : name.last_line])
                     yield StoredChunk(
-                        NOWHERE, path, language, name.first_line, name.last_line, own, name.id,
-                        name.qualified, name.kind,
+                        NOWHERE, path, language, name.first_line, name.last_line, own,
+                        None if guessed else name.id, name.qualified, name.kind,
                     )  # fmt: skip
         elif whole:
             yield from chunks()
@@ -241,13 +242,14 @@ class _Lane:
     def _judge_stored(self, ids: Sequence[ChunkId]) -> None:
         """Look at stored chunks: at their texts first, because most have nothing else to say."""
         if self._matchers and ids:
-            texts = self._reader.texts(ids)
-            kept = self._narrowed([text for _, text in texts])
-            ids = [texts[place][0] for place in kept]
+            texts = dict(self._reader.texts(ids))
+            kept = self._narrowed([texts[identity] for identity in ids])
+            ids = [ids[place] for place in kept]
         else:
             self.found.looked += len(ids)
         found = self._reader.chunks(ids)
-        for identity in sorted(found):
+        # By path, as they were given: numbers of files hang on when they were indexed.
+        for identity in ids:
             self._judge(found[identity])
 
     def _judge_all(self, units: Iterable[StoredChunk]) -> None:
@@ -322,6 +324,11 @@ def passes(query: Query, chunk: StoredChunk) -> bool:
     return all(any(wanted in place for place in places) for wanted in query.must) and not any(
         unwanted in place for unwanted in query.exclude for place in places
     )
+
+
+def _longest_piece(symbol: str) -> bytes:
+    """What the name of every symbol that is asked for so contains, as it is written."""
+    return max(re.split(r"[*?\[\].:#/]+", symbol), key=len).encode("utf-8", "surrogatepass")
 
 
 def names_symbol(asked: str, qualified: str) -> bool:

@@ -202,8 +202,10 @@ def _checked(
         case "re":
             pattern = _unquoted(value)
             return pattern, wrong_pattern(pattern) if wrong_pattern else None
-        case "path" | "-path" if not value.strip("/") or value.startswith(("!", "#")):
-            return value, "it names no path"
+        case "path" | "-path":
+            pattern = value.removeprefix(".") if value.startswith("./") else value
+            wrong = not pattern.strip("/") or value == "." or pattern.startswith(("!", "#"))
+            return pattern, "it names no path" if wrong else None
         case "sym" if not value.strip(".:#*"):
             return value, "it names no symbol"
     return value, None
@@ -244,6 +246,12 @@ def render(query: Query) -> str:
         for word in query.text.split()
     ]
     return " ".join((*words, *plain))
+
+
+def only_below(folder: str) -> str:
+    """The operator that keeps what is below one directory, given from the root."""
+    pattern = re.sub(r"([*?\[\]\\])", r"\\\1", folder)
+    return f"path:{_written('path', f'/{pattern}/')}"
 
 
 def _written(name: str, value: str) -> str:

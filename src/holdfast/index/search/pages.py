@@ -12,6 +12,7 @@ import base64
 import binascii
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -45,9 +46,13 @@ def digest(value: object) -> str:
 def state_of(
     roots: Iterable[tuple[str, Identity, Overlay]],
     edited: Mapping[str, frozenset[str] | None] | None = None,
+    besides: Mapping[str, object] | None = None,
 ) -> str:
-    """Names what was searched: generations, how each changed file was, and which are edited."""
-    worked_on = edited or {}
+    """Names what was searched: generations, how each changed file was, and which are edited.
+
+    `besides` has, by root, what else an order hung on that another time may be otherwise.
+    """
+    worked_on, chance = edited or {}, besides or {}
     return digest(
         [
             [
@@ -56,11 +61,17 @@ def state_of(
                 sorted((path, file.entry.digest) for path, file in overlay.changed.items()),
                 sorted(overlay.gone),
                 overlay.beyond,
-                *([sorted(files)] if (files := worked_on.get(root)) else []),
+                *_edited(worked_on.get(root), overlay),
+                *([chance[root]] if chance.get(root) else []),
             ]
             for root, identity, overlay in sorted(roots, key=lambda each: each[0])
         ]
     )
+
+
+def _edited(files: frozenset[str] | None, overlay: Overlay) -> list[list[str]]:
+    """The edited files, where there is a signal for some; files that changed have one too."""
+    return [sorted(files)] if files is not None and (files or overlay.changed) else []
 
 
 def encode(cursor: Cursor) -> str:
@@ -77,18 +88,24 @@ def decode(text: str) -> Cursor:
         body, check = raw.rsplit(".", 1)
         version, offset, depth, question, state = body.split(".")
     except (ValueError, binascii.Error, UnicodeError):
-        raise _no_cursor() from None
+        raise no_cursor() from None
     if check != _check(body):
-        raise _no_cursor()
+        raise no_cursor()
     if version != str(CURSOR_VERSION):
         raise UsageError(
             f"the cursor is of version {version}, this is version {CURSOR_VERSION}",
             hint="ask again without a cursor",
         )
+    # Check digits keep out what was mistyped; whoever makes up a cursor can make them up too.
+    if not (_NUMBER.fullmatch(offset) and _NUMBER.fullmatch(depth)):
+        raise no_cursor()
     return Cursor(int(offset), int(depth), question, state)
 
 
-def _no_cursor() -> UsageError:
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+def no_cursor() -> UsageError:
     return UsageError(
         "that is no cursor of a search",
         hint="pass `continuation.cursor` of the page before as it is",

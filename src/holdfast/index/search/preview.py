@@ -105,7 +105,10 @@ def preview(text: str, first_line: int, asked: Asked, lines_max: int = LINES_DEF
     spans = {match.line - first_line: match for match in asked.known}
     shown, room, cut = [], CHARACTERS_MAX, False
     for i in chosen:
-        line = _cut(lines[i], spans.get(i))
+        match = spans.get(i)
+        if match is None and scores[i] > 0 and len(lines[i]) > LINE_CHARACTERS_MAX:
+            match = _first_asked(lines[i], asked)
+        line = _cut(lines[i], match)
         cut |= line != lines[i]
         if len(line) > room:
             cut = True
@@ -182,6 +185,14 @@ def _widened(chosen: Collection[int], lines: Sequence[str], lines_max: int) -> s
     while len(wide) > 1 and max(wide) not in chosen and not lines[max(wide)].strip():
         wide.remove(max(wide))
     return wide
+
+
+def _first_asked(line: str, asked: Asked) -> LineMatch | None:
+    """The first word of a line that was asked for."""
+    for word in WORD.finditer(line):
+        if not asked.terms.isdisjoint(terms_of(word[0])):
+            return LineMatch(0, *word.span())
+    return None
 
 
 def _cut(line: str, match: LineMatch | None) -> str:

@@ -13,6 +13,7 @@ reported and never counted as a miss.
 from __future__ import annotations
 
 import re
+import threading
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -59,6 +60,8 @@ def wrong_pattern(pattern: str) -> str | None:
         if _repeats(tree) > REPEATS_MAX:
             return f"its counted repeats come to more than {REPEATS_MAX:,}"
         _compiled(pattern)
+        if _breaks(needs(pattern)):
+            return "it asks for a line break, and patterns are matched line by line"
     except re.error as error:
         at = f" at character {error.pos + 1}" if error.pos is not None else ""
         return f"the pattern is not one ({error.msg}{at})"
@@ -69,11 +72,16 @@ def wrong_pattern(pattern: str) -> str | None:
     return None
 
 
+_one_reads = threading.Lock()
+"""What to do with warnings is said to the whole process. Of two threads that say it for a moment,
+the one that leaves last may take the other's word for what was said before, and leave it so."""
+
+
 def _tree(pattern: str) -> Any:
     """The parsed pattern, by the standard library, whose syntax ours is."""
     from re import _parser  # type: ignore[attr-defined]
 
-    with warnings.catch_warnings():
+    with _one_reads, warnings.catch_warnings():
         warnings.simplefilter("error")
         return _parser.parse(pattern, re.MULTILINE)
 
@@ -121,11 +129,15 @@ def _compiled(pattern: str) -> Any:
 
 
 _PIECE = re.compile(r"\\N\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{|[^\\\[{]+|.", re.DOTALL)
-_COUNT = re.compile(r"\{(?:\d+(?:,\d*)?|,\d+)\}")
+_COUNT = re.compile(r"\{(?:\d+(?:,\d*)?|,\d*)\}")
+_BRACKET = re.compile(r"(\\.)|\[", re.DOTALL)
 
 
 def _portable(pattern: str) -> str:
-    """The pattern with every brace that is no count escaped: elsewhere it would mean 'about'."""
+    """The pattern so that the engine reads it as the standard library does.
+
+    A brace that is no count would mean 'about' there, a bracket in a set another set.
+    """
     made, at = [], 0
     while at < len(pattern):
         piece = _PIECE.match(pattern, at)
@@ -133,10 +145,12 @@ def _portable(pattern: str) -> str:
         text = piece[0]
         if text == "{":
             count = _COUNT.match(pattern, at)
-            text = count[0] if count else "\\{"
+            text = count[0].replace("{,", "{0,") if count else "\\{"
             at += len(count[0]) if count else 1
         else:
             at = piece.end()
+            if text[0] == "[" and len(text) > 1:
+                text = "[" + _BRACKET.sub(lambda found: found[1] or r"\[", text[1:])
         made.append(text)
     return "".join(made)
 
@@ -191,6 +205,17 @@ def _needs(tree: Any, ignore_case: bool) -> Need:
     return found[0] if len(found) == 1 else AllOf(tuple(found))
 
 
+def _breaks(need: Need) -> bool:
+    """Whether every match would have a line break in it."""
+    match need:
+        case Literal(text):
+            return "\n" in text
+        case AllOf(needs):
+            return any(map(_breaks, needs))
+        case AnyOf(needs):
+            return all(map(_breaks, needs))
+
+
 def _letter(name: str, value: Any, ignore_case: bool) -> str | None:
     """The one character a node stands for, whatever its case; None if there may be another."""
     if name == "LITERAL":
@@ -222,6 +247,8 @@ def _sees_only_its_line(tree: Any) -> bool:
             return False
         if name == "AT" and str(value) in ("AT_BEGINNING_STRING", "AT_END_STRING"):
             return False
+        if name == "SUBPATTERN" and value[2] & re.MULTILINE:
+            return False  # Inside, `^` and `$` are the ends of the text.
         subs = [value[2]] if name.endswith("REPEAT") else list(_parts(name, value))
         if not all(_sees_only_its_line(sub) for sub in subs):
             return False
@@ -255,11 +282,9 @@ class Matcher:
 
         Raises TooSlow when that is not known by the deadline.
         """
-        if "\r" in text:
-            text = text.replace("\r\n", "\n").removesuffix("\r")
-        lines = lines_of(text)
+        lines = lines_of(_plain(text))
         found = []
-        for number in self.narrow(lines, deadline, clock):
+        for number in self._places(lines, deadline, clock):
             span = self._find(lines[number], deadline, clock)
             if span is not None:
                 found.append(LineMatch(number, *span))
@@ -272,14 +297,15 @@ class Matcher:
 
         Raises TooSlow when that is not known by the deadline.
         """
+        return self._places([_plain(text) for text in texts], deadline, clock)
+
+    def _places(
+        self, texts: Sequence[str], deadline: float, clock: Callable[[], float]
+    ) -> list[int]:
         if not self._whole_first:
             return list(range(len(texts)))
-        lengths = [len(text) + 1 for text in texts]
         joined = "\n".join(texts)
-        if "\r" in joined:
-            lengths = [len(text) + 1 - text.count("\r\n") for text in texts]
-            joined = "\n".join(text.replace("\r\n", "\n") for text in texts)
-        starts = [0, *accumulate(lengths)]
+        starts = [0, *accumulate(len(text) + 1 for text in texts)]
         found: list[int] = []
         at = 0
         while at < len(texts):
@@ -301,6 +327,11 @@ class Matcher:
         except TimeoutError as error:
             raise TooSlow(self.pattern) from error
         return None if match is None else match.span()
+
+
+def _plain(text: str) -> str:
+    """A text without the carriage returns that stand before a break, or at its end."""
+    return text.replace("\r\n", "\n").removesuffix("\r") if "\r" in text else text
 
 
 def lines_of(text: str) -> list[str]:

@@ -19,6 +19,7 @@ import msgspec
 
 from holdfast.index.answers import Wire, read_call
 from holdfast.index.generation import StoredChunk
+from holdfast.index.languages import FAMILIES
 from holdfast.index.search.folding import folded
 from holdfast.index.search.preview import LINES_DEFAULT, Asked, Preview, preview
 from holdfast.index.search.regex import LineMatch
@@ -28,10 +29,14 @@ Holds = Callable[[str, int, int], bool]
 """Whether the reader provably holds lines `first` to `last` of a file, given by absolute path."""
 
 GroupBy = Literal["symbol", "file"]
+Lane = Literal["ranked", "exact", "similar"]
 MATCHES_MAX = 20
 ALIKE_SHOWN = 5
 PREVIEW_LINES = (LINES_DEFAULT, 4, 1)
 """How long a preview is; shorter where the budget is short."""
+POINTER = len(PREVIEW_LINES)
+BARE = POINTER + 1
+"""Levels without a preview: with the places of matches and copies, and without."""
 
 
 class Finding(NamedTuple):
@@ -123,21 +128,21 @@ class Items:
         holds: Holds | None = None,
         several_roots: bool = False,
         debug: bool = False,
+        lane: Lane = "ranked",
     ) -> None:
-        self._freshness, self._raw = freshness, raw
+        self._freshness, self._raw, self._lane = freshness, raw, lane
         self._holds, self._several, self._debug = holds, several_roots, debug
         self._asked = Asked.by(question)
 
     def page(self, groups: Sequence[Group], start: int, limit: int, budget: int) -> Page:
-        """Items from `start` on, as many as fit; at least one, if only as a pointer."""
+        """Items from `start` on, as many as fit; at least one, if only as a bare pointer."""
         items: list[Wire] = []
         used = shortened = 0
         for group in groups[start : start + limit]:
-            levels = range(len(PREVIEW_LINES) + 1)
-            for level in levels:
+            for level in range(BARE + (not items)):
                 item = self.item(group, level)
                 cost = tokens(len(msgspec.json.encode(item)))
-                if used + cost <= budget or (not items and level == levels[-1]):
+                if used + cost <= budget or level == BARE:
                     items.append(item)
                     used += cost
                     shortened += level > 0 and "in_context" not in item
@@ -147,27 +152,32 @@ class Items:
         return Page(items, start + len(items), used, shortened)
 
     def item(self, group: Group, level: int = 0) -> Wire:
-        """One item; the higher the level the shorter, the last is only a pointer."""
+        """One item; the higher the level the shorter, the last two are only pointers."""
         best = group.best
         chunk = best.chunk
         span = group.span
         first, last = span if not self._raw else (chunk.start_line, chunk.end_line)
         path = os.path.join(best.root, chunk.path)
         item = self._head(group, first, last)
-        if self._holds is not None and self._holds(path, *Group([best]).span):
+        held = Group([best]) if self._raw else group
+        if self._holds is not None and self._holds(path, *held.span):
             item["in_context"] = True
-        elif level >= len(PREVIEW_LINES):
+        elif level >= POINTER:
             item["next"] = read_call(path, first, last)
         else:
             self._show(item, group, level, path, span)
-        if best.lines:
-            item["matchCount"] = sum(len(member.lines) for member in group.members)
-            shown = [line for member in group.members for line in member.lines][:MATCHES_MAX]
+        lists = level < BARE  # Without them it still says how many there are.
+        lines = [line for member in group.members for line in member.lines]
+        if lines:
+            item["matchCount"] = len(lines)
+        if lines and lists:
             item["matches"] = [
-                {"line": m.line, "startColumn": m.start + 1, "endColumn": m.end + 1} for m in shown
+                {"line": m.line, "startColumn": m.start + 1, "endColumn": m.end + 1}
+                for m in lines[:MATCHES_MAX]
             ]
         if group.alike:
             item["alikeCount"] = len(group.alike)
+        if group.alike and lists:
             item["alike"] = [self._place(other) for other in group.alike[:ALIKE_SHOWN]]
         if self._debug:
             item["debug"] = self._explained(group)
@@ -194,7 +204,9 @@ class Items:
         item["symbolKind"] = chunk.kind
         item["collapsedChunkCount"] = len(group.members)
         hint: Wire = {"supported": False, "reason": "missing_symbol"}
-        if chunk.symbol_id is not None:
+        if chunk.symbol_id is not None and chunk.language not in FAMILIES:
+            hint["reason"] = "unsupported_language"
+        elif chunk.symbol_id is not None:
             ref = {"file": chunk.path, "symbolId": chunk.symbol_id, "symbolLabel": chunk.label}
             hint = {"supported": True, "symbolRef": ref}
         item["callGraphHint"] = hint
@@ -231,7 +243,7 @@ class Items:
     def _explained(self, group: Group) -> Wire:
         return {
             "signals": {name: round(value, 4) for name, value in group.best.signals.items()},
-            "lane": "exact" if group.best.lines else "ranked",
+            "lane": self._lane,
             "chunks": [
                 {
                     "span": {"startLine": m.chunk.start_line, "endLine": m.chunk.end_line},

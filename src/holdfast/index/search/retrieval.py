@@ -21,6 +21,7 @@ from holdfast.index.search.roles import Role, role_of
 
 if TYPE_CHECKING:
     from holdfast.index.search.exact import ExactFound, ExactHit
+    from holdfast.index.search.regex import LineMatch
     from holdfast.index.search.similar import Sample
     from holdfast.index.search.understand import Question
 
@@ -45,6 +46,19 @@ class Retrieved:
     """How many chunks each filter took away after ranking."""
     more: bool = False
     """Whether there is more than was ranked."""
+
+    @property
+    def chance(self) -> list[object]:
+        """What the order hung on that another time may be otherwise, if anything.
+
+        A lane may fail, and a pattern that ran out of time may get farther next time.
+        """
+        if self.exact is None or self.exact.complete:
+            return [len(self.failures)] if self.failures else []
+        hits = [
+            (hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line) for hit in self.exact.hits
+        ]
+        return [len(self.failures), hits]
 
     @property
     def paths(self) -> set[str]:
@@ -86,7 +100,7 @@ def retrieve(
         found.failures,
         found.candidates,
         removed=removed,
-        more=len(found.hits) >= wanted,
+        more=len(found.hits) >= wanted or len(kept) > depth,
     )
 
 
@@ -157,20 +171,35 @@ def _similar(
     from holdfast.index.search.exact import find_exact, passes
     from holdfast.index.search.similar import find_similar
 
-    found, failures = find_similar(sample, root, reader, overlay, provider, keep, depth)
+    found = find_similar(sample, root, reader, overlay, provider, keep, depth)
     kept = [
         finding
-        for finding in found
+        for finding in found.findings
         if language_fits(query.langs, finding.chunk.language) and passes(query, finding.chunk)
     ]
-    if query.patterns or query.symbols:
+    exact = None
+    if query.exact:
         exact = find_exact(query, root, reader, overlay, keep)
         places: dict[str, list[ExactHit]] = {}
         for hit in exact.hits:
             places.setdefault(hit.chunk.path, []).append(hit)
-        kept = [f for f in kept if any(_meet(f.chunk, h) for h in places.get(f.chunk.path, ()))]
-        return Retrieved(kept, None, failures, len(found), exact, {"exact": len(found) - len(kept)})
-    return Retrieved(kept, None, failures, len(found), removed={"filters": len(found) - len(kept)})
+        met = [[h for h in places.get(f.chunk.path, ()) if _meet(f.chunk, h)] for f in kept]
+        kept = [
+            finding._replace(lines=_lines_within(finding.chunk, hits))
+            for finding, hits in zip(kept, met, strict=True)
+            if hits or not (query.patterns or query.symbols)
+        ]
+    removed = {"filters": len(found.findings) - len(kept)}
+    return Retrieved(kept, None, found.failures, found.candidates, exact, removed, more=found.more)
+
+
+def _lines_within(chunk: StoredChunk, hits: list[ExactHit]) -> tuple[LineMatch, ...]:
+    """The matches of some hits that stand in a chunk, each line once."""
+    lines = {line.line: line for hit in reversed(hits) for line in hit.lines}
+    return tuple(
+        line for number, line in sorted(lines.items())
+        if chunk.start_line <= number <= chunk.end_line
+    )  # fmt: skip
 
 
 def _meet(chunk: StoredChunk, hit: ExactHit) -> bool:

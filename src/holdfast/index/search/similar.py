@@ -68,6 +68,18 @@ def similarity(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]
     return len(one & other) / either if either else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class SimilarFound:
+    """The chunks most like a sample, best first, without the sample."""
+
+    findings: list[Finding]
+    candidates: int
+    more: bool
+    """Whether there are chunks that were not compared, or not given."""
+    failures: list[str]
+    """Lanes that failed."""
+
+
 def find_similar(
     sample: Sample,
     root: str,
@@ -76,14 +88,16 @@ def find_similar(
     provider: EmbeddingProvider,
     keep: Callable[[str], bool],
     wanted: int,
-) -> tuple[list[Finding], list[str]]:
-    """The chunks most like the sample, best first, without the sample; and lanes that failed."""
+) -> SimilarFound:
+    """The `wanted` chunks most like the sample, in files that `keep` keeps."""
     signals: dict[ChunkId, dict[str, float]] = {}
-    for identity, share in _by_trigrams(sample, reader, overlay, keep):
+    most = max(CANDIDATES, wanted)
+    by_trigrams, more = _by_trigrams(sample, reader, overlay, keep, most)
+    for identity, share in by_trigrams:
         signals.setdefault(identity, {})["trigrams"] = share
     failures: list[str] = []
     try:
-        for identity, near in _by_meaning(sample, reader, overlay, provider, keep):
+        for identity, near in _by_meaning(sample, reader, overlay, provider, keep, most):
             signals.setdefault(identity, {})["dense"] = near
     except (HoldfastError, OSError, ValueError) as error:
         failures.append(f"dense {error}")
@@ -99,33 +113,39 @@ def find_similar(
         if score >= SCORE_MIN:
             found.append(Finding(root, chunk, score, known))
     found.sort(key=lambda f: (-f.score, f.chunk.path, f.chunk.start_line))
-    return found[:wanted], failures
+    return SimilarFound(found[:wanted], len(signals), more or len(found) > wanted, failures)
 
 
 def _by_trigrams(
-    sample: Sample, reader: Reader, overlay: Overlay, keep: Callable[[str], bool]
-) -> list[tuple[ChunkId, float]]:
+    sample: Sample, reader: Reader, overlay: Overlay, keep: Callable[[str], bool], most: int
+) -> tuple[list[tuple[ChunkId, float]], bool]:
+    """Chunks that share most trigrams with the sample, and whether there are others."""
     import numpy as np
 
     table = table_of(reader)
-    shares = table.shares(sample.text)
+    asked = np.fromiter(
+        (
+            at not in table.unknown and not overlay.replaces(file.path) and keep(file.path)
+            for at, file in enumerate(table.files)
+        ),
+        dtype=np.bool_,
+        count=len(table.files),
+    )
+    rows = np.flatnonzero(np.repeat(asked, np.diff(table.starts)))
+    shares = table.shares(sample.text)[rows]
     found: list[tuple[ChunkId, float]] = []
-    for place in _highest(shares, np.arange(len(shares))):
-        at = int(np.searchsorted(table.starts, place, side="right")) - 1
-        file = table.files[at]
-        if at in table.unknown or overlay.replaces(file.path) or not keep(file.path):
-            continue
-        found.append(((file.number, place - int(table.starts[at])), float(shares[place])))
-        if len(found) >= CANDIDATES:
-            break
+    for place in _highest(shares, rows, most):
+        row = int(rows[place])
+        at = int(np.searchsorted(table.starts, row, side="right")) - 1
+        found.append(((table.files[at].number, row - int(table.starts[at])), float(shares[place])))
     for number, path in enumerate(sorted(overlay.changed)):
         chunks = overlay.changed[path].chunks
         if chunks and keep(path):
-            rows = trigrams.signatures([chunk.text for chunk in chunks])
-            kept = KeptFile(number, path, "", None, len(chunks), head(True) + rows, None)
+            bits = trigrams.signatures([chunk.text for chunk in chunks])
+            kept = KeptFile(number, path, "", None, len(chunks), head(True) + bits, None)
             each = Trigrams([kept]).shares(sample.text)
             found += [((-1 - number, i), float(share)) for i, share in enumerate(each)]
-    return found
+    return found, len(rows) > most
 
 
 def _by_meaning(
@@ -134,6 +154,7 @@ def _by_meaning(
     overlay: Overlay,
     provider: EmbeddingProvider,
     keep: Callable[[str], bool],
+    most: int,
 ) -> list[tuple[ChunkId, float]]:
     import numpy as np
 
@@ -141,28 +162,24 @@ def _by_meaning(
     if not corpus.dimension or not corpus.chunks:
         return []
     near = corpus.nearness(provider.embed([sample.text])[0])
-    near = np.where(corpus.alive, near, -1.0)
+    rows = np.flatnonzero(corpus.alive & (near > 0))
+    rows = rows[corpus.kept(keep, corpus.file_of[rows])]
     found: list[tuple[ChunkId, float]] = []
-    for row in _highest(near, corpus.ties):
+    for place in _highest(near[rows], corpus.ties[rows], most):
+        row = int(rows[place])
         file = corpus.files[int(corpus.file_of[row])]
-        if near[row] <= 0 or not keep(file.path):
-            continue
         found.append(((file.number, int(corpus.ordinals[row])), float(min(near[row], 1.0))))
-        if len(found) >= CANDIDATES:
-            break
     return found
 
 
-def _highest(values: NDArray[Any], ties: NDArray[Any]) -> list[int]:
-    """Places of the highest values, highest first; more than are needed, for some are left out."""
+def _highest(values: NDArray[Any], ties: NDArray[Any], most: int) -> list[int]:
+    """Places of the highest values, highest first."""
     import numpy as np
 
-    head = min(len(values), CANDIDATES * 8)
-    if head < len(values):
-        floor = np.partition(values, len(values) - head)[len(values) - head]
+    places = np.arange(len(values))
+    if most < len(values):
+        floor = np.partition(values, len(values) - most)[len(values) - most]
         places = np.flatnonzero(values >= floor)
-    else:
-        places = np.arange(len(values))
-    order = np.lexsort((ties[places], -values[places]))
+    order = np.lexsort((ties[places], -values[places]))[:most]
     found: list[int] = places[order].tolist()
     return found

@@ -214,13 +214,17 @@ _ERROR = re.compile(
     r"""
     \b\w*(?:Error|Exception|Panic|Fault)\b\s*:      # ValueError: ...
     | \b(?:traceback|stack\s?trace|panicked\ at|segmentation\ fault|undefined\ reference|errno)\b
-    | \b(?:cannot|can't|could\ not|couldn't|unable\ to|failed\ to|must\ be|expected|invalid|
-           unexpected|no\ such|not\ found|is\ not\ a|missing)\b .* ["'`:%{]
-    | ^["'].*\s.*["']$
     | %[sdvr]\b | \{\}
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_COMPLAINT = re.compile(
+    r"\b(?:cannot|can't|could not|couldn't|unable to|failed to|must be|expected|invalid|unexpected|"
+    r"no such|not found|is not a|missing)\b",
+    re.IGNORECASE,
+)
+_MARK = re.compile(r"[\"'`:%{]")
+"""What stands after a complaint in a message, and seldom in a question."""
 _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "test",
@@ -255,6 +259,8 @@ _MENTIONED: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ("data", re.compile(r"\bxml\b")),
 )
 JOINED_MAX = 4
+SPOKEN_MAX = 500
+"""So many words of a query are looked for; more are a pasted file, and would take seconds."""
 
 
 def understand(query: str) -> Question:
@@ -263,7 +269,7 @@ def understand(query: str) -> Question:
     tokens = text.split()
     paths = [token for token in tokens if _is_path(token.strip("\"'`,;()"))]
     names = _names(tokens)
-    spoken = WORD.findall(text)
+    spoken = WORD.findall(text)[:SPOKEN_MAX]
     kind = _kind(text, tokens, paths, names)
     asked = tuple(dict.fromkeys(names if kind != "path" else ()))
     stems = tuple(compact(path.rstrip("/").rsplit("/", 1)[-1].split(".")[0]) for path in paths)
@@ -322,13 +328,33 @@ def _kind(text: str, tokens: list[str], paths: list[str], names: list[Name]) -> 
         return "path"
     if len(tokens) == 1 or (names and len(names) == len(tokens) and len(tokens) <= 3):
         return "symbol" if names else "question"
-    if _ERROR.search(text):
+    if _is_error(text):
         return "error"
     if len(tokens) == 2 and names and tokens[0].lower() in _KEYWORDS:
         return "symbol"
     return "mixed" if names or paths else "question"
 
 
+def _is_error(text: str) -> bool:
+    """Whether a text reads like a message. Takes time in proportion to its length."""
+    if _ERROR.search(text) is not None:
+        return True
+    inner = text[1:-1]
+    if (
+        text.startswith(("'", '"'))
+        and text.endswith(("'", '"'))
+        and inner.count("\n") <= 1
+        and _SPACE.search(inner) is not None
+    ):
+        return True
+    for line in text.split("\n"):
+        said = _COMPLAINT.search(line)
+        if said is not None and _MARK.search(line, said.end()) is not None:
+            return True
+    return False
+
+
+_SPACE = re.compile(r"\s")
 _KEYWORDS = frozenset(
     WORD.findall(
         "class def func function fn method struct interface trait enum type module const var let "

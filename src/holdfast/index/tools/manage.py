@@ -6,6 +6,7 @@ answer: this tool raises only for a path that can be none.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 from collections.abc import Callable, Sequence
@@ -95,7 +96,8 @@ def manage_index(
     except OSError as error:
         # What we keep could not be written: a full disk, a home that became read-only.
         where = f": {error.filename}" if error.filename else ""
-        hint = f" ({HOME_HINT})" if isinstance(error, PermissionError) else ""
+        forbidden = isinstance(error, PermissionError) or error.errno == errno.EROFS
+        hint = f" ({HOME_HINT})" if forbidden else ""
         said = f"{_doing(action)}: {error.strerror or error}{where}{hint}"
         return answered(request, request.path, "error", said)
 

@@ -35,6 +35,8 @@ from holdfast.index.search.scopes import SCOPES, Scope
 from holdfast.index.search.terms import terms
 from holdfast.index.search.understand import Question
 from holdfast.index.tools.searching import (
+    DEPTH_MAX,
+    DEPTH_MIN,
     LIMIT_DEFAULT,
     LIMIT_MAX,
     Answered,
@@ -103,7 +105,7 @@ def search_code(
         holds, sample,
         {
             "path": requested[0] if len(requested) == 1 else list(requested),
-            "query": query,
+            "query": query if query.strip() else None,
             "scope": scope if scope != "runtime" else None,
             "resultMode": result_mode if result_mode != "grouped" else None,
             "groupBy": group_by if group_by != "symbol" else None,
@@ -113,6 +115,8 @@ def search_code(
             "snippet": snippet,
         },
     )  # fmt: skip
+    if request.cursor is not None and not DEPTH_MIN <= request.cursor.depth <= DEPTH_MAX:
+        raise pages.no_cursor()
     if request.cursor is not None and request.cursor.question != request.name:
         raise UsageError(
             "the cursor belongs to another question",
@@ -128,6 +132,7 @@ def search_code(
             answered.append(outcome)
         else:
             refused.append((target, outcome))
+    _each_file_once(answered)
     if len(targets) > 1:
         base["roots"] = [_root_facts(index, each) for each in answered]
         base["roots"] += [_refusal_facts(index, target, gate) for target, gate in refused]
@@ -136,9 +141,15 @@ def search_code(
         return _refused(index, base, refused[0][1])
     base["freshnessDecision"] = _decision(index, answered[0])
     edited = {each.root: each.edited for each in answered}
-    state = pages.state_of(((each.root, each.identity, each.overlay) for each in answered), edited)
+    state = pages.state_of(
+        ((each.root, each.identity, each.overlay) for each in answered),
+        edited,
+        {each.root: each.found.chance for each in answered},
+    )
+    if sample is not None and sample.path:
+        state = pages.digest([state, sample.text])
     if request.cursor is not None and request.cursor.state != state:
-        return _changed(request, base)
+        return _changed(request, base, any(each.found.chance for each in answered))
     return _answer(index, request, base, answered, state)
 
 
@@ -173,7 +184,7 @@ def _targets(index: CodeIndex, paths: Sequence[str]) -> list[Target]:
     return list(found.values())
 
 
-_PLACE = re.compile(r"(?s)(.+?)(?::(\d+)(?:-(\d+))?)?\Z")
+_PLACE = re.compile(r"(?s)(.+?)(?::(\d{1,9})(?:-(\d{1,9}))?)?\Z", re.ASCII)
 
 
 def _sample(targets: Sequence[Target], similar: str | None, snippet: str | None) -> Sample | None:
@@ -193,7 +204,8 @@ def _sample(targets: Sequence[Target], similar: str | None, snippet: str | None)
     named = _PLACE.match(similar)
     if named is None:
         raise UsageError(f"{similar!r} names no lines", hint="pass path:10-20")
-    path, first, last = named[1], int(named[2] or 1), named[3] or named[2]
+    path, first = named[1], int(named[2] or 1)
+    last = named[3] or named[2]
     for target in targets:
         root = target.record.root if target.record is not None else target.requested
         for top in (*target.paths, root):
@@ -257,7 +269,7 @@ def _ask(
     now = index.registry.find(root)
     if now is None or not now.searchable:
         return index.gate(now)
-    return Answered(gate, identity, overlay, recent, found, edited)
+    return Answered(gate, identity, overlay, recent, found, edited, target.below)
 
 
 def _fresh(
@@ -290,14 +302,15 @@ def _answer(
     answered: Sequence[Answered],
     state: str,
 ) -> SearchAnswer:
-    found = grouped(_merged(answered), None if request.raw else request.group_by)
-    groups = fold(found, request.depth)
+    groups = grouped(_merged(answered), None if request.raw else request.group_by)
+    if request.folds:
+        groups = fold(groups, request.depth)
     question = next((each.found.question for each in answered if each.found.question), None)
     items = Items(
         question, _Freshness(index, answered), raw=request.raw, holds=request.holds,
-        several_roots=len(answered) > 1 or "roots" in base, debug=request.debug,
+        several_roots=len(answered) > 1 or "roots" in base, debug=request.debug, lane=request.lane,
     )  # fmt: skip
-    start = request.cursor.offset if request.cursor else 0
+    start = min(request.cursor.offset, len(groups)) if request.cursor else 0
     page = items.page(groups, start, request.limit, request.budget)
     base["results"] = page.items
     warnings = [*base.get("warnings", []), *warnings_of(request, answered, groups)]
@@ -330,6 +343,27 @@ def _answer(
     return base
 
 
+def _each_file_once(answered: Sequence[Answered]) -> None:
+    """Leave a file of a root within another to the nearest, where both were asked about it."""
+    for each in answered:
+        nearer = [
+            os.path.join(other.root, top)
+            for other in answered if other.root.startswith(each.root.rstrip("/") + "/")
+            for top in other.below
+        ]  # fmt: skip
+        if nearer:
+            each.found.findings = [
+                finding
+                for finding in each.found.findings
+                if not any(_is_below(f"{each.root}/{finding.chunk.path}", top) for top in nearer)
+            ]
+
+
+def _is_below(path: str, top: str) -> bool:
+    top = top.rstrip("/")
+    return path == top or path.startswith(top + "/")
+
+
 def _merged(answered: Sequence[Answered]) -> list[Finding]:
     """The findings of all roots, best first.
 
@@ -360,15 +394,20 @@ def _held(finding: Finding, question: Question | None) -> float:
 
 
 def _complete(found: Retrieved) -> bool:
-    return found.exact.complete if found.exact is not None else not found.more
+    return not found.more and (found.exact is None or found.exact.complete)
 
 
-def _changed(request: Request, base: SearchAnswer) -> SearchAnswer:
+def _changed(request: Request, base: SearchAnswer, by_chance: bool) -> SearchAnswer:
     """The answer to a cursor whose ranking is no more."""
     base["status"], base["reason"] = "blocked", "index_changed"
     base["message"] = (
-        "The files or the index changed since the first page, so there is no next page of that "
-        "ranking. Ask again from the start: the same call without the cursor."
+        "This search ran out of time or lost a lane and found other results than for the first page"
+        if by_chance
+        else "The files or the index changed since the first page"
+    )
+    base["message"] += (
+        ", so there is no next page of that ranking. Ask again from the start: the same call "
+        "without the cursor."
     )
     base["hints"] = hints(restart=search_call(request.given))
     return base

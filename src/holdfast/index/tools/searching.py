@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from holdfast.index import answers
@@ -14,20 +16,24 @@ from holdfast.index.gate import Open
 from holdfast.index.generation import Identity
 from holdfast.index.search import pages
 from holdfast.index.search.filters import PathPattern
-from holdfast.index.search.operators import Parsed, Query
+from holdfast.index.search.operators import Parsed, Query, as_words, only_below
 from holdfast.index.search.pages import Cursor
-from holdfast.index.search.results import Group, GroupBy, Holds, Page
+from holdfast.index.search.results import ALIKE_SHOWN, Group, GroupBy, Holds, Lane, Page
 from holdfast.index.search.retrieval import Retrieved
 from holdfast.index.search.roles import role_of
 from holdfast.index.search.scopes import Scope
+from holdfast.index.search.terms import WORD, terms
+from holdfast.index.search.understand import SPOKEN_MAX
 
 if TYPE_CHECKING:
     from holdfast.index.search.similar import Sample
 
 LIMIT_DEFAULT, LIMIT_MAX = 10, 50
 DEPTH_MIN, DEPTH_FACTOR = 40, 3
+DEPTH_MAX = DEPTH_FACTOR * LIMIT_MAX
 """How many chunks are ranked for all pages: so many, or so many for each result of a page."""
 NOISE_AMONG, NOISE_SHARE = 5, 0.6
+AS_WRITTEN_MIN = 2
 
 
 class SearchAnswer(TypedDict):
@@ -79,9 +85,33 @@ class Request:
     def asked(self) -> Query:
         """The query to retrieve by: with nothing left beside filters, all of it is text."""
         query = self.parsed.query
+        if self.as_written:
+            return replace(query, text="", must=(query.text,))
         if query.text or query.exact or self.sample is not None:
             return query
         return replace(query, text=self.query)
+
+    @property
+    def as_written(self) -> bool:
+        """Whether the text has no word that counts: signs, or an identifier of no usual length.
+
+        Then there is nothing to rank by, and it is looked for as it stands.
+        """
+        query = self.parsed.query
+        if query.exact or self.sample is not None:
+            return False
+        return len(query.text) >= AS_WRITTEN_MIN and _has_no_term(query.text)
+
+    @property
+    def lane(self) -> Lane:
+        if self.sample is not None:
+            return "similar"
+        return "exact" if self.asked.exact else "ranked"
+
+    @property
+    def folds(self) -> bool:
+        """Whether results that are alike are shown as one: not where every one is asked for."""
+        return not self.raw and self.lane != "exact"
 
     @property
     def depth(self) -> int:
@@ -89,11 +119,15 @@ class Request:
 
     @property
     def name(self) -> str:
-        """What a cursor belongs to: everything that decides the order."""
-        sample = self.sample
-        like = [sample.text, sample.path, sample.first_line] if sample is not None else None
+        """What a cursor belongs to: everything that was asked and decides the order."""
+        like = [self.given["similar"], self.given["snippet"]]
         asked = [list(self.paths), self.query, self.scope, self.raw, self.group_by, like]
         return pages.digest(asked)
+
+
+@lru_cache(maxsize=64)
+def _has_no_term(text: str) -> bool:
+    return not terms(text)
 
 
 @dataclass(slots=True)
@@ -107,6 +141,8 @@ class Answered:
     found: Retrieved
     edited: Edited | None = None
     """Files that git says somebody works on; None when git says nothing."""
+    below: Sequence[str] = ()
+    """The directories, or files, that were asked about; "" for all of the root."""
 
     @property
     def root(self) -> str:
@@ -120,8 +156,15 @@ def warnings_of(
     query = request.parsed.query
     if request.sample is not None and query.text:
         said.append(f"SIMILAR_WORDS_IGNORED:{query.text!r} plays no part; only operators narrow")
+    elif len(query.text) > 2 * SPOKEN_MAX and len(WORD.findall(query.text)) > SPOKEN_MAX:
+        said.append(f"QUERY_LONG:only its first {SPOKEN_MAX} words were looked for")
+    if request.as_written:
+        said.append(
+            f"TAKEN_AS_WRITTEN:{query.text!r} has no word to rank by; it is looked for as is"
+        )
     for each in answered:
         said += _out_of_sight(each)
+        said += _nothing_below(each, empty=not groups)
         said += [f"SEARCH_PASS_FAILED:{failure}" for failure in each.found.failures]
         exact = each.found.exact
         if exact is None:
@@ -145,12 +188,16 @@ def warnings_of(
     if groups:
         return said
     if query.must:
-        said.append("FILTER_MUST_UNSATISFIED:no chunk holds " + " and ".join(map(repr, query.must)))
+        held = " and ".join(map(repr, query.must))
+        said.append(
+            f"FILTER_MUST_UNSATISFIED:no chunk holds {held}, of those that the scope and the rest "
+            f"of the query leave"
+        )
     for pattern in query.paths:
         if not any(_takes_any(pattern, each) for each in answered):
             said.append(
                 f"PATH_UNMATCHED:path:{pattern} matches no file. Patterns are as in .gitignore: "
-                f"path:dir/, path:*.py, path:*{pattern.strip('*/')}* for part of a name."
+                f"path:dir/, path:*.py, path:*{_last_part(pattern)}* for part of a name."
             )
     return said
 
@@ -174,10 +221,32 @@ def _out_of_sight(each: Answered) -> list[str]:
     return said
 
 
+def _nothing_below(each: Answered, *, empty: bool) -> list[str]:
+    """What was asked about and is not there, or, where nothing was found, not in the index."""
+    said = []
+    for top in filter(None, each.below):
+        path = f"{each.root}/{top}"
+        if not os.path.lexists(path):
+            said.append(f"PATH_MISSING:{path} does not exist")
+        elif empty and not any(f == top or f.startswith(top + "/") for f in _files(each)):
+            said.append(f"PATH_NOT_INDEXED:no file of {path} is in the index")
+    return said
+
+
+def _last_part(pattern: str) -> str:
+    return pattern.strip("*/").rsplit("/", 1)[-1].lstrip("*")
+
+
+def _files(each: Answered) -> Iterator[str]:
+    """The files of a root that can be in the answer."""
+    for path in (*each.overlay.before.entries, *each.overlay.changed):
+        if path not in each.overlay.gone:
+            yield path
+
+
 def _takes_any(pattern: str, each: Answered) -> bool:
     wanted = PathPattern(pattern)
-    paths = [*each.overlay.before.entries, *each.overlay.changed]
-    return any(wanted.takes(path) for path in paths if path not in each.overlay.gone)
+    return any(wanted.takes(path) for path in _files(each))
 
 
 def advise(
@@ -192,7 +261,7 @@ def advise(
     query, given = request.parsed.query, request.given
     if not groups:
         if query.filtered and query.text:
-            steps.append(search_call(given, query=query.text))
+            steps.append(search_call(given, query=as_words(query.text)))
         if request.scope != "mixed":
             steps.append(search_call(given, scope="mixed"))
     elif page.items:
@@ -203,12 +272,16 @@ def advise(
             "reason": "the best result in full",
         }
     last_page = page.end >= len(groups)
-    if last_page and groups and not base["counts"]["complete"] and not query.exact:
+    if last_page and groups and not base["counts"]["complete"] and request.lane == "ranked":
         wider = min(LIMIT_MAX, request.limit * 2)
         if wider > request.limit:
             steps.append(search_call(given, limit=wider))
     if "continuation" in base:
         steps.append(base["continuation"]["call"])
+    if any(
+        len(group.alike) > ALIKE_SHOWN for group in groups[page.end - len(page.items) : page.end]
+    ):
+        steps.append(search_call(given, resultMode="raw"))
     made = hints(
         debugProofCheck=answers.probe_hint(answered[0].gate),
         sync=next((manage_call("sync", a.root) for a in answered if a.overlay.beyond), None),
@@ -233,7 +306,8 @@ def _noise(request: Request, groups: Sequence[Group]) -> Wire | None:
         return None
     worst = max(ratios, key=lambda name: ratios[name])
     path = next(g.best.chunk.path for g in groups if role_of(g.best.chunk.path) == worst)
-    without = f"-path:{path.rsplit('/', 1)[0]}/ {request.query}" if "/" in path else None
+    folder = path.rpartition("/")[0]
+    without = f"-{only_below(folder)} {request.query}" if folder else None
     return {
         "reason": "top_results_noise_dominant",
         "topK": NOISE_AMONG,

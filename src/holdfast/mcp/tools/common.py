@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from holdfast.mcp.tool import Result, Schema, anything, outputs, string
+from holdfast.mcp.tool import Result, Schema, anything, outputs, spared, string
 
 STATUS = string("ok, or why not: a refusal is an answer too")
 MESSAGE = string("the refusal or failure in one sentence")
@@ -41,10 +41,7 @@ def answer_schema(**properties: Schema) -> Schema:
 
 def continued(tool: str, **args: Any) -> dict[str, Any]:
     """The call that continues an answer."""
-    return {
-        "tool": tool,
-        "args": {name: value for name, value in args.items() if value is not None},
-    }
+    return {"tool": tool, "args": spared(tool, args)}
 
 
 def refused(facts: dict[str, Any]) -> Result:

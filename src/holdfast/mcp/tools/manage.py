@@ -102,7 +102,7 @@ MANAGE_INDEX = Tool(
         "action",
         "path",
         action=choice(ACTIONS, "what to do"),
-        path=string("the tree"),
+        path=string("the tree", minLength=1),
         force=boolean("create: rebuild even if indexed", default=False),
         customExtensions=array(string(), "also index files that end so, e.g. .tpl", default=[]),
         ignorePatterns=array(string(), "leave these out", default=[]),

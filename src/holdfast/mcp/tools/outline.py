@@ -35,7 +35,7 @@ def run(call: Call) -> Result:
         file,
         start_line=a.get("start_line"),
         end_line=a.get("end_line"),
-        limit_symbols=a["limitSymbols"],
+        limit_symbols=a["skip"] + a["limitSymbols"],
         resolve_mode=a.get("resolveMode", "exact" if exact else "outline"),
         symbol_id=a.get("symbolIdExact"),
         symbol_label=a.get("symbolLabelExact"),
@@ -43,13 +43,15 @@ def run(call: Call) -> Result:
     facts: dict[str, Any] = dict(found)
     if facts["outline"] is None:
         return _refused(facts, file, path, exact)
-    symbols = facts["outline"]["symbols"]
+    symbols = facts["outline"]["symbols"][a["skip"] :]
+    facts["outline"] = {**facts["outline"], "symbols": symbols}
     lines = [_line(symbol) for symbol in symbols]
     if not symbols:
-        lines.append("No symbols.")
+        lines.append("No symbols." if not a["skip"] else "No more symbols.")
     lines += [f"[{warning}]" for warning in facts.get("warnings", [])]
     if facts["hasMore"]:
-        more = {**a, "path": path, "start_line": symbols[-1]["span"]["startLine"] + 1}
+        whole = os.path.join(path, file)
+        more = {**a, "file": whole, "skip": a["skip"] + a["limitSymbols"]}
         facts["continue"] = continued("file_outline", **more)
         lines.append(f"[{len(symbols)} symbols shown; continue: {call_text('file_outline', more)}]")
     result = Result("\n".join(lines), facts)
@@ -111,11 +113,15 @@ FILE_OUTLINE = Tool(
     ),
     input=inputs(
         "file",
-        file=string("the file, absolute or from the working directory; from path if that is given"),
+        file=string(
+            "the file, absolute or from the working directory; from path if that is given",
+            minLength=1,
+        ),
         path=string("its tree, if not the tracked tree the file is in"),
         start_line=integer("only symbols from this line on", minimum=1),
         end_line=integer("only symbols up to this line", minimum=1),
         limitSymbols=integer("at most so many", minimum=1, default=500),
+        skip=integer("leave out so many at the start", minimum=0, default=0),
         resolveMode=choice(("outline", "exact"), "all symbols, or exactly one"),
         symbolIdExact=string("the symbol with this id"),
         symbolLabelExact=string("the symbol of this name or qualified name"),

@@ -66,11 +66,11 @@ def _read(call: Call, request: Request) -> Result:
         caller.path(request.path)  # says that it must be absolute
     reader = call.desk.reader(caller.cwd or "/", caller.home)
     target = paths.locate(request, reader.place)
-    given = {name: value for name, value in call.arguments.items() if name != "bypass_cache"}
-    with call.desk.sessions.of(caller, call.meta, "read", given) as session:
+    with call.desk.sessions.of(caller, call.meta, "read", call.arguments) as session:
         host = session.host if isinstance(session, Bound) else None
+        arrives = not (isinstance(session, Bound) and session.notes_when_sent)
         try:
-            answer = reader.read(request, host, call.cancelled)
+            answer = reader.read(request, host, call.cancelled, remember=arrives)
         finally:
             if call.cancelled():
                 reader.forget()  # what was never seen must not count as seen

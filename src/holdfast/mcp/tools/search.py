@@ -20,7 +20,7 @@ from holdfast.mcp.tool import (
     maybe,
     string,
 )
-from holdfast.mcp.tools.common import SPAN, answer_schema, no_such_tree, refused
+from holdfast.mcp.tools.common import SPAN, answer_schema, counted, no_such_tree, refused
 
 QUERY_MAX = 300
 """A longer query is not said again in the call that helps."""
@@ -45,7 +45,7 @@ def run(call: Call) -> Result:
             found: Any = search_code(
                 call.desk.index,
                 [caller.path(path) for path in given],
-                a["query"],
+                a.get("query", ""),
                 scope=a["scope"],
                 result_mode=a["resultMode"],
                 group_by=a["groupBy"],
@@ -54,6 +54,8 @@ def run(call: Call) -> Result:
                 cursor=a.get("cursor"),
                 debug=a["debug"],
                 holds=holds,
+                similar=a.get("similar"),
+                snippet=a.get("snippet"),
             )
         except UsageError as error:
             if "cursor" not in a:
@@ -87,13 +89,16 @@ def _not_answered(facts: dict[str, Any]) -> Result:
 def _elsewhere(result: Result, a: dict[str, Any]) -> Result:
     """Nothing was found: a wider search, or one that knows no meaning but misses no token."""
     steps = (result.facts.get("hints") or {}).get("nextSteps") or []
-    if len(a["query"]) > QUERY_MAX:
-        shorter = a["query"][:QUERY_MAX]
+    query = a.get("query", "")
+    if len(query) > QUERY_MAX:
+        shorter = query[:QUERY_MAX]
         return result.ended("shorter", "search_code", query=shorter, path=a["path"])
     if steps:
         return result.ended("wider", steps[0]["tool"], **steps[0]["args"])
     path = a["path"][0] if isinstance(a["path"], list) else a["path"]
-    return result.ended("the very words, in any file", "locate", snippet=a["query"], path=path)
+    if "similar" in a or "snippet" in a:
+        return result.ended("blocks that are repeated", "clones", path=path)
+    return result.ended("the very words, in any file", "locate", snippet=query, path=path)
 
 
 def _text(facts: dict[str, Any]) -> str:
@@ -111,8 +116,12 @@ def _text(facts: dict[str, Any]) -> str:
         )
     lines += [f"[{warning}]" for warning in facts.get("warnings", [])]
     lines += [f"[{root['message']}]" for root in facts.get("roots", []) if root["status"] != "ok"]
+    counts = facts["counts"]
+    if "matchedLines" in counts:
+        least = "" if counts["complete"] else "at least "
+        said = f"{counted(counts['matchedLines'], 'line')} in "
+        lines.append(f"[{least}{said}{counted(counts['matchedFiles'], 'file')} with a match]")
     if "continue" in facts:
-        counts = facts["counts"]
         more = call_text("search_code", facts["continue"]["args"])
         lines.append(
             f"[results {counts['from']}-{counts['to']} of {counts['total']}; continue: {more}]"
@@ -128,14 +137,33 @@ def _result(one: dict[str, Any]) -> list[str]:
     head = f"{root}{one['file']}:{span['startLine']}-{span['endLine']}{label}{kind}"
     if one.get("in_context"):
         return [f"{head}  [in your context already]"]
-    text = (one.get("preview") or one.get("content") or "").rstrip("\n")
-    lines = [head, *(f"    {line}" for line in text.split("\n") if text)]
+    lines = [head, *_shown(one)]
     if "next" in one:
         lines.append(f"    [all of it: {call_text('read', one['next']['args'])}]")
     if one.get("alikeCount"):
-        first = one["alike"][0]
-        place = f"{first['file']}:{first['span']['startLine']}"
-        lines.append(f"    [{one['alikeCount']} more alike, such as {place}]")
+        places = [f"{a['file']}:{a['span']['startLine']}" for a in one.get("alike", ())]
+        named = f": {', '.join(places)}" if places else ""
+        rest = ', and in resultMode="raw" all' if one["alikeCount"] > len(places) else ""
+        lines.append(f"    [{one['alikeCount']} more alike{named}{rest}]")
+    return lines
+
+
+def _shown(one: dict[str, Any]) -> list[str]:
+    """The lines of a result; by number, where some were left out between them."""
+    text = (one.get("preview") or one.get("content") or "").rstrip("\n")
+    if not text:
+        return []
+    texts = iter(text.split("\n"))
+    if len(one.get("previewSpans", ())) < 2 and not one.get("matches"):
+        return [f"    {line}" for line in texts]
+    first = one["span"]["startLine"]
+    whole = [{"startLine": first, "endLine": first + text.count("\n")}]
+    lines: list[str] = []
+    for place, span in enumerate(one.get("previewSpans", whole)):
+        if place:
+            lines.append(f"     {next(texts)}")  # The mark between runs of lines.
+        numbers = range(span["startLine"], span["endLine"] + 1)
+        lines += [f"{number:>6}  {line}" for number, line in zip(numbers, texts, strict=False)]
     return lines
 
 
@@ -166,7 +194,6 @@ SEARCH_CODE = Tool(
         "now. If the tree is not indexed the answer says so and names the call that helps."
     ),
     input=inputs(
-        "query",
         query=string(
             "a name, a phrase or a behaviour; filters: lang:py path:src/ -path:tests/ must:word "
             "exclude:word re:pattern sym:Name",
@@ -187,6 +214,8 @@ SEARCH_CODE = Tool(
         resultMode=choice(("grouped", "raw"), "symbols, or chunks of text", default="grouped"),
         groupBy=choice(("symbol", "file"), "one result for each", default="symbol"),
         budget=integer("at most so many tokens of results", minimum=100, default=8000),
+        similar=string("instead of a query: code like these lines, as in src/app.py:10-20"),
+        snippet=string("instead of a query: code like this text"),
         cursor=string("of the page before: the answer's continue has it"),
         debug=boolean("tell how results were found", default=False),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 from typing import Any
 
@@ -36,7 +37,8 @@ def locate(call: Call) -> Result:
         return no_such_tree(failure(f"{path} does not exist"))
     reading = Reading(comments=a["comments"])
     tree = call.desk.app.open_tree(path, reading, _progress(call))
-    source = a["snippet"].encode("utf-8", "surrogatepass")
+    # A mark is no part of the text: a file that begins with one is read without it too.
+    source = a["snippet"].encode("utf-8", "surrogatepass").removeprefix(codecs.BOM_UTF8)
     family = snippet_family(a.get("language"), None, list(tree.files))
     report = locating.locate(
         tree.shelf.corpus,

@@ -6,15 +6,18 @@ some: results are collected by the id of their call, for every call on the path 
 any result there (a request is never sent with some results missing).
 
     compact_boundary        has no parent: the walk ends there by itself. Its logical parent, and
-                            messages said to be preserved, are never used
-    microcompact_boundary   blanks results listed by call id
+                            messages said to be preserved, are never used. A summary is one too
+    microcompact_boundary   blanks results listed by call id, wherever its own line stands
+    a damaged line          may have been either: nothing before it counts
     Read results            anchor the whole file when the numbered text shown is all of it
     our own results         count when the sidecar knows the call and the text is the one we gave
     side chains             are other readers: left out, or alone when asked for
 
 The leaf is the pending call. Without its id it is a guess (after a rewind nothing new may have been
-written yet), and a guess proves nothing. Some ways of trimming a context leave no line at all, so
-trust also ends where too much text lies between then and now.
+written yet), and a guess proves nothing. No answer counts before the transcript shows it, for it
+may be put into a file or cut on its way, so no two questions stand at one place. Some ways of
+trimming a context leave no line at all, so trust also ends where too much text lies between then
+and now.
 """
 
 from __future__ import annotations
@@ -88,11 +91,14 @@ class ClaudeCodeLog:
         self._follower = Follower(self.path)
         self._lines: dict[str, _Line] = {}
         self._order: list[_Line] = []
+        self._blanking: list[_Line] = []
+        self._undamaged_from = 0
         self._callers: dict[str, _Line] = {}
         self._answers: dict[str, _Line] = {}
         self._names: dict[str, str] = {}
         self._session = os.path.splitext(os.path.basename(self.path))[0]
         self._torn = False
+        self._asked = 0
         self._built: tuple[object, ...] | None = None
 
     def evidence(self) -> Evidence | Doubt:
@@ -109,14 +115,20 @@ class ClaudeCodeLog:
         if isinstance(leaf, Doubt):
             return leaf
         version = None if self.sidecar is None else self.sidecar.version
-        state = (leaf.uuid, len(self._order), version)
+        state = (leaf.uuid, len(self._order), self._undamaged_from, version)
         if state != self._built:
             self.tree = self._tree(leaf)
             self._built = state
         last = len(self.tree) - 1 if len(self.tree) else NOBODY
         found = evidence_at(self.tree, last, self._session)
+        self._asked += 1
         return Evidence(
-            self._session, leaf.uuid, found.ledger, self._has_answers(leaf), found.boundary
+            self._session,
+            leaf.uuid,
+            found.ledger,
+            self._has_answers(leaf),
+            found.boundary,
+            self._asked,
         )
 
     def _has_answers(self, leaf: _Line) -> bool:
@@ -134,7 +146,8 @@ class ClaudeCodeLog:
         if grown is None:
             return
         if grown.restarted:
-            self._lines, self._order = {}, []
+            self._lines, self._order, self._blanking = {}, [], []
+            self._undamaged_from = 0
             self._callers, self._answers, self._names = {}, {}, {}
         self._torn = False
         for line in grown.lines:
@@ -145,6 +158,7 @@ class ClaudeCodeLog:
     def _take(self, raw: object, size: int) -> None:
         if not isinstance(raw, Mapping):
             self._torn = True
+            self._undamaged_from = len(self._order)
             return
         self._torn = False
         uuid = raw.get("uuid")
@@ -185,6 +199,10 @@ class ClaudeCodeLog:
             self._look_into_results(line, raw, blocks)
         elif line.kind == "system":
             line.events = _system_events(line, raw)
+            if raw.get("subtype") == "microcompact_boundary":
+                self._blanking.append(line)
+        if raw.get("isCompactSummary") is True:
+            line.events = ((f"{line.uuid}/summary", Barrier(), None), *line.events)
 
     def _look_into_results(
         self, line: _Line, raw: Mapping[str, Any], blocks: list[Mapping[str, Any]]
@@ -225,9 +243,13 @@ class ClaudeCodeLog:
         path: list[_Line] = []
         at: _Line | None = leaf
         left = self.bytes_back_max
-        while at is not None and left >= 0:
+        weighed: set[str] = set()
+        while at is not None and left >= 0 and at.number >= self._undamaged_from:
             path.append(at)
-            left -= at.size
+            for line in (at, *(self._answers[call] for call in at.calls if call in self._answers)):
+                if line.uuid not in weighed:
+                    weighed.add(line.uuid)
+                    left -= line.size
             above = None if at.parent is None else self._lines.get(at.parent)
             # A parent is written before its child; anything else is no tree of theirs.
             at = above if above is not None and above.number < at.number else None
@@ -241,7 +263,8 @@ class ClaudeCodeLog:
         leaf = self._leaf()
         if isinstance(leaf, Doubt):
             return None
-        root = self._path(leaf)[-1]
+        path = self._path(leaf)
+        root = path[-1] if path else leaf
         before = None if root.bridged is None else self._lines.get(root.bridged)
         if before is None or before.number >= root.number:
             return None
@@ -259,6 +282,7 @@ class ClaudeCodeLog:
             if call in self._callers
         }
         lines = list(path)
+        lines += [line for line in self._blanking if line.uuid not in on_path]
         for line in path:
             if line.message is None or line.message not in answered:
                 continue

@@ -3,12 +3,18 @@
 Codex has no read tool of its own; files come in through the shell, whose output is no anchor, and
 through our tool, whose answers the sidecar knows by call id. `compacted` replaces all earlier
 history: a barrier. A rollback drops the last turns from the history; which items that were is not
-certain enough to build on, so it is a barrier too. An output counts only when it is the very text
-we gave: long outputs are shortened on the way to the model.
+certain enough to build on, so it is a barrier too.
+
+An output counts only when it is the very text we gave, and when the model saw all of it. A rollout
+keeps outputs whole, but what goes to the model is cut in the middle where it is longer than the
+turn allows, and a session that is resumed is cut anew by what is allowed then. So an output longer
+than that proves nothing, and where the room shrinks nothing before it does. For the same reason no
+answer counts before the rollout shows it: no two questions stand at one place.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 
@@ -19,7 +25,11 @@ from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
 from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
 
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "mcp_tool_call_output")
-_ROLLBACKS = ("thread_rolled_back", "thread-rolled-back", "thread_rollback")
+_REWRITTEN = ("thread_rolled_back", "thread-rolled-back", "thread_rollback", "context_compacted")
+
+OUTPUT_BYTES = 10_000
+"""The room an output has when nothing says how much: the least of any model."""
+_BYTES_PER_TOKEN = 4
 
 
 class CodexLog:
@@ -35,6 +45,8 @@ class CodexLog:
         self._calls: set[str] = set()
         self._torn = False
         self._built = 0
+        self._room = OUTPUT_BYTES
+        self._asked = 0
 
     def evidence(self) -> Evidence | Doubt:
         """What the rollout proves at its end."""
@@ -50,7 +62,8 @@ class CodexLog:
             return Doubt("the rollout does not begin with its session")
         self._build()
         last = len(self.tree) - 1 if len(self.tree) else NOBODY
-        return evidence_at(self.tree, last, self._session)
+        self._asked += 1
+        return evidence_at(self.tree, last, self._session, self._asked)
 
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         """Note a refresh in the sidecar, after the newest item."""
@@ -66,6 +79,7 @@ class CodexLog:
         if grown.restarted:
             self._session, self._items, self._calls = None, [], set()
             self.tree, self._built = Tree(), 0
+            self._room = OUTPUT_BYTES
         self._torn = bool(grown.tail.strip())
         for line in grown.lines:
             if line.strip():
@@ -87,13 +101,18 @@ class CodexLog:
         if self._session is None:
             return
         name, barrier, texts = f"line-{len(self._items)}", False, frozenset[str]()
-        if kind == "compacted" or (kind == "event_msg" and payload.get("type") in _ROLLBACKS):
+        if kind == "compacted" or (kind == "event_msg" and payload.get("type") in _REWRITTEN):
             barrier = True
+        elif kind == "turn_context":
+            room = _room_of(payload.get("truncation_policy"))
+            barrier, self._room = room < self._room, room
         elif kind == "response_item" and payload.get("type") in _OUTPUTS:
             call = payload.get("call_id")
             if isinstance(call, str) and call not in self._calls:
                 self._calls.add(call)
-                name, texts = call, frozenset(map(text_digest, texts_of(payload.get("output"))))
+                name, output = call, payload.get("output")
+                if _size(output) <= self._room:
+                    texts = frozenset(map(text_digest, texts_of(output)))
         self._items.append((name, kind, barrier, texts))
 
     def _build(self) -> None:
@@ -117,3 +136,23 @@ class CodexLog:
     def _chain(self, name: str, kind: str, event: Event | None, served: Served | None) -> None:
         parent = self.tree.ids[-1] if len(self.tree) else None
         self.tree.add(name, parent, kind, event, served)
+
+
+def _room_of(policy: object) -> int:
+    """How many bytes of an output the model is sent, as the context of a turn says it."""
+    limit = policy.get("limit") if isinstance(policy, Mapping) else None
+    if isinstance(limit, bool) or not isinstance(limit, int) or not isinstance(policy, Mapping):
+        return OUTPUT_BYTES
+    match policy.get("mode"):
+        case "bytes":
+            return limit
+        case "tokens":
+            return limit * _BYTES_PER_TOKEN
+        case _:
+            return OUTPUT_BYTES
+
+
+def _size(output: object) -> int:
+    """The bytes an output takes on its way to the model; of anything but a text, as JSON."""
+    text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -16,7 +16,7 @@ from typing import Any
 
 from holdfast.reading import meta as metas
 from holdfast.reading.errors import NoSuchSession
-from holdfast.reading.events import Refreshed
+from holdfast.reading.events import Hidden, Refreshed
 from holdfast.reading.hosts import pi_entries
 from holdfast.reading.hosts.lines import Follower, append_lines, loads
 from holdfast.reading.hosts.pi_entries import STRICT, Entry, Header, Rules
@@ -104,22 +104,27 @@ class PiLog:
 
     def _take(self, entries: Iterable[Entry | None]) -> None:
         """Add entries. What cannot be placed leaves a doubt that the next good one removes."""
-        add, damaged, leaf = self.tree.add, False, self.leaf
+        tree, damaged, leaf = self.tree, False, self.leaf
         for entry in entries:
             damaged = entry is None
             if entry is not None:
-                leaf = add(*entry)
+                edits = type(entry.event) is Hidden
+                leaf = pi_entries.add(tree, entry) if edits else tree.add(*entry)
                 self._doubt = None
         self.leaf = leaf
         if damaged:
             self._doubt = "the last line of the session file is damaged or half written"
 
     def _unnamed(self, line: bytes) -> Entry | None:
-        """An entry of version 1, which has no ids: the next in a row."""
+        """An entry of version 1, which has no ids: the next in a row.
+
+        After a damaged line, which may have been a compaction, a new row begins.
+        """
         raw = loads(line)
         if not isinstance(raw, Mapping):
             return None
-        parent = self.tree.ids[self.leaf] if self.leaf != NOBODY else None
+        goes_on = self.leaf != NOBODY and self._doubt is None
+        parent = self.tree.ids[self.leaf] if goes_on else None
         return pi_entries.from_object(raw, f"line-{len(self.tree)}", parent, rules=self.rules)
 
 
@@ -276,7 +281,7 @@ class PiSession:
         parent = raw.get("parentId")
         parent = parent if isinstance(parent, str) else None
         entry = pi_entries.from_object(raw, str(raw["id"]), parent, rules=self._rules)
-        self.tree.add(*entry)
+        pi_entries.add(self.tree, entry)
         self.entries.append(raw)
         self.leaf = entry.id
 

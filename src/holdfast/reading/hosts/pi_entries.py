@@ -9,7 +9,6 @@ of a session file is text.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,14 +18,21 @@ from msgspec import UNSET, UnsetType
 
 from holdfast.reading import meta as metas
 from holdfast.reading import scope as scopes
-from holdfast.reading.events import Anchored, Barrier, Event, Hidden
+from holdfast.reading.events import Anchored, Barrier, Derived, Event, Hidden
 from holdfast.reading.hosts.lines import loads
+from holdfast.reading.hosts.shown import is_shown
 from holdfast.reading.meta import Meta
-from holdfast.reading.scope import WHOLE, Lines
-from holdfast.reading.tree import Served
+from holdfast.reading.scope import Lines
+from holdfast.reading.tree import NOBODY, Served, Tree
 
 VERSION = 3
 
+
+RESULT = "toolResult"
+"""The kind, in our tree, of a message that is the result of a call."""
+_ROLE = b'"role":"toolResult"'
+_ROLE_WITHIN = 300
+"""Where pi writes a message's role. One that is not found there is not known, which is safe."""
 
 _TELLING = frozenset({"compaction", "context_edit", "custom"})
 """Kinds that matter without any metadata in them."""
@@ -96,11 +102,7 @@ class Rules(NamedTuple):
     aliases: bool = True
     """Understand the names that early writers used."""
     verify: bool = False
-    """Believe that a whole file was printed only when the text in the log has its digest.
-
-    What stands in the log is what the model saw: a result that another program edited, or metadata
-    that someone made up, proves nothing.
-    """
+    """Believe metadata only when the text in the log is what it claims (see `shown`)."""
 
 
 LENIENT = Rules()
@@ -151,7 +153,11 @@ def parse_entries(lines: list[bytes], *, rules: Rules = LENIENT) -> list[Entry |
         # Some line is not for the fast decoder: one by one, then.
         return [parse_entry(line, rules=rules) for line in lines]
     return [
-        Entry(envelope.id, envelope.parentId, envelope.type)
+        Entry(
+            envelope.id,
+            envelope.parentId,
+            RESULT if _ROLE in line[:_ROLE_WITHIN] else envelope.type,
+        )
         if envelope.id and envelope.type not in _TELLING and b"readcache" not in line
         else _entry(envelope, rules=rules)
         for envelope, line in zip(envelopes, lines, strict=True)
@@ -170,10 +176,11 @@ def parse_entry(line: bytes, *, rules: Rules = LENIENT) -> Entry | None:
 def _entry(envelope: _Envelope, *, rules: Rules) -> Entry | None:
     if not envelope.id:
         return None
-    event, served = None, None
+    event, served, kind = None, None, envelope.type
     match envelope.type:
         case "message":
             raw = bytes(envelope.message)
+            kind = RESULT if _ROLE in raw[:_ROLE_WITHIN] else kind
             if b'"readcache"' in raw:
                 event, served = _message(raw, rules=rules)
         case "compaction":
@@ -185,7 +192,7 @@ def _entry(envelope: _Envelope, *, rules: Rules) -> Entry | None:
             event = Hidden((envelope.targetId,)) if envelope.targetId else Barrier()
         case _:
             pass
-    return Entry(envelope.id, envelope.parentId, envelope.type, event, served)
+    return Entry(envelope.id, envelope.parentId, kind, event, served)
 
 
 def _slow_entry(raw: object, *, rules: Rules) -> Entry | None:
@@ -217,7 +224,22 @@ def from_object(
         event = metas.parse_refresh(raw.get("data"))
     elif kind == "message" and isinstance(message := raw.get("message"), Mapping):
         event, served = _message_object(message, rules=rules)
+        kind = RESULT if message.get("role") == RESULT else kind
     return Entry(entry, parent, kind, event, served)
+
+
+def add(tree: Tree, entry: Entry) -> int:
+    """Put an entry into the tree; returns its number.
+
+    An edit that takes out a result hides it. One that takes out what the assistant said may take
+    the results of its calls along: nobody says, so nothing before it counts.
+    """
+    event = entry.event
+    if type(event) is Hidden:
+        kinds = {tree.kinds[at] for at in map(tree.number, event.targets) if at != NOBODY}
+        if "message" in kinds:
+            event = Barrier()
+    return tree.add(entry.id, entry.parent, entry.kind, event, entry.served)
 
 
 def _message(raw: bytes, *, rules: Rules) -> tuple[Event | None, Served | None]:
@@ -310,11 +332,10 @@ def _event_of(
 ) -> tuple[Event | None, Served | None]:
     data = shown.encode("utf-8", "surrogatepass")
     event: Event | None = found.event()
-    if isinstance(event, Anchored):
-        if truncation is not None:
-            event = _only_printed(found, truncation)
-        elif rules.verify and event.scope == WHOLE and not _is_digest_of(data, found.digest):
-            event = None
+    if isinstance(event, Anchored) and truncation is not None:
+        event = _only_printed(found, truncation)
+    if rules.verify and isinstance(event, Anchored | Derived) and not is_shown(event, data):
+        event = None
     served = Served(
         found.mode,
         found.lines_total,
@@ -327,11 +348,7 @@ def _event_of(
     return event, served
 
 
-def _is_digest_of(data: bytes, digest: str) -> bool:
-    return hashlib.sha256(data).hexdigest() == digest
-
-
-def _only_printed(found: Meta, truncation: object) -> Event | None:
+def _only_printed(found: Meta, truncation: object) -> Anchored | None:
     """The anchor of a result that was cut: the lines it printed, whatever its metadata claims."""
     printed = truncation.get("outputLines") if isinstance(truncation, Mapping) else None
     if isinstance(printed, bool) or not isinstance(printed, int) or printed < 1:

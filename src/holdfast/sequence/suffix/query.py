@@ -111,14 +111,14 @@ def longest(live: Live, wanted: Sequence[int]) -> Run:
     if not known:
         return NOTHING
     length = _longest_length(live.segment, known)
-    run = _interval(live, known, length)
+    run = interval(live, known, length)
     if run.count or length == 0:
         return run
     # All that long are deleted. Shorter prefixes occur at least as often: halve the difference.
     good, bad = NOTHING, length
     while bad - good.length > 1:
         middle = (good.length + bad) // 2
-        run = _interval(live, known, middle)
+        run = interval(live, known, middle)
         if run.count:
             good = run
         else:
@@ -161,7 +161,7 @@ def _agreement(one: Any, two: list[int]) -> int:
     return min(len(one), len(two))
 
 
-def _interval(live: Live, known: list[int], length: int) -> Run:
+def interval(live: Live, known: list[int], length: int) -> Run:
     """The ranks of the suffixes that begin with the first `length` tokens."""
     segment = live.segment
     low, high = segment.buckets[known[0]], segment.buckets[known[0] + 1]
@@ -212,13 +212,13 @@ def surroundings(live: Live, run: Run) -> Surroundings:
 
 
 def _compared(segment: Segment, positions: list[int], length: int) -> Surroundings:
-    """The same by looking at every position: where some occurrences are deleted."""
-    first = positions[0]
-    right = _end(segment, first) - first - length
-    for other in positions[1:]:
-        right = min(right, _common(segment, first, other, length))
-        if right == 0:
-            break
+    """The same by looking at every position, in rank order: where some of them are deleted."""
+    first, last = positions[0], positions[-1]
+    right = (
+        _common(segment, first, last, length)
+        if len(positions) > 1
+        else _end(segment, first) - first - length
+    )
     return Surroundings(_common_left(segment, positions), right, first)
 
 
@@ -247,26 +247,28 @@ def _common(segment: Segment, one: int, two: int, skip: int) -> int:
 
 
 def _common_left(segment: Segment, positions: list[int]) -> int:
-    """How many tokens before all positions agree."""
-    first = positions[0]
-    common = first - _start(segment, first)
-    tokens = segment.tokens
-    for other in positions[1:]:
-        common = min(common, other - _start(segment, other))
-        done, step = 0, 16
-        while done < common:
-            step = min(step, common - done)
-            a = tokens[first - done - step : first - done].tolist()
-            b = tokens[other - done - step : other - done].tolist()
-            if a != b:
-                done += _agreement(a[::-1], b[::-1])
-                break
-            done += step
-            step *= 2
-        common = min(common, done)
-        if common == 0:
-            break
-    return common
+    """How many tokens before all positions agree.
+
+    All are compared step by step, so it costs what agrees and not what stands before: in a run of
+    one token a hundred thousand times the first has nothing before it.
+    """
+    limit = min(position - _start(segment, position) for position in positions)
+    tokens, done, step = segment.tokens, 0, 1
+    while done < limit:
+        step = min(step, limit - done)
+        runs = (tokens[p - done - step : p - done].tolist() for p in positions)
+        wanted = next(runs)
+        least = step
+        for run in runs:
+            if run != wanted:
+                least = min(least, _agreement(run[::-1], wanted[::-1]))
+                if not least:
+                    break
+        if least < step:
+            return done + least
+        done += step
+        step *= 2
+    return limit
 
 
 def _stepped_left(segment: Segment, low: int, high: int) -> int:

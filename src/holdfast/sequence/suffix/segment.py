@@ -6,6 +6,8 @@ source tree; a file that is not what it says is refused, deleted and made again.
 
 The file: 8 bytes `HFSEGMNT`, the format version and the header's size as two little-endian 32-bit
 numbers, the CRC-32 of the header, the header as JSON, then the arrays, each at a multiple of 64.
+The header has the CRC-32 of all that follows it, which is read through once when the file is opened
+and never mapped for that: a wrong bit in an array would be a wrong answer.
 """
 
 from __future__ import annotations
@@ -22,15 +24,16 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from holdfast.sequence.errors import SegmentDamaged, SegmentTooNew
 from holdfast.sequence.suffix import SEPARATOR
 from holdfast.sequence.suffix.backends import Backend, kernels
 from holdfast.sequence.suffix.stream import Facts, Stream
 
-FORMAT_VERSION = 1
-"""1: tokens, suffixes, ranks, shared prefixes, left changes, words, lines."""
+FORMAT_VERSION = 2
+"""1: tokens, suffixes, ranks, shared prefixes, left changes, words, lines.
+2: a check of the arrays."""
 
 ARRAYS: dict[str, str] = {
     "tokens": "i",
@@ -57,6 +60,7 @@ SATURATED = 0xFFFF
 
 _MAGIC = b"HFSEGMNT"
 _HEAD = struct.Struct("<8sIII")
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,16 +172,19 @@ class Segment:
     def write(self, path: Path) -> Segment:
         """Write the segment beside `path`, move it there in one step, and map it."""
         directory: dict[str, tuple[int, int]] = {}
-        at = 0
+        at = check = 0
         for name in ARRAYS:
             size = memoryview(self.arrays[name]).nbytes
             directory[name] = (at, size)
+            check = zlib.crc32(self._bytes(name), check)
+            check = zlib.crc32(bytes(-size % 64), check)
             at += (size + 63) // 64 * 64
         header = json.dumps(
             {
                 "documents": [astuple(facts) for facts in self.documents],
                 "arrays": directory,
                 "size": at,
+                "check": check,
                 "byteorder": sys.byteorder,
             },
             separators=(",", ":"),
@@ -190,25 +197,34 @@ class Segment:
             for name, (offset, size) in directory.items():
                 if size:
                     file.seek(base + offset)
-                    file.write(memoryview(self.arrays[name]).cast("B"))
+                    file.write(self._bytes(name))
             file.truncate(base + at)
         temporary.replace(path)
-        return Segment.open(path)
+        return Segment.open(path, check=False)
+
+    def _bytes(self, name: str) -> Any:
+        made = memoryview(self.arrays[name])
+        return made.cast("B") if made.nbytes else b""
 
     @staticmethod
-    def open(path: Path) -> Segment:
-        """Map a segment; SegmentDamaged or SegmentTooNew when it is not one we can read."""
+    def open(path: Path, *, check: bool = True) -> Segment:
+        """Map a segment; SegmentDamaged or SegmentTooNew when it is not one we can read.
+
+        Without `check` the arrays are believed: for whoever has just written them.
+        """
         with path.open("rb") as file:
             head = file.read(_HEAD.size)
             if len(head) < _HEAD.size:
                 raise SegmentDamaged(str(path), "it is shorter than a header")
-            magic, version, header_size, check = _HEAD.unpack(head)
+            magic, version, header_size, header_check = _HEAD.unpack(head)
             if magic != _MAGIC:
                 raise SegmentDamaged(str(path), "it does not begin like a segment")
             if version > FORMAT_VERSION:
                 raise SegmentTooNew(str(path), version)
+            if version < FORMAT_VERSION:
+                raise SegmentDamaged(str(path), f"it has format {version}, of an older program")
             raw = file.read(header_size)
-            if zlib.crc32(raw) != check:
+            if zlib.crc32(raw) != header_check:
                 raise SegmentDamaged(str(path), "its header was changed")
             header = json.loads(raw)
             base = _base(header_size)
@@ -216,6 +232,8 @@ class Segment:
                 raise SegmentDamaged(str(path), "it was written on a machine of another byte order")
             if os.fstat(file.fileno()).st_size != base + header["size"]:
                 raise SegmentDamaged(str(path), "it was cut short")
+            if check and _check_from(file, base) != header["check"]:
+                raise SegmentDamaged(str(path), "its arrays were changed")
             mapped: Any = (
                 mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if header["size"] else b""
             )
@@ -225,6 +243,15 @@ class Segment:
             for name, kind in ARRAYS.items()
         }
         return Segment([Facts(*facts) for facts in header["documents"]], arrays, path)
+
+
+def _check_from(file: BinaryIO, base: int) -> int:
+    """The check of all that follows the header."""
+    file.seek(base)
+    check = 0
+    while piece := file.read(_PIECE):
+        check = zlib.crc32(piece, check)
+    return check
 
 
 def _base(header_size: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from holdfast.mcp.tool import (
@@ -23,6 +24,11 @@ from holdfast.mcp.tools.memory.common import SPACE, on_space, short
 if TYPE_CHECKING:
     from holdfast.store.model import CommitKey
     from holdfast.store.store import Store
+
+
+def _makes(call: Call) -> Callable[[], bool] | None:
+    a = call.arguments
+    return (lambda: bool(a["name"])) if a["action"] == "create" else None
 
 
 def branch(call: Call, store: Store) -> Result:
@@ -169,7 +175,7 @@ MEMORY_BRANCH = Tool(
         merged={"type": "integer"},
         dryRun=boolean(),
     ),
-    run=on_space("memory_branch", branch, makes=lambda a: bool(a["action"] == "create")),
+    run=on_space("memory_branch", branch, makes=_makes),
     read_only=False,
     destructive=True,
     idempotent=False,

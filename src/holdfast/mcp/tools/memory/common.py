@@ -21,11 +21,12 @@ SPACES_NAMED = 6
 def on_space(
     tool: str,
     run: Callable[[Call, Store], Result],
-    makes: Callable[[dict[str, Any]], bool] = lambda arguments: False,
+    makes: Callable[[Call], Callable[[], bool] | None] = lambda call: None,
 ) -> Callable[[Call], Result]:
     """A tool on the space that is asked for; its refusals end with the call that helps.
 
-    Only a call that `makes` spaces makes one that is not there.
+    Only a call that `makes` spaces makes one that is not there. What `makes` gives is asked just
+    before, and says no or raises when the call is wrong in itself: a mistake leaves nothing behind.
     """
 
     def refusing(call: Call) -> Result:
@@ -33,7 +34,7 @@ def on_space(
 
         a = call.arguments
         try:
-            with call.desk.space(a["space"], make=makes(a)) as store:
+            with call.desk.space(a["space"], make=makes(call)) as store:
                 return run(call, store)
         except UnknownBranch as error:
             listing = {"action": "list", "space": a["space"]}

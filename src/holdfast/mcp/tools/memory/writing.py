@@ -52,6 +52,14 @@ def commit(call: Call, store: Store) -> Result:
     return Result(f"committed at seq {applied.seq}", facts)
 
 
+def _makes(call: Call) -> bool:
+    """A first commit makes its space, unless it stands on something or is none."""
+    a = call.arguments
+    for at, one in enumerate(a["operations"]):
+        _operation(call, one, at)
+    return not a["branch"] and all(one["seq"] == 0 for one in a["reads"])
+
+
 def _operation(call: Call, one: dict[str, Any], at: int) -> dict[str, Any]:
     op, id = one["op"], one["id"]
     if op == "delete":
@@ -111,7 +119,7 @@ MEMORY_COMMIT = Tool(
         branch=BRANCH,
     ),
     output=answer_schema(seq={"type": "integer"}, branch=string(), ids=array({"type": "string"})),
-    run=on_space("memory_commit", commit, makes=lambda arguments: True),
+    run=on_space("memory_commit", commit, makes=lambda call: lambda: _makes(call)),
     read_only=False,
     destructive=True,
     idempotent=False,

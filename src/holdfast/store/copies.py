@@ -1,0 +1,90 @@
+"""A copy of a space that may only be read, for as long as its reader lives.
+
+SQLite cannot follow the log of a writer where it may not write itself, and looking past the log is
+unsound: somebody else may be writing. So both files are copied, and a copy counts only if neither
+was touched meanwhile, nor just before, when a file's time may not tell.
+
+A copy is locked by its reader. One that nobody holds was left by a reader that was killed, and goes
+with the next that is made.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.errors import HOME_HINT
+from holdfast.store.errors import StoreFailed
+from holdfast.touched import touched
+
+PREFIX = "holdfast-copy-"
+_LOCK = "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Where a copy is, and the lock that keeps it."""
+
+    path: Path
+    lock: int
+
+    def discard(self) -> None:
+        shutil.rmtree(self.path.parent, ignore_errors=True)
+        os.close(self.lock)
+
+
+def copy_of(path: Path) -> Copy:
+    """A copy of a database that may not be written, in a directory of its own."""
+    sources = [path, path.with_name(path.name + "-wal")]
+    copy: Copy | None = None
+    try:
+        copy = _place(path.name)
+        before = [touched(source) for source in sources]
+        for source in sources:
+            with suppress(FileNotFoundError):
+                shutil.copyfile(source, copy.path.with_name(source.name))
+        after = [touched(source) for source in sources]
+        if before != after or not all(times is None or times.settled for times in after):
+            raise StoreFailed(f"somebody is writing to {path}", hint="try again in a moment")
+    except BaseException as error:
+        if copy is not None:
+            copy.discard()
+        if isinstance(error, OSError):
+            reason = (error.strerror or str(error)).lower()
+            raise StoreFailed(f"cannot copy {path}: {reason}", hint=HOME_HINT) from error
+        raise
+    return copy
+
+
+def _place(name: str) -> Copy:
+    """A new directory for a copy, held by us."""
+    _sweep(Path(tempfile.gettempdir()))
+    while True:
+        directory = Path(tempfile.mkdtemp(prefix=PREFIX))
+        try:
+            lock = os.open(directory / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        except FileNotFoundError:
+            continue
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.fstat(lock).st_nlink:
+            return Copy(directory / name, lock)
+        os.close(lock)  # Somebody found it before we held it.
+
+
+def _sweep(directory: Path) -> None:
+    """Remove copies of ours that nobody holds."""
+    for left in directory.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if left.lstat().st_uid != os.geteuid():
+                continue
+            lock = os.open(left / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(left, ignore_errors=True)
+            finally:
+                os.close(lock)
