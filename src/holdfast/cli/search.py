@@ -23,6 +23,7 @@ from holdfast.cli.output import (
     styled,
 )
 from holdfast.errors import UsageError
+from holdfast.index.edited import EditedFiles
 from holdfast.index.search.regex import lines_of
 from holdfast.index.search.scopes import SCOPES
 from holdfast.index.settings import index_of
@@ -102,6 +103,8 @@ def run(args: argparse.Namespace) -> int:
     snippet = None if args.snippet is None else _text_of(args.snippet)
     paths = args.path or ["."]
     index = index_of(os.environ)
+    # A search takes what git told before it began, and a command is over before git tells anything.
+    index.edited = EditedFiles(start=lambda job: None)
     try:
         answer: Any = search_code(
             index,

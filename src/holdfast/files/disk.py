@@ -36,6 +36,7 @@ from holdfast.files.snapshot import Entry, Snapshot, Stat, carried_over, compres
 CONTROL_FILES = (".gitignore", ".holdfastignore")
 
 _DEFAULTS = Rules(DEFAULT_EXCLUSIONS)
+_NOTHING_JUDGED = Listed(RuleStack(), RuleStack())
 _OUTPUTS = {ruled: Outputs(ruled) for ruled in (False, True)}
 
 
@@ -103,13 +104,17 @@ class _Walking:
                 continue
             # Made anew and then handed over whole, for another look may be reading the old one.
             fresh = Listed(rules, own)
-            judged = known if known is not None and known.rules == own else Listed(rules, own)
+            judged = known if known is not None and known.rules == own else _NOTHING_JUDGED
             # A control file is read at every look: an edit in place leaves the times as they were.
             plain = self._list(fresh, judged, entries, prefix) and not controls
             fresh.settled(stamp if plain else None, listed_ns)
             self._memory[key] = fresh
-            found.skipped.update(fresh.skipped)
+            self._count(fresh)
         return found
+
+    def _count(self, listed: Listed) -> None:
+        for reason, times in listed.skipped.items():
+            self._found.skipped[reason] += times
 
     def _look_again(self, known: Listed, prefix: str, directory: str) -> None:
         """Look at the files of a directory whose names are as they were.
@@ -133,8 +138,7 @@ class _Walking:
                 self._take(prefix + name, seen)
         for name in known.folders:
             self._pending.append((prefix + name, f"{directory}/{name}", known.rules))
-        for reason, times in known.skipped.items():
-            found.skipped[reason] += times
+        self._count(known)
 
     def _list(
         self, fresh: Listed, judged: Listed, entries: list[os.DirEntry[str]], prefix: str
@@ -370,16 +374,28 @@ def read_file(root: str, key: str) -> tuple[bytes, Stat]:
     """A file's bytes and the stat they belong to. Raises OSError; refuses devices, and links on
     the way from the root as much as at its end."""
     descriptor = _opened(root, key)
-    with open(descriptor, "rb") as file:
+    try:
         before = os.fstat(descriptor)
         if not modes.S_ISREG(before.st_mode):
             raise OSError(errno.EINVAL, "not a regular file")
-        source = file.read()
+        source = _all_of(descriptor, before.st_size)
         after = os.fstat(descriptor)
         if (after.st_mtime_ns, after.st_size) != (before.st_mtime_ns, before.st_size):
             source = os.pread(descriptor, after.st_size + 1, 0)
             after = os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
     return source, Stat(len(source), after.st_mtime_ns, after.st_ctime_ns)
+
+
+def _all_of(descriptor: int, size_bytes: int) -> bytes:
+    """What is in an open file, whatever its size was said to be."""
+    source = os.read(descriptor, size_bytes + 1)
+    if len(source) == size_bytes and not os.read(descriptor, 1):
+        return source
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    with open(descriptor, "rb", closefd=False) as file:
+        return file.read()
 
 
 _PLAINLY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -270,6 +270,11 @@ def test_a_corpus_followed_through_changes_is_the_one_made_anew(
         assert seen(corpus) == seen(Corpus([part_of(there, 0)]))
         assert corpus.central.tolist() == pytest.approx(plain.centrality(corpus).tolist())
         assert signals.centrality(corpus).tolist() == corpus.central.tolist()
+        # The rows of a file lie together, and files are told apart by that.
+        files = corpus.file_of[corpus.alive]
+        own, of_rows = candidates._runs(files)
+        assert sorted(own.tolist()) == np.unique(files).tolist()
+        assert own[of_rows].tolist() == files.tolist()
 
 
 @pytest.mark.shows("SEARCH-CORPUS-FOLLOWS")

@@ -164,13 +164,14 @@ class _Ranking:
             self.rows = np.empty(0, np.int64)
             return []
         limit = max(CANDIDATES_MIN, wanted * 4)
-        lexical = rank_lexical(question, corpus, weights)
-        by_words = self._best(lexical.scores, limit, 0.0)
         by_meaning = np.empty(0, np.int64)
         near = np.empty(0, np.float32)
         if self._vector is not None:
+            # First, for it goes through more memory than a processor keeps at hand.
             near = corpus.nearness(self._vector)
             by_meaning = self._best(near, limit, DENSE_FLOOR)
+        lexical = rank_lexical(question, corpus, weights)
+        by_words = self._best(lexical.scores, limit, 0.0)
         defined, defined_worth = definitions(question, corpus)
         order = np.lexsort((corpus.ties[defined], -defined_worth))[: DEFINITIONS_MAX * 8]
         by_name = self._only_kept(defined[order])[:DEFINITIONS_MAX]
@@ -196,7 +197,7 @@ class _Ranking:
         signals["stem"] = np.maximum(signals["stem"], named)
         signals["central"] = corpus.central[rows].astype(np.float64)
         files = corpus.file_of[rows]
-        own, of_files = np.unique(files, return_inverse=True)
+        own, of_files = _runs(files)
         paths = [corpus.files[file].path for file in own.tolist()]
         signals["changed"] = np.zeros(len(rows))
         if self._changed:
@@ -284,6 +285,18 @@ def _each_once(rows: Rows) -> Rows:
     return rows[first]
 
 
+def _runs(files: Rows) -> tuple[Rows, Rows]:
+    """The files of rows in order, each once, and for each row which of them is its own.
+
+    A file's rows lie together, so a file is one run.
+    """
+    import numpy as np
+
+    first = np.ones(len(files), dtype=np.bool_)
+    np.not_equal(files[1:], files[:-1], out=first[1:])
+    return files[first], np.cumsum(first) - 1
+
+
 class _Held(dict[Role, float]):
     """What is left of a score in a file of each role; all of it where the role is asked for."""
 
@@ -329,8 +342,8 @@ def _coherence(score: Floats, files: NDArray[np.int64]) -> Floats:
     np.maximum.at(best, files, score)
     top = np.flatnonzero(score >= best[files])
     # Of equal chunks the first of the file.
-    _, first = np.unique(files[top], return_index=True)
-    leaders = top[first]
+    leaders = np.full(len(sums), len(score), dtype=np.int64)
+    np.minimum.at(leaders, files[top], top)
     out = np.zeros(len(score))
     most = float(sums.max(initial=0.0))
     if most > 0:

@@ -260,7 +260,13 @@ class Corpus:
                     self._norms.clear()
                 self._norms[key] = known
         table = known
-        return lambda rows, fields: table.take(rows * FIELDS + fields)
+
+        def looked_up(rows: NDArray[np.int64], fields: NDArray[np.uint8]) -> NDArray[np.float32]:
+            at = rows * FIELDS
+            at += fields
+            return table.take(at)
+
+        return looked_up
 
     def entries(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Rows that count, and fields with counts, where a term stands."""

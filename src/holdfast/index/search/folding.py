@@ -15,7 +15,7 @@ from holdfast.index.search import trigrams
 ALIKE = 0.92
 """The share of trigrams that two texts have in common, of those either has."""
 CHARACTERS_MIN = 200
-LOOKED_AT, LOOK_ALIKE = (80, 240), 40
+LOOKED_AT, LOOK_ALIKE = (120, 240), 64
 """How much of a text is looked at for its first letters, or its last ones, more if need be, and how
 many of them."""
 COMPARED_MAX = 40
@@ -91,7 +91,9 @@ def _alike(texts: Sequence[str]) -> set[tuple[int, int]]:
     # Only texts of nearly the same length can be alike; most pairs need no more than that.
     lengths = np.array([len(text) for text in texts], dtype=np.float64)
     near = np.minimum.outer(lengths, lengths) >= ALIKE * np.maximum.outer(lengths, lengths)
-    one, other = np.nonzero(np.triu(near, 1))
+    one, other = np.nonzero(near)
+    before = np.flatnonzero(one < other)
+    one, other = one[before], other[before]
     if not len(one):
         return set()
     rows = np.frombuffer(trigrams.signatures(texts), dtype=np.uint8).reshape(-1, trigrams.WIDTH)

@@ -25,10 +25,11 @@ SPARSE = 8
 """A word with fewer entries than one for so many rows is added where it stands only."""
 PREFIX_ENTRIES_MAX = 20_000
 """A beginning that so many words share tells nothing."""
+_CALLS = Field.CALL << 5
+"""Entries from here on say what a row calls, which is not searched."""
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrences:
+class Occurrences(NamedTuple):
     """Where one asked word stands, in any of its forms: entries, and what each form is worth."""
 
     rows: NDArray[np.int64]
@@ -66,14 +67,17 @@ def rank_lexical(question: Question, corpus: Corpus, weights: Weights) -> Lexica
         fields = packed >> np.uint8(5)
         value = worth_of(rows, fields)
         value *= packed & np.uint8(31)
-        value *= shares
+        at = 0
+        for entries, share in shares:
+            value[at : at + entries] *= np.float32(share)
+            at += entries
         frequency = np.bincount(rows, weights=value, minlength=corpus.rows)
         containing = exact_rows or int(np.count_nonzero(frequency))
         weight = word.asked * idf(corpus.chunks, containing)
         if len(rows) * SPARSE < corpus.rows:
-            at = np.flatnonzero(frequency > 0)
-            frequency = frequency.take(at)
-            scores[at] += weight * (frequency / (frequency + weights.fields.saturation))
+            there = np.flatnonzero(frequency > 0)
+            frequency = frequency.take(there)
+            scores[there] += weight * (frequency / (frequency + weights.fields.saturation))
         else:
             scores += weight * (frequency / (frequency + weights.fields.saturation))
         in_files: NDArray[np.float64] = np.bincount(
@@ -119,13 +123,13 @@ def _words(question: Question, weights: Weights) -> list[_Word]:
 def _gather(
     corpus: Corpus, word: _Word
 ) -> (
-    tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32], NDArray[np.float32], int]
+    tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32], list[tuple[int, float]], int]
     | None
 ):
-    """All entries of a word: rows, fields with counts, what the form counts, what the entry adds.
+    """All entries of a word: rows, fields with counts, what the form counts, what entries add.
 
-    The word itself is among what begins with it, so it adds both. The last number is how many rows
-    have the word itself.
+    That is told for runs of entries. The word itself is among what begins with it, so it adds
+    both. The last number is how many rows have the word itself.
     """
     import numpy as np
 
@@ -142,7 +146,7 @@ def _gather(
         end = at + own
         itself.append((rows[at:end], packed[at:end], 1.0, 1.0 + prefix))
         begun.append((rows[end : at + entries], packed[end : at + entries], prefix, prefix))
-        searched = rows[at:end].take(np.flatnonzero(packed[at:end] < Field.CALL << 5))
+        searched = rows[at:end].take(np.flatnonzero(packed[at:end] < _CALLS))
         # Entries of one term are in the order of rows.
         exact += int(np.count_nonzero(searched[1:] != searched[:-1])) + 1 if len(searched) else 0
         at += entries
@@ -156,5 +160,5 @@ def _gather(
         rows = np.concatenate([piece[0] for piece in pieces])
         packed = np.concatenate([piece[1] for piece in pieces])
     worths = np.repeat(np.array([piece[2] for piece in pieces], dtype=np.float32), sizes)
-    shares = np.repeat(np.array([piece[3] for piece in pieces], dtype=np.float32), sizes)
+    shares = [(size, piece[3]) for size, piece in zip(sizes, pieces, strict=True) if size]
     return rows, packed, worths, shares, exact
