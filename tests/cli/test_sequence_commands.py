@@ -245,7 +245,7 @@ def test_when_git_cannot_say_what_changed_nothing_is_claimed(
     (tree / "third.py").write_text(TOTAL)
 
     def failing(root: Path, *arguments: str) -> bytes | None:
-        return None if arguments[0] == "diff" else git(root, *arguments)
+        return None if arguments[0] == "diff-index" else git(root, *arguments)
 
     monkeypatch.setattr("holdfast.repeats.git", failing)
     code, out, err = run(capsys, "clones", str(tree), "--min-tokens", "20", "--since", "HEAD")
@@ -296,7 +296,10 @@ def test_a_name_that_no_text_can_hold_is_said_not_to_be_searched(
 
 
 @pytest.mark.shows("SEQ-CLI-LOCATE", "SEQ-CLI-CLONES", "SEQ-HOSTILE-TREE")
-def test_a_name_of_two_lines_stays_on_one(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_of_two_lines_stays_on_one(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tree)
     (tree / "odd\n  shop.py:1-9.py").write_text(TOTAL)
     _, out, _ = run(capsys, "locate", "def total(prices, rate):", "--path", str(tree))
     assert "  odd\\n  shop.py:1-9.py:2:1 to 2:24" in out.splitlines()
