@@ -4,6 +4,8 @@ import asyncio
 import errno
 import json
 import os
+import select
+import shutil
 import signal
 import socket
 import stat
@@ -345,6 +347,20 @@ def test_a_host_that_serves_nobody_ends_and_the_next_agent_starts_one(tmp_path: 
         assert "result" in other.initialize()
         assert machine.host not in (None, first)
         other.close()
+
+
+@pytest.mark.shows("MCP-IDLE")
+def test_a_host_whose_home_is_gone_ends_with_its_last_agent(tmp_path: Path) -> None:
+    """It could not open its lock any more and so stayed for ever, with nobody to find it."""
+    with machine_in(tmp_path, HOLDFAST_MCP_IDLE_S="0.2") as machine:
+        agent = Raw(machine)
+        agent.initialize()
+        assert machine.host is not None
+        ended = os.pidfd_open(machine.host)
+        shutil.rmtree(machine.home)
+        agent.close()
+        assert select.select([ended], [], [], WAIT_S)[0], "it outlived its home"
+        os.close(ended)
 
 
 def _until(holds: Any) -> None:

@@ -92,7 +92,7 @@ class Host:
             idle_s = time.monotonic() - self._idle_since
             if self._clients or self._desk.busy:
                 self._idle_since = time.monotonic()
-            elif idle_s >= self._idle_max_s() and self._may_end():
+            elif not self._can_be_found() or (idle_s >= self._idle_max_s() and self._may_end()):
                 self._leave.set()
                 return
             await asyncio.sleep(min(30.0, max(0.05, self._idle_max_s() - idle_s)))
@@ -100,6 +100,10 @@ class Host:
     def _idle_max_s(self) -> float:
         """How long we serve nobody; whoever started us has time to greet us, whatever was set."""
         return self._idle_s if self._served else max(self._idle_s, GREET_S)
+
+    def _can_be_found(self) -> bool:
+        """Whether anybody can still come: a home that was removed leads nobody here."""
+        return os.path.exists(self._place.socket)
 
     def _may_end(self) -> bool:
         """Whether nobody is about to start a host: whoever is would not look again."""
