@@ -64,6 +64,11 @@ class Tree:
             said.append(f"{self.unnameable} with names that are not UTF-8")
         return f"not searched: {'; '.join(said)}" if said else None
 
+    def notes(self) -> dict[str, str]:
+        """The same as a member of an answer; none if everything was searched."""
+        note = self.not_searched()
+        return {"notSearched": note} if note else {}
+
 
 def shelf_of(sequence_root: Path, root: Path, reading: Reading = CODE_ONLY) -> Shelf:
     """The segments of a tree, read in one way."""

@@ -14,7 +14,6 @@ from holdfast.errors import UsageError
 from holdfast.repeats import repeats
 from holdfast.sequence import clones, report
 from holdfast.sequence.tokens.lexer import Reading
-from holdfast.trees import Tree
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -64,17 +63,12 @@ def run(args: argparse.Namespace) -> int:
         groups = groups[: args.limit]
     if args.json:
         data = report.as_data(groups, tokens, documents, total)
-        print(json.dumps({"root": str(tree.root), **data, **_notes(tree)}))
+        print(json.dumps({"root": str(tree.root), **data, **tree.notes()}))
         return 0
     if args.sarif:
         print(json.dumps(report.as_sarif(groups, __version__, str(tree.root))))
     else:
         print(report.as_text(groups, tokens, documents, total, typed=typed_in(tree.root)))
-    for note in _notes(tree).values():
+    for note in tree.notes().values():
         print(note, file=sys.stderr)
     return 0
-
-
-def _notes(tree: Tree) -> dict[str, str]:
-    note = tree.not_searched()
-    return {"notSearched": note} if note else {}

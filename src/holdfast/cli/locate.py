@@ -47,13 +47,12 @@ def run(args: argparse.Namespace) -> int:
         report = locate.locate(
             tree.shelf.corpus, source, lex(source, family, reading), copies=args.copies
         )
-    note = tree.not_searched()
     if args.json:
         data = {"root": str(tree.root), **locate.as_data(report)}
-        print(json.dumps(data | ({"notSearched": note} if note else {})))
+        print(json.dumps(data | tree.notes()))
     else:
         print(locate.as_text(report, typed=typed_in(tree.root)))
-        if note:
+        for note in tree.notes().values():
             print(note, file=sys.stderr)
     return 0 if report.answer.query_exhausted else 1
 

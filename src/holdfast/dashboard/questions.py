@@ -150,23 +150,23 @@ class Questions:
         tree = self._app.open_tree(self._root(asked), reading, silent)
         family = snippet_family(None, None, list(tree.files))
         report = locate.locate(tree.shelf.corpus, source, lex(source, family, reading))
-        return {**locate.as_data(report), "text": locate.as_text(report)}
+        data = {**locate.as_data(report), "text": locate.as_text(report)}
+        return {"root": str(tree.root), **data, **tree.notes()}
 
     def clones(self, asked: Members) -> Any:
+        from holdfast.repeats import repeats
         from holdfast.sequence import clones, report
         from holdfast.sequence.tokens.lexer import Reading
         from holdfast.trees import silent
 
         minimum = max(2, _number(asked, "minimum", clones.MINIMUM))
-        tree = self._app.open_tree(self._root(asked), Reading(), silent)
-        segment = tree.shelf.compact(silent)
-        if segment is None:
-            return report.as_data([], 0, 0, 0)
-        searched = clones.renamed(segment) if asked.get("renamed") == "1" else segment
-        groups = clones.find_groups(searched, minimum=minimum)
-        groups = clones.telling(clones.relocated(groups, segment), len(segment.tokens))
-        shown = groups[: _number(asked, "limit", CLONES_MAX)]
-        return report.as_data(shown, len(segment), len(segment.documents), len(groups))
+        reading = Reading()
+        tree = self._app.open_tree(self._root(asked), reading, silent)
+        renamed = asked.get("renamed") == "1"
+        found = repeats(tree, reading, silent, minimum=minimum, renamed=renamed)
+        shown = found.groups[: _number(asked, "limit", CLONES_MAX)]
+        data = report.as_data(shown, found.tokens, found.documents, len(found.groups))
+        return {"root": str(tree.root), **data, **tree.notes()}
 
     def _root(self, asked: Members) -> str:
         """The tracked tree that was named; the only one if there is only one."""
