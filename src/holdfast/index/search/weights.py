@@ -96,8 +96,8 @@ class Weights:
     """What an identifier counts that is made of neighbouring words of the question."""
 
     definition: Shares = Shares(symbol=2.0, path=0.3, error=0.3, question=0.1, mixed=0.7)
-    coverage: float = 0.3
-    name: float = 0.4
+    coverage: float = 0.4
+    name: float = 0.1
     documentation: float = 0.1
     stem: float = 0.6
     directory: float = 0.15
