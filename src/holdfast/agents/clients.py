@@ -47,7 +47,6 @@ class Place:
     project: Path | None
     """Set when the project is to be set up and not the user."""
     command: tuple[str, ...]
-
     environment: Mapping[str, str] = field(default_factory=dict)
     before: tuple[str, ...] = ()
     """How we were started when this was set up the last time."""

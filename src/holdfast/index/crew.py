@@ -242,10 +242,6 @@ class Crew:
 
 def serve() -> None:
     """What a worker runs that is no copy of us: it is told its work before its orders."""
-    import gc
-
-    gc.disable()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     orders = _orders()
     work: Work = pickle.loads(orders.recv_bytes())  # noqa: S301 our own parent's
     _begin(work, orders)

@@ -10,7 +10,6 @@ Limits of the system are POSIX's; where there are none, texts are parsed without
 
 from __future__ import annotations
 
-import gc
 import math
 import os
 import signal
@@ -25,7 +24,7 @@ from holdfast.index import processes
 
 _HEAD = struct.Struct("<dIIII")
 _MEMORY_BYTES, _MEMORY_PER_BYTE = 1 << 30, 500
-POSSIBLE = hasattr(signal, "setitimer") and hasattr(os, "posix_spawn") and bool(sys.executable)
+_POSSIBLE = hasattr(signal, "setitimer") and hasattr(os, "posix_spawn") and bool(sys.executable)
 
 _READY = b"r"
 """Said once, when the process can parse. One that never says it is no judge of any text."""
@@ -41,7 +40,7 @@ def expendable() -> bool:
 def become_expendable() -> None:
     """Call in a process whose death somebody expects and takes for an answer."""
     global _expendable
-    if not POSSIBLE:
+    if not _POSSIBLE:
         return
     _expendable = True
     import resource
@@ -95,9 +94,6 @@ def serve() -> None:
     from holdfast.index.walk import captured
 
     become_expendable()
-    gc.disable()
-    # Ctrl-C is for whoever asked; when that ends, so do we.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.write(1, _READY)
     with open(0, "rb") as file:
         while head := file.read(_HEAD.size):
@@ -183,7 +179,7 @@ def passes(
     With the name of a language, so must the query that is asked about its trees.
     """
     global _trial
-    if not POSSIBLE:
+    if not _POSSIBLE:
         return None
     with _lock:
         if _trial is not None and _trial.owner != os.getpid():

@@ -9,7 +9,6 @@ with the problem named.
 
 from __future__ import annotations
 
-import gc
 import os
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
@@ -58,9 +57,6 @@ def _work(recipe: Recipe, orders: Connection, results: Connection) -> None:
     """What a worker does: prepare one batch after the other, until there are no more."""
     # A parse that does not end takes its worker with it, and nobody else.
     trial.become_expendable()
-    # What a file is prepared into holds no cycles, and looking for some among the nodes of its
-    # tree took a third of the time.
-    gc.disable()
     ready(results)
     while order := orders.recv_bytes():
         trial.allow(SLOWEST_SECONDS + SLOWEST_SECONDS_PER_BYTE * len(order))

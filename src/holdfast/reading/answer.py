@@ -49,10 +49,7 @@ class Current:
 
     def shown_lines(self, lines: Lines) -> list[str]:
         """These lines as they are shown: the first with its byte order mark."""
-        found = self.lines[lines.first - 1 : lines.last]
-        if lines.first == 1 and has_mark(self.data):
-            found[0] = codecs.BOM_UTF8.decode() + found[0]
-        return found
+        return _as_shown(self.lines, lines, self.data)
 
     def printed(self, target: Target, dialect: Dialect) -> Lines | None:
         """The lines the baseline would show for this request."""
@@ -84,7 +81,11 @@ def lines_of(data: bytes, lines: Lines) -> list[str] | None:
     text = strict_text(data)
     if text is None:
         return None
-    found = text.split("\n")[lines.first - 1 : lines.last]
+    return _as_shown(text.split("\n"), lines, data)
+
+
+def _as_shown(all_lines: list[str], lines: Lines, data: bytes) -> list[str]:
+    found = all_lines[lines.first - 1 : lines.last]
     if lines.first == 1 and has_mark(data):
         found[0] = codecs.BOM_UTF8.decode() + found[0]
     return found

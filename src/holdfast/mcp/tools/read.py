@@ -49,8 +49,10 @@ def _refused(call: Call, typed: str, error: ReadingError) -> Result:
     refused = Result(f"{error}\n[{error.hint}]" if error.hint else str(error), facts, failed=True)
     if isinstance(error, Aborted) or LEAF in call.meta:
         return refused  # pi shows what its own read would say
-    if not is_there and caller.cwd is not None and meant(call, typed) != caller.path(typed):
-        return refused.ended("named from its tree", "read", path=meant(call, typed))
+    if not is_there and caller.cwd is not None:
+        named = meant(call, typed)
+        if named != caller.path(typed):
+            return refused.ended("named from its tree", "read", path=named)
     if found is not None:
         return refused.ended(found.why, "read", path=found.path, offset=found.offset)
     name = os.path.splitext(os.path.basename(bare if is_there else whole))[0][:NAME_MAX]
