@@ -19,8 +19,8 @@ from bench import corpus
 from bench.timing import Row, report
 from holdfast.files.snapshot import Snapshot
 from holdfast.index.code_index import open_index, run_here
-from holdfast.index.freshness import Overlay
-from holdfast.index.generation import Reader
+from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.model import Reader
 from holdfast.index.search import trigrams
 from holdfast.index.search.exact import ExactFound, find_exact
 from holdfast.index.search.operators import Query

@@ -21,10 +21,10 @@ from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
-from holdfast.index import languages
-from holdfast.index.extraction import prepare_worker
-from holdfast.index.facts import FileFacts, encode, extract
-from holdfast.index.resolve import Resolver
+from holdfast.index.calls.resolve import Resolver
+from holdfast.index.facts import languages
+from holdfast.index.facts.extract import prepare_worker
+from holdfast.index.facts.model import FileFacts, encode, extract
 
 CORPORA = Path(__file__).parent / "corpora"
 PACKAGES = {

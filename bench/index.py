@@ -84,7 +84,7 @@ def parsers() -> Callable[[str, bytes], Any]:
 
     import tree_sitter
 
-    from holdfast.index import languages
+    from holdfast.index.facts import languages
 
     made: dict[str, Any] = {}
 

@@ -10,11 +10,11 @@ import pytest
 
 from holdfast.app import App
 from holdfast.index.code_index import open_index, run_here
-from holdfast.index.fingerprint import Fingerprint
-from holdfast.index.gate import Building, Failed, Incompatible, Open, Unproven
-from holdfast.index.marker import Marker
-from holdfast.index.proof import Reason
-from holdfast.index.record import Indexed, IndexFailed, Indexing, Record, State
+from holdfast.index.generations.fingerprint import Fingerprint
+from holdfast.index.generations.gate import Building, Failed, Incompatible, Open, Unproven
+from holdfast.index.generations.marker import Marker
+from holdfast.index.generations.proof import Reason
+from holdfast.index.generations.record import Indexed, IndexFailed, Indexing, Record, State
 from holdfast.index.tools.listing import list_codebases
 from holdfast.index.tools.manage import manage_index
 from holdfast.mcp import bindings

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from holdfast.store.settings import Settings as Settings
     from holdfast.store.store import Store as Store
     from holdfast.store.store import open_store as open_store
-    from holdfast.sync.connecting import connect as connect
+    from holdfast.sync.io.connect import connect as connect
 
 __version__ = "0.1.0"
 
@@ -17,7 +17,7 @@ _HOME_OF = {
     "Settings": "holdfast.store.settings",
     "Store": "holdfast.store.store",
     "open_store": "holdfast.store.store",
-    "connect": "holdfast.sync.connecting",
+    "connect": "holdfast.sync.io.connect",
 }
 """Public name -> its module. Imported when first used: commands start often and need few."""
 

@@ -119,7 +119,7 @@ class App:
     def open_tree(self, path: str | Path, reading: Reading, progress: Progress) -> Tree:
         """A tree for sequence search, from the same look at its files as its index would take."""
         from holdfast.index.code_index import policy_of
-        from holdfast.index.registry import Registry
+        from holdfast.index.generations.registry import Registry
         from holdfast.trees import open_tree
 
         root = Path(path).resolve()

@@ -3,7 +3,7 @@
     HoldfastError                 carries `hint`, the next step, apart from the sentence
     ├── UsageError                the caller asked for something that has no meaning
     ├── StoreError                holdfast.store.errors
-    ├── SyncError                 holdfast.sync.errors
+    ├── SyncError                 holdfast.sync.wire.errors
     ├── ReadingError              holdfast.reading.errors
     ├── CodeIndexError            holdfast.index.errors
     ├── SequenceError             holdfast.sequence.errors

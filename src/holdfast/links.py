@@ -121,7 +121,7 @@ def _part(link: CodeLink, source: bytes) -> tuple[bytes, tuple[int, int]] | None
     if link.symbol is None:
         return source, (1, len(rows))
     # Only now: parsers are not for those who link whole files.
-    from holdfast.index.prepare import extract_facts
+    from holdfast.index.building.prepare import extract_facts
 
     facts = extract_facts(link.path, source)
     named = [s for s in facts.symbols if s.qualified == link.symbol] or [

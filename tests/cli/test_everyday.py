@@ -285,7 +285,7 @@ def test_an_index_build_ended_by_ctrl_c_is_over_at_once(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("holdfast.index.lifecycle.build", interrupted)
+        patched.setattr("holdfast.index.building.lifecycle.build", interrupted)
         assert main(["index", "create", str(tree)]) == 130
     capsys.readouterr()
     assert main(["index", "status", str(tree)]) == 1

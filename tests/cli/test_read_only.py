@@ -12,9 +12,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from holdfast.index import sqlite_tables as tables
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.frozen import frozen, is_frozen
+from holdfast.index.generations.readonly import frozen, is_frozen
+from holdfast.index.generations.sqlite import tables
 from holdfast.store.copies import copy_of
 from holdfast.store.errors import StoreFailed
 from tests.cli.test_memory import Terminal, run

@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from holdfast.dashboard.demo import DRAFT, Demo, fill
-from holdfast.index.record import Indexing, Record
-from holdfast.index.registry import Registry
+from holdfast.index.generations.record import Indexing, Record
+from holdfast.index.generations.registry import Registry
 from tests.dashboard.browser import PHONE, Dashboarded, Visit, running_browser
 
 PLACES = {

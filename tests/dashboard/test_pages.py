@@ -20,8 +20,8 @@ from holdfast.live import BOARD, SPACE
 from holdfast.mcp import bindings
 from holdfast.mcp.bindings import Binding
 from holdfast.store.store import open_store
-from holdfast.sync.serve import ServeOptions, SyncService
-from holdfast.sync.websocket import Doors
+from holdfast.sync.io.endpoint import ServeOptions, SyncService
+from holdfast.sync.io.websocket import Doors
 from holdfast.web.compose import site
 from tests.postgres import PostgresServer
 from tests.web.test_site import BEARER, TOKEN, Answer, asked

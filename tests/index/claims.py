@@ -22,8 +22,8 @@ import re
 import textwrap
 from dataclasses import dataclass, field
 
-from holdfast.index.facts import MODULE, FileFacts, extract
-from holdfast.index.resolve import Edge, Open, Resolver
+from holdfast.index.calls.resolve import Edge, Open, Resolver
+from holdfast.index.facts.model import MODULE, FileFacts, extract
 
 _MARK = r"\s*(?:#|//|--|<!--|;)\s*"
 _FILE = re.compile(_MARK + r"---\s*(\S+)")

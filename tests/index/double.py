@@ -2,7 +2,16 @@
 
 import re
 
-from holdfast.index.facts import MODULE, Call, Chunk, FileFacts, Import, Span, Symbol, symbol_id
+from holdfast.index.facts.model import (
+    MODULE,
+    Call,
+    Chunk,
+    FileFacts,
+    Import,
+    Span,
+    Symbol,
+    symbol_id,
+)
 
 _HEAD = re.compile(rb"^( *)(def|class) (\w+)", re.MULTILINE)
 _CALL = re.compile(rb"(?<!def )(?<!class )\b(\w+)\(")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from holdfast.files import disk
 from holdfast.files.snapshot import Entry, Snapshot
-from holdfast.index.freshness import Overlay
-from holdfast.index.generation import ChunkId, Identity, PreparedFile, StoredChunk
-from holdfast.index.prepare import Extract, Job, extract_facts, prepare
+from holdfast.index.building.prepare import Extract, Job, extract_facts, prepare
+from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.model import ChunkId, Identity, PreparedFile, StoredChunk
 from holdfast.index.search.trigrams import KeptFile
 
 

@@ -1,6 +1,7 @@
 """One small, lively source file for each language, for the property tests to shift and to break."""
 
-from tests.index import (
+from tests.index.claims import split
+from tests.index.facts import (
     test_bash,
     test_c,
     test_cpp,
@@ -18,7 +19,6 @@ from tests.index import (
     test_swift,
     test_typescript,
 )
-from tests.index.claims import split
 
 _MODULES = {
     "py": test_python,

@@ -13,12 +13,12 @@ import pytest
 
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.files import memory
-from holdfast.index import sqlite_tables
+from holdfast.index.building.preflight import IgnoreOnly, Needed, preflight
+from holdfast.index.building.progress import Progress
 from holdfast.index.errors import BackendUnavailable, OutsideRoot, RegistryDamaged
-from holdfast.index.preflight import IgnoreOnly, Needed, preflight
-from holdfast.index.progress import Progress
-from holdfast.index.record import IndexFailed, Indexing
-from holdfast.index.registry import Registry
+from holdfast.index.generations.record import IndexFailed, Indexing
+from holdfast.index.generations.registry import Registry
+from holdfast.index.generations.sqlite import tables as sqlite_tables
 from holdfast.index.tools.calls import call_graph
 from holdfast.index.tools.listing import list_codebases
 from holdfast.index.tools.manage import manage_index

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.index.code_index import open_index, run_here
-from holdfast.index.marker import MARKER_KIND
+from holdfast.index.generations.marker import MARKER_KIND
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.outline import file_outline
 from holdfast.index.tools.search import search_code
@@ -61,8 +61,8 @@ def test_a_hostile_tree_is_indexed_without_harm(tmp_path: Path) -> None:
 @pytest.mark.shows("INDEX-MARKER-FORMAT")
 def test_the_marker_has_this_shape() -> None:
     """Change the shape and you need a new MARKER_KIND."""
-    from holdfast.index.fingerprint import Fingerprint
-    from holdfast.index.marker import Marker, encode
+    from holdfast.index.generations.fingerprint import Fingerprint
+    from holdfast.index.generations.marker import Marker, encode
 
     assert MARKER_KIND == "holdfast_index_completion_v1"
     marker = Marker("/r", Fingerprint("p", "m", 1, "s", "v"), 2, 3, "2026-01-01T00:00:00Z", "run")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.index.answers import CREATE_NOTE
-from holdfast.index.marker import MARKER_KIND
-from holdfast.index.proof import Outcome, Reason
+from holdfast.index.generations.marker import MARKER_KIND
+from holdfast.index.generations.proof import Outcome, Reason
+from holdfast.index.tools.answers import CREATE_NOTE
 from holdfast.index.tools.manage import ACTIONS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "index.md").read_text(encoding="utf-8")

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from holdfast.index import lifecycle
-from holdfast.index.answers import may_retry, valid_response
-from holdfast.index.fingerprint import SCHEMA_VERSION
-from holdfast.index.record import IndexFailed, Indexing
+from holdfast.index.building import lifecycle
+from holdfast.index.generations.fingerprint import SCHEMA_VERSION
+from holdfast.index.generations.record import IndexFailed, Indexing
+from holdfast.index.tools.answers import may_retry, valid_response
 from holdfast.index.tools.calls import call_graph
 from holdfast.index.tools.listing import list_codebases
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.outline import file_outline
 from holdfast.index.tools.read import read_file
 from holdfast.index.tools.search import search_code
-from tests.index.test_tables import make_ready, set_proof
+from tests.index.tools.test_decision_tables import make_ready, set_proof
 from tests.index.world import NoWrites, World
 
 
@@ -289,7 +289,9 @@ def test_no_tool_and_no_command_mentions_prune_or_reconcile_except_repair() -> N
         if {"prune(", "reconcile_nondestructive("} & _calls(path.read_text(encoding="utf-8"))
     }
     assert users <= {"cli/index.py"}
-    assert "prune(" not in _calls((source / "index/lifecycle.py").read_text(encoding="utf-8"))
+    assert "prune(" not in _calls(
+        (source / "index/building/lifecycle.py").read_text(encoding="utf-8")
+    )
 
 
 def _calls(text: str) -> set[str]:
@@ -336,7 +338,7 @@ def test_iss_index_stability_a15_the_nearest_tracked_root_governs(world: World) 
 @pytest.mark.shows("ISS-INDEX-STABILITY-REASONS")
 def test_statuses_and_reasons_are_closed_sets() -> None:
     """Changing the validator's reasons means changing messages, tests and docs with them."""
-    from holdfast.index.proof import Outcome, Reason
+    from holdfast.index.generations.proof import Outcome, Reason
 
     assert [outcome.value for outcome in Outcome] == [
         "valid", "stale_local", "fingerprint_mismatch", "probe_failed",

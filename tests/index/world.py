@@ -10,17 +10,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from holdfast.index import marker as markers
 from holdfast.index.code_index import CodeIndex, run_here
-from holdfast.index.content import ContentStore
 from holdfast.index.embedding.hashed import HashedEmbedding
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.generation import Backend, Reader, Writer
-from holdfast.index.leases import Leases
-from holdfast.index.record import Record, State
-from holdfast.index.registry import Registry
+from holdfast.index.generations import marker as markers
+from holdfast.index.generations.content_cache import ContentStore
+from holdfast.index.generations.leases import Leases
+from holdfast.index.generations.model import Backend, Reader, Writer
+from holdfast.index.generations.record import Record, State
+from holdfast.index.generations.registry import Registry
+from holdfast.index.generations.sqlite.backend import SqliteBackend
 from holdfast.index.search.corpus import Corpus
-from holdfast.index.sqlite import SqliteBackend
 from tests.index import double
 
 FILES = {

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 from holdfast.ids import LocalSeq
 from holdfast.store.delta import MISSING
 from holdfast.store.values import same
-from holdfast.sync import messages
-from holdfast.sync.actions import Dial, HangUp, Send, Wake
-from holdfast.sync.client import Client
-from holdfast.sync.client_errors import NotFound, TypeMismatch
-from holdfast.sync.commits import Landed
-from holdfast.sync.messages import Sync, WatchSpec
-from holdfast.sync.outbox import Remembered
-from holdfast.sync.outcome import Outcome
-from holdfast.sync.replica import Notification
-from holdfast.sync.session import SpaceSession
-from holdfast.sync.transaction import Transaction
+from holdfast.sync.client.actions import Dial, HangUp, Send, Wake
+from holdfast.sync.client.client import Client
+from holdfast.sync.client.commits import Landed
+from holdfast.sync.client.errors import NotFound, TypeMismatch
+from holdfast.sync.client.outbox import Remembered
+from holdfast.sync.client.outcome import Outcome
+from holdfast.sync.client.replica import Notification
+from holdfast.sync.client.session import SpaceSession
+from holdfast.sync.client.transaction import Transaction
+from holdfast.sync.wire import messages
+from holdfast.sync.wire.messages import Sync, WatchSpec
 from tests.simulation.oracle import Look
 
 if TYPE_CHECKING:

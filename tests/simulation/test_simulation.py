@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from holdfast.sync import session as session_module
-from holdfast.sync.replica import Manner
+from holdfast.sync.client import session as session_module
+from holdfast.sync.client.replica import Manner
 from tests.simulation.world import Faults, World, play
 
 SOAK = os.environ.get("HOLDFAST_SOAK") == "1"

@@ -20,13 +20,13 @@ from holdfast.store.graph import query_graph
 from holdfast.store.model import Applied, Guard
 from holdfast.store.store import Store, open_store
 from holdfast.store.values import same
-from holdfast.sync import messages
-from holdfast.sync.client_errors import NotFound, TypeMismatch
-from holdfast.sync.connection import Connection
-from holdfast.sync.landing import Told
-from holdfast.sync.messages import CAPABILITIES, Effect, HelloOk, Response, WatchSpec
-from holdfast.sync.server import Server
-from holdfast.sync.session import Stage
+from holdfast.sync.client.errors import NotFound, TypeMismatch
+from holdfast.sync.client.session import Stage
+from holdfast.sync.server.connection import Connection
+from holdfast.sync.server.pending_writes import Told
+from holdfast.sync.server.server import Server
+from holdfast.sync.wire import messages
+from holdfast.sync.wire.messages import CAPABILITIES, Effect, HelloOk, Response, WatchSpec
 from tests.simulation.actors import SPACE, Actor, MemoryOutbox
 from tests.simulation.network import Time, Wire
 from tests.simulation.oracle import Look, Oracle

@@ -14,7 +14,7 @@ from holdfast.ids import SpaceId
 from holdfast.store.errors import ProtocolError, StoreFailed, UnsafeSubject
 from holdfast.store.roots import guard, resolve, resolve_root
 from holdfast.store.store import open_store
-from holdfast.sync.serve import ServeOptions, SyncService
+from holdfast.sync.io.endpoint import ServeOptions, SyncService
 
 DID = "did:key:z6MkehRgf7yJbgaGfYsdoAsKdBPE3dj2CYhowQdcjqSJgvVd"
 UNSAFE = ["", ".", "..", "/abs", "nested/space", "../up", "a\\b", "\\", "a\x00b", "\x00"]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.sync import processes
-from tests.sync.wire import World
+from tests.sync.peers import World
 
 
 @pytest.fixture(autouse=True)

@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.sync import messages
-from holdfast.sync.actions import Dial, HangUp, Send, Wake
-from holdfast.sync.client import RECONNECT, RESEND, TURN, Client
-from holdfast.sync.connection import Connection
-from holdfast.sync.messages import CAPABILITIES, Message, WatchSpec
-from holdfast.sync.outbox import Outbox
-from holdfast.sync.replica import Notification
-from holdfast.sync.session import SpaceSession
-from tests.sync.wire import SPACE, World
+from holdfast.sync.client.actions import Dial, HangUp, Send, Wake
+from holdfast.sync.client.client import RECONNECT, RESEND, TURN, Client
+from holdfast.sync.client.outbox import Outbox
+from holdfast.sync.client.replica import Notification
+from holdfast.sync.client.session import SpaceSession
+from holdfast.sync.server.connection import Connection
+from holdfast.sync.wire import messages
+from holdfast.sync.wire.messages import CAPABILITIES, Message, WatchSpec
+from tests.sync.peers import SPACE, World
 
 OURS = CAPABILITIES - {"identity"}
 

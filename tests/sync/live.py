@@ -10,9 +10,9 @@ from typing import Any
 import uvicorn
 
 from holdfast.app import App
-from holdfast.sync.handover import Handover
-from holdfast.sync.serve import ServeOptions, SyncService
-from holdfast.sync.websocket import Doors
+from holdfast.sync.io.endpoint import ServeOptions, SyncService
+from holdfast.sync.io.handover import Handover
+from holdfast.sync.io.websocket import Doors
 from holdfast.web.compose import site
 
 

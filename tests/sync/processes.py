@@ -12,7 +12,7 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-from tests.sync.wire import FLAGS, SPACE, Json, commit
+from tests.sync.peers import FLAGS, SPACE, Json, commit
 
 WAIT_S = 30.0
 """How long a test waits for something that comes at once on an idle machine."""

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.sync.test_messages import REQUESTS
-from tests.sync.wire import FLAGS, SPACE, Peer, World, commit, root, set_, watch
+from tests.sync.peers import FLAGS, SPACE, Peer, World, commit, root, set_, watch
+from tests.sync.wire.test_messages import REQUESTS
 
 NAMES = {
     "AuthorizationError",

@@ -13,8 +13,8 @@ import pytest
 from holdfast.app import App
 from holdfast.errors import UsageError
 from holdfast.ids import SpaceId
-from holdfast.sync.serve import ServeOptions, SyncService
-from holdfast.sync.websocket import Doors, Receive, Scope, Send
+from holdfast.sync.io.endpoint import ServeOptions, SyncService
+from holdfast.sync.io.websocket import Doors, Receive, Scope, Send
 from holdfast.web import Part, Site, answer
 from holdfast.web.compose import site
 from holdfast.web.site import POLICY

@@ -12,8 +12,8 @@ from holdfast.app import App
 from holdfast.cli.envelopes import OK, REFUSED, spoken
 from holdfast.cli.output import print_json
 from holdfast.errors import HoldfastError
+from holdfast.index.building.progress import Progress
 from holdfast.index.code_index import CodeIndex, run_here
-from holdfast.index.progress import Progress
 from holdfast.index.tools.listing import list_codebases
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.status import LAST_RUN_FAILED
@@ -102,7 +102,7 @@ def _run(index: CodeIndex, args: argparse.Namespace) -> int:
 
 def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
     """Set an unreadable registry aside, end dead runs, bring back what the backend proves."""
-    from holdfast.index.lifecycle import reconcile_nondestructive, recover_all
+    from holdfast.index.building.lifecycle import reconcile_nondestructive, recover_all
 
     aside = index.registry.set_aside()
     ended = recover_all(index)

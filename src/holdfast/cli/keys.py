@@ -93,6 +93,6 @@ def load_key(home: Path, name: str) -> bytes:
 
 
 def _did(seed: bytes) -> str:
-    from holdfast.sync.keys import SigningKey
+    from holdfast.sync.client.keys import SigningKey
 
     return SigningKey(seed).did

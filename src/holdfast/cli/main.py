@@ -77,10 +77,10 @@ def components() -> list[tuple[str, str]]:
 
     import apsw
 
-    from holdfast.index.facts import FACTS_VERSION
-    from holdfast.index.fingerprint import SCHEMA_VERSION
+    from holdfast.index.facts.model import FACTS_VERSION
+    from holdfast.index.generations.fingerprint import SCHEMA_VERSION
     from holdfast.sequence.shelf import MANIFEST_VERSION
-    from holdfast.sync.messages import PROTOCOL_VERSION
+    from holdfast.sync.wire.messages import PROTOCOL_VERSION
 
     return [
         ("python", platform.python_version()),

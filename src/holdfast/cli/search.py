@@ -23,12 +23,12 @@ from holdfast.cli.output import (
     styled,
 )
 from holdfast.errors import UsageError
-from holdfast.index.edited import EditedFiles
+from holdfast.index.generations.edited_files import EditedFiles
 from holdfast.index.search.regex import lines_of
 from holdfast.index.search.scopes import SCOPES
 from holdfast.index.settings import index_of
 from holdfast.index.tools.search import BUDGET_DEFAULT, search_code
-from holdfast.index.tools.searching import LIMIT_DEFAULT
+from holdfast.index.tools.search_answer import LIMIT_DEFAULT
 
 OPERATORS = """\
 operators, anywhere in the query:

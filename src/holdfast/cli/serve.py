@@ -67,10 +67,10 @@ def run(args: argparse.Namespace) -> int:
             "serving needs the uvicorn and websockets packages", "pip install 'holdfast[serve]'"
         ) from None
     from holdfast.app import App
-    from holdfast.sync.access import AccessMode
-    from holdfast.sync.handover import Handover
-    from holdfast.sync.serve import ServeOptions, SyncService
-    from holdfast.sync.websocket import LOOPBACK, Doors
+    from holdfast.sync.io.endpoint import ServeOptions, SyncService
+    from holdfast.sync.io.handover import Handover
+    from holdfast.sync.io.websocket import LOOPBACK, Doors
+    from holdfast.sync.server.access import AccessMode
     from holdfast.web.compose import site
     from holdfast.web.token import token_of
 

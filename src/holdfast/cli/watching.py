@@ -17,7 +17,7 @@ from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
-    from holdfast.sync.messages import Sync
+    from holdfast.sync.wire.messages import Sync
 
 DEFAULT_URL = "http://127.0.0.1:7433"
 CONNECT_S = 10.0
@@ -41,7 +41,7 @@ def watch(args: argparse.Namespace, app: App) -> int:
     """Print the documents as they are, then every change, until interrupted."""
     import holdfast
     from holdfast.cli.keys import load_key
-    from holdfast.sync.messages import WatchSpec
+    from holdfast.sync.wire.messages import WatchSpec
 
     roots = [{"id": id, "selector": {"path": [], "schema": args.links}} for id in args.id]
     query = {"roots": roots, "branch": args.branch}
@@ -72,7 +72,7 @@ def watch(args: argparse.Namespace, app: App) -> int:
 def _named_to_make() -> Iterator[None]:
     """Say how to make a space that is not there, beside what the server says of others."""
     from holdfast.store.errors import UnknownSpace
-    from holdfast.sync.client_errors import RequestRefused
+    from holdfast.sync.client.errors import RequestRefused
 
     try:
         yield
@@ -119,7 +119,7 @@ def check_acl(args: argparse.Namespace) -> None:
 
 def acl(store: Store, args: argparse.Namespace, app: App) -> int:
     """Show or change who may do what in a space. The list changes only as a whole."""
-    from holdfast.sync.access import Right, acl_id, has_named_owner, parse_acl
+    from holdfast.sync.server.access import Right, acl_id, has_named_owner, parse_acl
 
     id = acl_id(args.space)
     state = store.state(id)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from holdfast.app import App
     from holdfast.dashboard.pages import Pages
     from holdfast.dashboard.service import DashboardService
-    from holdfast.sync.serve import SyncService
+    from holdfast.sync.io.endpoint import SyncService
 
 
 def asgi(app: App, service: SyncService) -> Pages:

@@ -71,7 +71,7 @@ def fill(home: Path, directory: Path, now_ms: int | None = None, *, days: int = 
     finally:
         index.close()
     # Its tables are lost, as after a cleaned cache: the registry says indexed, nothing proves it.
-    from holdfast.index.leases import root_key
+    from holdfast.index.generations.leases import root_key
 
     for file in (home / "index" / "roots").glob(f"{root_key(str(forgotten.resolve()))}*"):
         file.unlink()

@@ -22,7 +22,7 @@ from urllib.parse import parse_qsl
 
 from holdfast.errors import HoldfastError
 from holdfast.live import SPACE
-from holdfast.sync.websocket import Receive, Scope, Send
+from holdfast.sync.io.websocket import Receive, Scope, Send
 from holdfast.web.site import answer, answer_json, body_of, headers_of
 
 log = logging.getLogger("holdfast.dashboard")

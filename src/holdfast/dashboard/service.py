@@ -38,7 +38,7 @@ from holdfast.store.errors import UnknownSpace
 from holdfast.store.store import Store, open_store
 
 if TYPE_CHECKING:
-    from holdfast.sync.serve import SyncService
+    from holdfast.sync.io.endpoint import SyncService
 
 log = logging.getLogger("holdfast.live")
 

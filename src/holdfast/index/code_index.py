@@ -18,25 +18,25 @@ from holdfast.files.paths import canonical_root
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
-from holdfast.index import facts
-from holdfast.index.content import ContentStore
-from holdfast.index.edited import EditedFiles
+from holdfast.index.building.prepare import Extract, extract_facts
 from holdfast.index.embedding.provider import EmbeddingProvider
-from holdfast.index.fingerprint import SCHEMA_VERSION, Fingerprint
-from holdfast.index.freshness import FreshnessChecks
-from holdfast.index.gate import Building, Gate, effective_record, pass_gate
-from holdfast.index.generation import Backend
-from holdfast.index.leases import Leases
-from holdfast.index.prepare import Extract, extract_facts
-from holdfast.index.probe import Prober
-from holdfast.index.proof import Proof
-from holdfast.index.record import Options, Record
-from holdfast.index.registry import Registry
+from holdfast.index.facts import model as facts
+from holdfast.index.generations.content_cache import ContentStore
+from holdfast.index.generations.edited_files import EditedFiles
+from holdfast.index.generations.fingerprint import SCHEMA_VERSION, Fingerprint
+from holdfast.index.generations.freshness import FreshnessChecks
+from holdfast.index.generations.gate import Building, Gate, effective_record, pass_gate
+from holdfast.index.generations.leases import Leases
+from holdfast.index.generations.model import Backend
+from holdfast.index.generations.probe import Prober
+from holdfast.index.generations.proof import Proof
+from holdfast.index.generations.record import Options, Record
+from holdfast.index.generations.registry import Registry
 
 if TYPE_CHECKING:
     # A search needs neither, and both take long to import.
-    from holdfast.index.build import Tools
-    from holdfast.index.links import ProgramCache
+    from holdfast.index.building.build import Tools
+    from holdfast.index.calls.links import ProgramCache
 
 RETRY_AFTER_MS = 2_000
 STALE_INDEXING_S = 120.0
@@ -114,7 +114,7 @@ class CodeIndex:
         """The gate, where a build whose writer is gone is not told as one that goes on."""
         if not isinstance(gate, Building):
             return gate
-        from holdfast.index.lifecycle import abandoned
+        from holdfast.index.building.lifecycle import abandoned
 
         return replace(gate, abandoned=abandoned(self, gate.record) is not None)
 
@@ -129,7 +129,7 @@ class CodeIndex:
     @property
     def programs(self) -> ProgramCache:
         """The linked programs of roots whose calls were asked for."""
-        from holdfast.index.links import ProgramCache
+        from holdfast.index.calls.links import ProgramCache
 
         with _making:
             if self._programs is None:
@@ -138,7 +138,7 @@ class CodeIndex:
 
     def tools(self) -> Tools:
         """What a build works with."""
-        from holdfast.index.build import Tools
+        from holdfast.index.building.build import Tools
 
         # A build forks its workers, if there is no other thread.
         self.prober.rest()
@@ -177,7 +177,7 @@ def open_index(
 
         provider = StaticEmbedding()
     if backend is None:
-        from holdfast.index.sqlite import SqliteBackend
+        from holdfast.index.generations.sqlite.backend import SqliteBackend
 
         backend = SqliteBackend(home / "index" / "roots", provider.dimension)
     return CodeIndex(

@@ -18,7 +18,7 @@ from pathlib import Path
 from holdfast.errors import UsageError
 from holdfast.index.code_index import CodeIndex, open_index
 from holdfast.index.embedding.provider import EmbeddingProvider
-from holdfast.index.generation import Backend
+from holdfast.index.generations.model import Backend
 
 
 def home_of(environment: Mapping[str, str]) -> Path:
@@ -44,7 +44,7 @@ def backend_of(environment: Mapping[str, str], provider: EmbeddingProvider) -> B
         )
     import socket
 
-    from holdfast.index.postgres import PostgresBackend
+    from holdfast.index.generations.postgres.backend import PostgresBackend
 
     namespace = environment.get("HOLDFAST_INDEX_NAMESPACE") or socket.gethostname()
     return PostgresBackend(url, provider.dimension, namespace)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.mcp.caller import Caller
 from holdfast.mcp.desk import Desk
-from holdfast.sync.websocket import Receive, Scope, Send
+from holdfast.sync.io.websocket import Receive, Scope, Send
 from holdfast.web.site import Part, answer_json
 
 if TYPE_CHECKING:

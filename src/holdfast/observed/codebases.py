@@ -12,8 +12,8 @@ from holdfast.observed import Values
 
 if TYPE_CHECKING:
     from holdfast.index.code_index import CodeIndex
-    from holdfast.index.gate import Gate
-    from holdfast.index.record import Record
+    from holdfast.index.generations.gate import Gate
+    from holdfast.index.generations.record import Record
 
 
 def codebase_key(root: str) -> str:
@@ -51,7 +51,7 @@ class Codebases:
         gate = self._index.gate(record)
         seen = codebase_values(record, gate)
         if seen["state"] == "indexing":
-            from holdfast.index.lifecycle import abandoned
+            from holdfast.index.building.lifecycle import abandoned
 
             if abandoned(self._index, record) is not None:
                 seen["abandoned"] = True
@@ -92,8 +92,15 @@ class Codebases:
 
 def codebase_values(record: Record, gate: Gate) -> Values:
     """One root as it is shown: the gate's judgement in words, and the call that helps."""
-    from holdfast.index.gate import Building, Failed, Incompatible, NotTracked, Open, Unproven
-    from holdfast.index.record import Indexed, SyncCompleted, status_name
+    from holdfast.index.generations.gate import (
+        Building,
+        Failed,
+        Incompatible,
+        NotTracked,
+        Open,
+        Unproven,
+    )
+    from holdfast.index.generations.record import Indexed, SyncCompleted, status_name
 
     seen: Values = {
         "root": record.root,

@@ -20,11 +20,11 @@ from holdfast.store import roots
 from holdfast.store.errors import InvalidBlob
 from holdfast.store.hashing import REFERENCE_PREFIX, reference_text
 from holdfast.store.store import Store
-from holdfast.sync.websocket import Receive, Scope, Send
+from holdfast.sync.io.websocket import Receive, Scope, Send
 from holdfast.web.site import Asgi, Header, answer, answer_json, body_of, headers_of, query_of
 
 if TYPE_CHECKING:
-    from holdfast.sync.serve import SyncService
+    from holdfast.sync.io.endpoint import SyncService
 
 SIZE_BYTES_MAX = 64 * 1024 * 1024
 DEFAULT_SPACE = "local"

@@ -10,14 +10,14 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from holdfast.sync.websocket import Doors, Receive, Scope, Send
+from holdfast.sync.io.websocket import Doors, Receive, Scope, Send
 from holdfast.web.blobs import blobs
 from holdfast.web.metrics import Counters, metrics_page
 from holdfast.web.site import Asgi, Part, Site, answer, answer_json
 
 if TYPE_CHECKING:
     from holdfast.app import App
-    from holdfast.sync.serve import SyncService
+    from holdfast.sync.io.endpoint import SyncService
 
 LOOK_EVERY_S = 0.5
 """How soon a commit that another process made on this disk is seen by those who watch."""

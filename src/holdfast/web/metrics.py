@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holdfast import __version__
-from holdfast.sync.websocket import Receive, Scope, Send
+from holdfast.sync.io.websocket import Receive, Scope, Send
 from holdfast.web.site import Asgi, answer, answer_json
 
 if TYPE_CHECKING:
-    from holdfast.sync.serve import SyncService
+    from holdfast.sync.io.endpoint import SyncService
 
 
 @dataclass(slots=True)

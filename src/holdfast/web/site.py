@@ -27,7 +27,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from urllib.parse import parse_qs, quote
 
-from holdfast.sync.websocket import Doors, Receive, Scope, Send
+from holdfast.sync.io.websocket import Doors, Receive, Scope, Send
 from holdfast.web.token import cookie_name, page_token
 
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]

@@ -9,10 +9,15 @@ from typing import Any
 import msgspec
 
 from holdfast.ids import LocalSeq
-from holdfast.sync.actions import Action, Send, Wake
-from holdfast.sync.client import TURN, Client
-from holdfast.sync.commits import Landed
-from holdfast.sync.messages import (
+from holdfast.sync.client.actions import Action, Send, Wake
+from holdfast.sync.client.client import TURN, Client
+from holdfast.sync.client.commits import Landed
+from holdfast.sync.client.outcome import Outcome
+from holdfast.sync.client.reads import Read
+from holdfast.sync.client.replica import ORIGINAL, Notification
+from holdfast.sync.client.session import SpaceSession
+from holdfast.sync.client.view import WatchView
+from holdfast.sync.wire.messages import (
     CAPABILITIES,
     Effect,
     Hello,
@@ -25,11 +30,6 @@ from holdfast.sync.messages import (
     WatchAdd,
     to_wire,
 )
-from holdfast.sync.outcome import Outcome
-from holdfast.sync.reads import Read
-from holdfast.sync.replica import ORIGINAL, Notification
-from holdfast.sync.session import SpaceSession
-from holdfast.sync.view import WatchView
 
 Step = dict[str, Any]
 

@@ -8,10 +8,10 @@ from holdfast.ids import SpaceId
 from holdfast.store.errors import AuthorizationError
 from holdfast.store.settings import Settings
 from holdfast.store.store import Store, open_store
-from holdfast.sync.connection import Connection
-from holdfast.sync.messages import SessionOpen
-from holdfast.sync.proof import OpenProof
-from holdfast.sync.server import Server
+from holdfast.sync.server.connection import Connection
+from holdfast.sync.server.proof import OpenProof
+from holdfast.sync.server.server import Server
+from holdfast.sync.wire.messages import SessionOpen
 
 Step = dict[str, Any]
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from hypothesis import strategies as st
 
 from holdfast.files.snapshot import Entry, Stat
+from holdfast.index.building.prepare import Extract, Job, prepare_with_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
-from holdfast.index.generation import PreparedFile
-from holdfast.index.prepare import Extract, Job, prepare_with_vectors
+from holdfast.index.generations.model import PreparedFile
+from holdfast.index.generations.segments import Gathering, prepared_segment
 from holdfast.index.search.corpus import Corpus, File, Part
-from holdfast.index.segments import Gathering, prepared_segment
 from tests.index import double
 
 PROVIDER = HashedEmbedding()

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.index.embedding.hashed import DIMENSION
-from holdfast.index.facts import extract
+from holdfast.index.facts.model import extract
+from holdfast.index.generations.sqlite.backend import SqliteBackend
 from holdfast.index.search.bodies import bodies
 from holdfast.index.search.corpus import Corpus
 from holdfast.index.search.weights import WEIGHTS
-from holdfast.index.sqlite import SqliteBackend
 from tests.index.search import plain
 from tests.index.search.samples import corpus_apart, corpus_of, prepared
 from tests.index.search.test_ranking import ask, paths, publish

@@ -18,9 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.files.policy import unfit
+from holdfast.index.building.prepare import extract_facts
 from holdfast.index.embedding.hashed import HashedEmbedding
-from holdfast.index.postgres import PostgresBackend
-from holdfast.index.prepare import extract_facts
+from holdfast.index.generations.postgres.backend import PostgresBackend
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import search_code
 from tests.index.world import FILES, World

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 
-from holdfast.index.facts import decode
-from holdfast.index.generation import PreparedFile
+from holdfast.index.facts.model import decode
+from holdfast.index.generations.model import PreparedFile
 from holdfast.index.search.corpus import Corpus
 from holdfast.index.search.fields import FIELDS, Field, Fields, fields_of
 from holdfast.index.search.lexical import rank_lexical

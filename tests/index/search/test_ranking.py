@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.files.snapshot import Snapshot
+from holdfast.index.building.prepare import extract_facts
 from holdfast.index.embedding.hashed import DIMENSION
-from holdfast.index.freshness import Overlay
-from holdfast.index.generation import Backend, PreparedFile
-from holdfast.index.postgres import PostgresBackend
-from holdfast.index.prepare import extract_facts
+from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.model import Backend, PreparedFile
+from holdfast.index.generations.postgres.backend import PostgresBackend
+from holdfast.index.generations.sqlite.backend import SqliteBackend
 from holdfast.index.search.candidates import Found, find
 from holdfast.index.search.weights import SIGNALS, WEIGHTS, Weights
-from holdfast.index.sqlite import SqliteBackend
 from tests.index.search.samples import PROVIDER, prepared, queries, trees
 from tests.postgres import PostgresServer
 

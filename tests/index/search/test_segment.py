@@ -8,19 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.index.errors import DamagedBackend
-from holdfast.index.search import segment as segments
-from holdfast.index.search.fields import Field, Fields
-from holdfast.index.search.merging import Merger, merge
-from holdfast.index.search.postings import Rows, postings
-from holdfast.index.search.segment import Segment
-from holdfast.index.search.terms import compact, terms
-from holdfast.index.segments import (
+from holdfast.index.generations.segments import (
     LIVING_SHARE_MIN,
     ROWS_MAX,
     SMALL_SEGMENTS_MAX,
     Standing,
     to_merge,
 )
+from holdfast.index.search import segment as segments
+from holdfast.index.search.fields import Field, Fields
+from holdfast.index.search.merging import Merger, merge
+from holdfast.index.search.postings import Rows, postings
+from holdfast.index.search.segment import Segment
+from holdfast.index.search.terms import compact, terms
 
 texts = st.lists(
     st.sampled_from(["load", "parseHTTP", "send_request", "x1", "größe", "LOAD", "a_b"]), max_size=6

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.index.fingerprint import SCHEMA_VERSION
+from holdfast.index.generations.fingerprint import SCHEMA_VERSION
 from holdfast.index.search.terms import compact, parts, split, stem, terms, words
 
 

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.embedding.hashed import DIMENSION
-from holdfast.index.freshness import Overlay
-from holdfast.index.generation import PreparedFile
+from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.model import PreparedFile
+from holdfast.index.generations.segments import Gathering
 from holdfast.index.search import candidates, folding, fuse, preview, results, signals
 from holdfast.index.search import corpus as corpora
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.understand import understand
-from holdfast.index.segments import Gathering
 from holdfast.index.tools.manage import manage_index
 from holdfast.index.tools.search import search_code
-from holdfast.index.tools.searching import DEPTH_MIN
+from holdfast.index.tools.search_answer import DEPTH_MIN
 from tests.index.search import plain
 from tests.index.search.samples import prepared, trees
 
@@ -65,9 +65,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[CodeIndex, 
     index.start = run_here
     manage_index(index, "create", str(root))
     # A second segment, with files in the place of others and some that are gone.
-    for path in sorted((root / "index").glob("*.py"))[::7]:
+    for path in sorted((root / "index").rglob("*.py"))[::7]:
         path.write_text(path.read_text() + "\n\ndef added_since():\n    return walk(stem)\n")
-    (root / "index" / "marker.py").unlink()
+    (root / "index" / "generations" / "marker.py").unlink()
     manage_index(index, "sync", str(root))
     yield index, str(root)
     index.close()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import HoldfastError
 from holdfast.index.embedding.provider import EmbeddingProvider
-from holdfast.index.freshness import Overlay
-from holdfast.index.generation import Reader, StoredChunk
+from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.model import Reader, StoredChunk
 from holdfast.index.search import whole
 from holdfast.index.search.fuse import CALIBRATED_ON, best_rows, give_places, stretched
 from holdfast.index.search.leaders import HEADERS, is_brief, is_head, led_by_functions

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from holdfast.files import disk
-from holdfast.index.freshness import Overlay
-from holdfast.index.generation import ChunkId, PreparedFile, Reader, StoredChunk
+from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.model import ChunkId, PreparedFile, Reader, StoredChunk
 from holdfast.index.search.operators import Query
 from holdfast.index.search.regex import (
     AllOf,

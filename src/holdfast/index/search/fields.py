@@ -14,10 +14,10 @@ from enum import IntEnum
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from holdfast.index.facts import MODULE, FileFacts
+from holdfast.index.facts.model import MODULE, FileFacts
 
 if TYPE_CHECKING:
-    from holdfast.index.facts import Chunk
+    from holdfast.index.facts.model import Chunk
 
 T = TypeVar("T")
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.index.freshness import Overlay
-from holdfast.index.generation import StoredChunk
+from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.model import StoredChunk
+from holdfast.index.generations.segments import Gathering
 from holdfast.index.search.corpus import Corpus, File, Part
-from holdfast.index.segments import Gathering
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from holdfast.index.generation import PreparedFile
+    from holdfast.index.generations.model import PreparedFile
 
 
 def corpus_with(corpus: Corpus, overlay: Overlay, dimension: int) -> Corpus:

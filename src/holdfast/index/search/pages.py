@@ -17,8 +17,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from holdfast.errors import UsageError
-from holdfast.index.freshness import Overlay
-from holdfast.index.generation import Identity
+from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.model import Identity
 
 CURSOR_VERSION = 1
 """The form of a cursor.

@@ -17,13 +17,13 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from holdfast.index.answers import Wire, read_call
-from holdfast.index.generation import StoredChunk
-from holdfast.index.languages import FAMILIES
+from holdfast.index.facts.languages import FAMILIES
+from holdfast.index.generations.model import StoredChunk
 from holdfast.index.search.folding import folded
 from holdfast.index.search.preview import LINES_DEFAULT, Asked, Preview, preview
 from holdfast.index.search.regex import LineMatch
 from holdfast.index.search.understand import Question
+from holdfast.index.tools.answers import Wire, read_call
 
 Holds = Callable[[str, int, int], bool]
 """Whether the reader provably holds lines `first` to `last` of a file, given by absolute path."""

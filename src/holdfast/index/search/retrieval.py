@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holdfast.index.embedding.provider import EmbeddingProvider
-from holdfast.index.freshness import Overlay
-from holdfast.index.generation import Reader, StoredChunk
+from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.model import Reader, StoredChunk
 from holdfast.index.search.candidates import Found, Hit, find
 from holdfast.index.search.filters import language_fits
 from holdfast.index.search.operators import Query

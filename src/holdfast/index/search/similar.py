@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
 from holdfast.index.embedding.provider import EmbeddingProvider
-from holdfast.index.freshness import Overlay
-from holdfast.index.generation import ChunkId, Reader, StoredChunk
+from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.model import ChunkId, Reader, StoredChunk
 from holdfast.index.search import trigrams
 from holdfast.index.search.overlay import corpus_with, fresh_chunk
 from holdfast.index.search.results import Finding

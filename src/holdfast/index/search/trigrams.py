@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from holdfast.index.facts import Symbol
-    from holdfast.index.generation import ChunkId, Identity, PreparedChunk, PreparedFile
+    from holdfast.index.facts.model import Symbol
+    from holdfast.index.generations.model import ChunkId, Identity, PreparedChunk, PreparedFile
 
 TRIGRAMS_VERSION = 1
 """The format of `Signatures`, its first byte.
@@ -141,7 +141,7 @@ def _names(symbols: Iterable[Symbol]) -> list[Name]:
 
 def names_of(facts: bytes) -> list[Name]:
     """The symbols of a file by its facts; none if they cannot be read."""
-    from holdfast.index.facts import decode
+    from holdfast.index.facts.model import decode
 
     try:
         symbols = decode(facts).symbols

@@ -9,19 +9,19 @@ import os
 from typing import Literal, NotRequired, TypedDict
 
 from holdfast.errors import UsageError
-from holdfast.index import answers
-from holdfast.index.answers import Wire, hints
+from holdfast.index.calls.links import LinkedProgram
+from holdfast.index.calls.resolve import Edge
+from holdfast.index.calls.resolve import Open as OpenCall
 from holdfast.index.code_index import CodeIndex, policy_of
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.facts import FileFacts, file_id
-from holdfast.index.freshness import Overlay, moved
-from holdfast.index.gate import Gate, Open
-from holdfast.index.generation import Reader
-from holdfast.index.links import LinkedProgram
-from holdfast.index.refusals import refusal
-from holdfast.index.resolve import Edge
-from holdfast.index.resolve import Open as OpenCall
+from holdfast.index.facts.model import FileFacts, file_id
+from holdfast.index.generations.freshness import Overlay, moved
+from holdfast.index.generations.gate import Gate, Open
+from holdfast.index.generations.model import Reader
+from holdfast.index.tools import answers
+from holdfast.index.tools.answers import Wire, hints
 from holdfast.index.tools.outline import file_key, has_calls, no_facts
+from holdfast.index.tools.refusals import refusal
 
 Direction = Literal["callers", "callees", "both"]
 DEPTH_MAX = 3

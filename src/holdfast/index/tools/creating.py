@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.index import answers, lifecycle
-from holdfast.index.answers import Wire, manage_call
+from holdfast.index.building import lifecycle
+from holdfast.index.building.preflight import IgnoreOnly, Unknown, preflight
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.gate import (
+from holdfast.index.generations.gate import (
     Building,
     Failed,
     Incompatible,
@@ -23,10 +23,11 @@ from holdfast.index.gate import (
     Unproven,
     fingerprint_gate,
 )
-from holdfast.index.leases import Lease
-from holdfast.index.preflight import IgnoreOnly, Unknown, preflight
-from holdfast.index.record import Indexing, Options, Record
-from holdfast.index.tools.managing import (
+from holdfast.index.generations.leases import Lease
+from holdfast.index.generations.record import Indexing, Options, Record
+from holdfast.index.tools import answers
+from holdfast.index.tools.answers import Wire, manage_call
+from holdfast.index.tools.manage_request import (
     ManageAnswer,
     Request,
     answered,

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from holdfast.index.answers import Wire
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.gate import (
+from holdfast.index.generations.gate import (
     Building,
     Failed,
     Incompatible,
@@ -20,8 +19,9 @@ from holdfast.index.gate import (
     fingerprint_gate,
     pass_gate,
 )
-from holdfast.index.proof import Proof, failed_probe
-from holdfast.index.record import Record, partial
+from holdfast.index.generations.proof import Proof, failed_probe
+from holdfast.index.generations.record import Record, partial
+from holdfast.index.tools.answers import Wire
 
 SECTIONS = ("Ready", "Indexing", "Requires Reindex", "Failed")
 EMPTY = (

@@ -15,12 +15,12 @@ from dataclasses import replace
 from holdfast.errors import HoldfastError
 from holdfast.files.paths import canonical_root
 from holdfast.files.watcher import Watcher
-from holdfast.index import answers, lifecycle
-from holdfast.index.answers import manage_call
-from holdfast.index.build import EmptyTree
+from holdfast.index.building import lifecycle
+from holdfast.index.building.build import EmptyTree
+from holdfast.index.building.progress import Report
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import HOME_HINT
-from holdfast.index.gate import (
+from holdfast.index.generations.gate import (
     Building,
     Failed,
     Gate,
@@ -29,10 +29,11 @@ from holdfast.index.gate import (
     Open,
     Unproven,
 )
-from holdfast.index.progress import Report
-from holdfast.index.record import Indexing
+from holdfast.index.generations.record import Indexing
+from holdfast.index.tools import answers
+from holdfast.index.tools.answers import manage_call
 from holdfast.index.tools.creating import create
-from holdfast.index.tools.managing import (
+from holdfast.index.tools.manage_request import (
     Action,
     ManageAnswer,
     Request,

@@ -13,15 +13,15 @@ from holdfast.errors import UsageError
 from holdfast.files import disk
 from holdfast.files.paths import canonical_root, relative_key, within
 from holdfast.files.policy import SIZE_BYTES_MAX, unfit
-from holdfast.index import answers
-from holdfast.index import facts as facts_of
-from holdfast.index.answers import Wire, hints
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable, OutsideRoot
-from holdfast.index.facts import FileFacts, Symbol
-from holdfast.index.gate import Gate, Open
-from holdfast.index.languages import FAMILIES
-from holdfast.index.refusals import refusal
+from holdfast.index.facts import model as facts_of
+from holdfast.index.facts.languages import FAMILIES
+from holdfast.index.facts.model import FileFacts, Symbol
+from holdfast.index.generations.gate import Gate, Open
+from holdfast.index.tools import answers
+from holdfast.index.tools.answers import Wire, hints
+from holdfast.index.tools.refusals import refusal
 
 SYMBOLS_MAX = 500
 

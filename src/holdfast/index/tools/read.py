@@ -10,11 +10,11 @@ from typing import Literal, NotRequired, TypedDict
 
 from holdfast.errors import UsageError
 from holdfast.files.paths import canonical_root
-from holdfast.index import answers
-from holdfast.index.answers import Wire, hints, manage_call
 from holdfast.index.code_index import CodeIndex
-from holdfast.index.gate import Building, effective_record
-from holdfast.index.record import Indexing
+from holdfast.index.generations.gate import Building, effective_record
+from holdfast.index.generations.record import Indexing
+from holdfast.index.tools import answers
+from holdfast.index.tools.answers import Wire, hints, manage_call
 from holdfast.index.tools.outline import OutlineAnswer, file_outline
 
 LINES_MAX = 1000

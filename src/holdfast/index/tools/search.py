@@ -15,16 +15,13 @@ from typing import TYPE_CHECKING, Literal
 
 from holdfast.errors import UsageError
 from holdfast.files import disk
-from holdfast.index import answers
-from holdfast.index.answers import Wire, hints, search_call
 from holdfast.index.code_index import CodeIndex, policy_of
-from holdfast.index.edited import Edited
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.freshness import Overlay, moved
-from holdfast.index.gate import Gate, Open
-from holdfast.index.generation import Reader
-from holdfast.index.record import Record
-from holdfast.index.refusals import refusal
+from holdfast.index.generations.edited_files import Edited
+from holdfast.index.generations.freshness import Overlay, moved
+from holdfast.index.generations.gate import Gate, Open
+from holdfast.index.generations.model import Reader
+from holdfast.index.generations.record import Record
 from holdfast.index.search import operators, pages
 from holdfast.index.search.filters import files_kept
 from holdfast.index.search.pages import Cursor
@@ -34,7 +31,10 @@ from holdfast.index.search.retrieval import Retrieved, retrieve
 from holdfast.index.search.scopes import SCOPES, Scope
 from holdfast.index.search.terms import terms
 from holdfast.index.search.understand import Question
-from holdfast.index.tools.searching import (
+from holdfast.index.tools import answers
+from holdfast.index.tools.answers import Wire, hints, search_call
+from holdfast.index.tools.refusals import refusal
+from holdfast.index.tools.search_answer import (
     DEPTH_MAX,
     DEPTH_MIN,
     LIMIT_DEFAULT,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from typing import assert_never
 
-from holdfast.index import answers, lifecycle
-from holdfast.index.answers import Wire, manage_call
+from holdfast.index.building import lifecycle
 from holdfast.index.code_index import RETRY_AFTER_MS, CodeIndex
-from holdfast.index.gate import (
+from holdfast.index.generations.gate import (
     Building,
     Failed,
     Incompatible,
@@ -16,8 +15,10 @@ from holdfast.index.gate import (
     Open,
     Unproven,
 )
-from holdfast.index.record import Indexed, SyncCompleted, partial
-from holdfast.index.tools.managing import (
+from holdfast.index.generations.record import Indexed, SyncCompleted, partial
+from holdfast.index.tools import answers
+from holdfast.index.tools.answers import Wire, manage_call
+from holdfast.index.tools.manage_request import (
     ManageAnswer,
     Request,
     answered,

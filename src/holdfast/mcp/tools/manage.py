@@ -30,7 +30,7 @@ WAIT_S = 20.0
 
 
 def run(call: Call) -> Result:
-    from holdfast.index.progress import Progress
+    from holdfast.index.building.progress import Progress
     from holdfast.index.tools.manage import manage_index
 
     a = call.arguments

@@ -1,0 +1,1 @@
+"""Making generations: workers, builds and the runs that change an index."""

@@ -1,0 +1,1 @@
+"""Joining the facts of many files: which symbol each call reaches."""

@@ -1,0 +1,106 @@
+"""Classes as a program knows them: their fields, what is above them, what others add to them."""
+
+from __future__ import annotations
+
+from holdfast.index.calls.lookup import STEPS_MAX, Found, Lookup, symbol_at
+from holdfast.index.calls.program import OWNERS, Thing, View
+from holdfast.index.facts.model import MODULE
+
+
+class Classes(Lookup):
+    """Lookups about the class around a place, and the classes above a class."""
+
+    def field(self, thing: Thing, name: str) -> list[Found]:
+        """What a field of a class holds, from its type or from what was assigned to it."""
+        view = self.program.files[thing.path]
+        for binding in view.bindings.get((thing.at, name), []):
+            found = self.bound(view, thing.at, binding.type, binding.value, binding.line)
+            if found:
+                return [Found(f.thing, f.confidence * 0.96, "field type") for f in found]
+        return []
+
+    def bases(self, thing: Thing) -> list[Thing]:
+        """The classes that a class names as above it, as far as they are known."""
+        if thing.kind not in ("symbol", "instance"):
+            return []
+        known = self.above.get((thing.path, thing.at))
+        if known is not None:
+            return known
+        view = self.program.files[thing.path]
+        symbol = view.symbol(thing.at)
+        key = (view.path, thing.at, "<bases>", 0)
+        if key in self.busy or len(self.busy) > STEPS_MAX:
+            return []
+        alone = not self.busy
+        self.busy.add(key)
+        found: list[Thing] = []
+        try:
+            for base in view.bases.get(symbol.qualified, ()):
+                above = [each.thing for each in self.type(view, symbol.parent, base)]
+                found.extend(t for t in above if t != Thing("symbol", thing.path, thing.at))
+            for other, child, text in self._foreign_bases(view.family).get(view.full(thing.at), ()):
+                if (other.path, child) != (view.path, symbol.qualified):
+                    found.extend(f.thing for f in self.type(other, MODULE, text))
+        finally:
+            self.busy.discard(key)
+        if alone and self.orphans is not None:
+            self.above[thing.path, thing.at] = found
+        return found
+
+    def own_class(self, view: View, scope: int) -> Thing | None:
+        """The class whose members `self` has, at a scope."""
+        at = scope
+        while at != MODULE:
+            symbol = view.symbol(at)
+            if symbol.kind in OWNERS:
+                return Thing("symbol", view.path, at)
+            at = symbol.parent
+        owner = self.owner_name(view, scope)
+        if not owner:
+            return None
+        found = self.type(view, MODULE, owner)
+        return found[0].thing if found and found[0].thing.kind == "symbol" else None
+
+    def owner_name(self, view: View, scope: int) -> str:
+        """The class that a member defined elsewhere says it belongs to."""
+        at = scope
+        while at != MODULE and view.symbol(at).parent != MODULE:
+            at = view.symbol(at).parent
+        return view.symbol(at).qualified.rpartition(".")[0] if at != MODULE else ""
+
+    def orphans_of(self, family: str) -> dict[tuple[str, str], Thing]:
+        """Members defined away from their class, by the full name of the class and their own."""
+        self._gather()
+        assert self.orphans is not None, "gathered above"
+        return self.orphans.get(family, {})
+
+    def _foreign_bases(self, family: str) -> dict[str, list[tuple[View, str, str]]]:
+        self._gather()
+        return self.foreign.get(family, {})
+
+    def _gather(self) -> None:
+        if self.orphans is not None:
+            return
+        self.orphans = {}
+        self.foreign = {}
+        for path in sorted(self.program.files):
+            view = self.program.files[path]
+            if view.family not in ("rust", "c", "swift", "js", "lua", "jvm", "go"):
+                continue
+            for index, symbol in enumerate(view.facts.symbols):
+                if symbol.parent == MODULE and "." in symbol.qualified:
+                    owner = symbol.qualified.rpartition(".")[0]
+                    for found in self.type(view, MODULE, owner):
+                        if found.thing.kind == "symbol":
+                            key = (self.program.label(found.thing), symbol.name)
+                            table = self.orphans.setdefault(view.family, {})
+                            table.setdefault(key, symbol_at(view, index))
+            for item in view.facts.inherits:
+                if item.child not in view.by_qualified:
+                    for found in self.type(view, MODULE, item.child):
+                        if found.thing.kind == "symbol":
+                            full = self.program.label(found.thing)
+                            family = self.foreign.setdefault(view.family, {})
+                            family.setdefault(full, []).append((view, item.child, item.base))
+        self.memo.clear()
+        self.above.clear()

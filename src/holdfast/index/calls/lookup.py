@@ -1,0 +1,118 @@
+"""What a search for the meaning of names remembers, and what its parts ask of each other.
+
+Every step costs confidence and leaves a word that says what it was. A name that a scope binds to
+something unknown ends the search: better no answer than the answer of an outer namesake.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from holdfast.index.calls.program import Program, Thing, View
+from holdfast.index.calls.signatures import Shape, shape
+from holdfast.index.facts.model import Import
+
+SELF = {
+    "python": {"self", "cls"}, "js": {"this"}, "rust": {"self", "Self"}, "jvm": {"this"},
+    "c": {"this"}, "csharp": {"this"}, "ruby": {"self"}, "php": {"this", "self", "static"},
+    "swift": {"self", "Self"}, "lua": {"self"},
+}  # fmt: skip
+SUPER = frozenset({"super", "super()", "base", "parent"})
+MEMBERS_IN_SCOPE = frozenset({"jvm", "c", "csharp", "ruby", "swift"})
+"""Where a bare name may be a member of the class around it."""
+SHARED = frozenset({"go", "jvm", "csharp", "php", "c", "ruby", "swift"})
+"""Where files of one package, or of one program, see each other without importing."""
+CALLABLE = frozenset({"function", "method", "constructor", "macro", "property"})
+STEPS_MAX = 24
+
+
+class Found(NamedTuple):
+    """A thing, how sure it is, and the word for the step that found it."""
+
+    thing: Thing
+    confidence: float
+    reason: str
+
+
+class Lookup(ABC):
+    """The state of lookups over one program. Answers are remembered until `forget`.
+
+    What a name, a member and a type mean depends on each other, so the parts meet here.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.memo: dict[tuple[str, int, str, int], list[Found]] = {}
+        self.above: dict[tuple[str, int], list[Thing]] = {}
+        self.busy: set[tuple[str, int, str, int]] = set()
+        """What is being looked up right now; asking for it again would go in a circle."""
+        self.orphans: dict[str, dict[tuple[str, str], Thing]] | None = None
+        self.foreign: dict[str, dict[str, list[tuple[View, str, str]]]] = {}
+
+    def forget(self) -> None:
+        """Drop what was remembered, after the program changed."""
+        self.memo.clear()
+        self.above.clear()
+        self.orphans = None
+
+    def shape(self, view: View, index: int) -> Shape:
+        symbol = view.symbol(index)
+        return shape(view.facts.language, symbol.name, symbol.signature)
+
+    @abstractmethod
+    def evaluate(self, view: View, scope: int, chain: str, line: int = 0) -> list[Found]: ...
+    @abstractmethod
+    def name(self, view: View, scope: int, name: str) -> list[Found]: ...
+    @abstractmethod
+    def wildcard(self, view: View, item: Import, name: str) -> list[Found]: ...
+    @abstractmethod
+    def imported(self, view: View, item: Import) -> list[Found]: ...
+    @abstractmethod
+    def rust_path(self, view: View, path: str) -> list[Found]: ...
+    @abstractmethod
+    def defined(self, view: View, indices: list[int]) -> list[Thing]: ...
+    @abstractmethod
+    def best(self, view: View, things: list[Thing]) -> list[Thing]: ...
+    @abstractmethod
+    def member(self, thing: Thing, name: str) -> list[Found]: ...
+    @abstractmethod
+    def field(self, thing: Thing, name: str) -> list[Found]: ...
+    @abstractmethod
+    def bases(self, thing: Thing) -> list[Thing]: ...
+    @abstractmethod
+    def own_class(self, view: View, scope: int) -> Thing | None: ...
+    @abstractmethod
+    def owner_name(self, view: View, scope: int) -> str: ...
+    @abstractmethod
+    def orphans_of(self, family: str) -> dict[tuple[str, str], Thing]: ...
+    @abstractmethod
+    def type(self, view: View, scope: int, text: str) -> list[Found]: ...
+    @abstractmethod
+    def bound(self, view: View, scope: int, type_: str, value: str, line: int) -> list[Found]: ...
+    @abstractmethod
+    def variable(self, view: View, scope: int, name: str, line: int) -> list[Found] | None: ...
+    @abstractmethod
+    def result(self, thing: Thing) -> list[Thing]: ...
+
+
+def symbol_at(view: View, index: int) -> Thing:
+    return Thing("symbol", view.path, index)
+
+
+def instance_of(thing: Thing) -> Thing:
+    return Thing("instance", thing.path, thing.at) if thing.kind == "symbol" else thing
+
+
+def joined(before: Found, after: Found) -> str:
+    return after.reason if after.reason not in ("member", "import") else before.reason
+
+
+def unique(found: Iterable[Found]) -> list[Found]:
+    """Each thing once, by its surest step."""
+    best: dict[Thing, Found] = {}
+    for each in found:
+        if each.thing not in best or best[each.thing].confidence < each.confidence:
+            best[each.thing] = each
+    return list(best.values())

@@ -1,0 +1,146 @@
+"""What a name means on a thing: a module, a package, a class.
+
+A member is looked for in its class, then in the classes above it, level by level.
+"""
+
+from __future__ import annotations
+
+from holdfast.index.calls import modules
+from holdfast.index.calls.lookup import STEPS_MAX, Found, Lookup
+from holdfast.index.calls.program import Thing, View
+from holdfast.index.facts.model import MODULE
+
+
+class Members(Lookup):
+    """Lookups on things that are known."""
+
+    def member(self, thing: Thing, name: str) -> list[Found]:
+        """What `name` means on a thing."""
+        if thing.kind == "file":
+            return self._member_of_file(thing, name)
+        if thing.kind == "package":
+            return self._member_of_package(thing, name)
+        if thing.kind == "external":
+            return [Found(Thing("external", name=f"{thing.name}.{name}"), 0.9, "external")]
+        view = self.program.files[thing.path]
+        symbol = view.symbol(thing.at)
+        if thing.kind == "symbol" and symbol.kind in ("variable", "constant", "property"):
+            known = self.variable(view, symbol.parent, symbol.name, 0) or []
+            return [each for f in known for each in self.member(f.thing, name)]
+        if view.family == "ruby" and name == "new" and thing.kind == "symbol":
+            return [Found(thing, 0.97, "constructor")]
+        return self._member_of_class(thing, name)
+
+    def _member_of_file(self, thing: Thing, name: str) -> list[Found]:
+        view = self.program.files[thing.path]
+        local = view.by_qualified.get(name)
+        if local:
+            return [Found(each, 0.97, "import") for each in self.defined(view, local)]
+        key = (view.path, -4, name, 0)
+        if key in self.busy or len(self.busy) > STEPS_MAX:
+            return []
+        self.busy.add(key)
+        try:
+            for binding in reversed(view.bindings.get((MODULE, name), [])):
+                if binding.value and binding.value != name:
+                    found = self.evaluate(view, MODULE, binding.value)
+                    if found:
+                        return [Found(f.thing, f.confidence * 0.98, "re-export") for f in found]
+            for item in reversed(view.aliases.get(name, [])):
+                if view.family in ("python", "lua") or item.reexport or view.family == "js":
+                    found = self.imported(view, item)
+                    if found and found[0].thing.kind != "external":
+                        return [Found(f.thing, f.confidence * 0.99, "re-export") for f in found]
+            child = self._child_module(view, name)
+            if child:
+                return [Found(child, 0.97, "import")]
+            if view.family == "js" and name == "default":
+                return []
+            for item in view.wildcards:
+                if view.family in ("python", "c", "bash", "ruby", "php") or item.reexport:
+                    found = self.wildcard(view, item, name)
+                    if found:
+                        return [Found(f.thing, f.confidence * 0.97, "re-export") for f in found]
+        finally:
+            self.busy.discard(key)
+        if view.family == "js":  # `module.exports = Cart` and then `require('./cart').make`
+            whole = self.member(thing, "default")
+            return [each for f in whole if f.thing != thing for each in self.member(f.thing, name)]
+        return []
+
+    def _child_module(self, view: View, name: str) -> Thing | None:
+        if view.family == "python" and view.path.endswith(("__init__.py", "__init__.pyi")):
+            found = modules.find(self.program, view, "." + name)
+            return found if found.kind != "external" else None
+        if view.family == "rust":
+            crate, parts = modules.crate_of(view.path)
+            child = modules.rust_file(self.program, crate, [*parts, name])
+            return child if child and child.path != view.path else None
+        return None
+
+    def _member_of_package(self, thing: Thing, name: str) -> list[Found]:
+        program = self.program
+        if thing.name == modules.CRATE:
+            child = modules.rust_file(program, thing.path, [name])
+            return [Found(child, 0.97, "module path")] if child else []
+        if thing.path:  # a folder: of Python modules or of a Go package
+            for suffix in (".py", "/__init__.py", ".pyi"):
+                if f"{thing.path}/{name}{suffix}" in program.files:
+                    return [Found(Thing("file", f"{thing.path}/{name}{suffix}"), 0.97, "import")]
+        for family in ("go",) if thing.path else ("jvm", "csharp", "php", "c", "ruby", "swift"):
+            full = f"{thing.name}.{name}" if thing.name else name
+            found = program.exact(family, full)
+            if found:
+                first = program.files[found[0].path]
+                return [Found(t, 0.97, "import") for t in self.best(first, found)]
+            if (family, full) in program.packages:
+                return [Found(Thing("package", name=full), 0.97, "full name")]
+        folder = f"{thing.path}/{name}"
+        if thing.path and program.folders.get(folder):
+            return [
+                Found(Thing("package", path=folder, name=folder.replace("/", ".")), 0.97, "import")
+            ]
+        return []
+
+    def _member_of_class(self, thing: Thing, name: str) -> list[Found]:
+        seen: set[tuple[str, int]] = set()
+        level, confidence = [thing], 0.97
+        while level and len(seen) < 64:
+            above: list[Thing] = []
+            for each in level:
+                if each.kind not in ("symbol", "instance") or (each.path, each.at) in seen:
+                    continue
+                seen.add((each.path, each.at))
+                found = self._own_member(each, name)
+                if found:
+                    inherited = each.at != thing.at or each.path != thing.path
+                    reason = "inherited" if inherited else found[0].reason
+                    return [Found(f.thing, f.confidence * confidence, reason) for f in found]
+                above.extend(self.bases(each))
+            level, confidence = above, confidence * 0.98
+        return []
+
+    def _own_member(self, thing: Thing, name: str) -> list[Found]:
+        program = self.program
+        view = program.files[thing.path]
+        full = view.full(thing.at)
+        found = list(program.exact(view.family, f"{full}.{name}"))
+        if not found:
+            orphan = self.orphans_of(view.family).get((full, name))
+            found = [orphan] if orphan else []
+        if found and view.family in ("python", "js", "lua") and len(found) > 1:
+            found = [t for t in found if t.path == thing.path][-1:] or found[-1:]
+        elif len(found) > 1:
+            found = [t for t in found if program.symbol(t).defined] or found
+        callables = [
+            t for t in found if program.symbol(t).kind not in ("property", "variable", "constant")
+        ]
+        if callables:
+            return [Found(t, 1.0, "member") for t in callables]
+        field = self.field(thing, name)
+        if field:
+            return field
+        if not found and view.family == "jvm" and name != "Companion":
+            companion = program.exact("jvm", f"{full}.Companion.{name}")
+            found = companion or found
+        return [Found(t, 1.0, "member") for t in found]

@@ -1,0 +1,283 @@
+"""What a name or a chain of names means, somewhere in a program.
+
+The rules are few and the same everywhere: a name is looked for in the scopes around it, then among
+the imports, then in what the language makes visible without saying so; a member is looked for in
+its class, then in the classes above it (`members`, `classes`); types and values are followed in
+`values`. What differs between languages is in the tables of `lookup`.
+"""
+
+from __future__ import annotations
+
+from holdfast.index.calls import modules
+from holdfast.index.calls.classes import Classes
+from holdfast.index.calls.lookup import (
+    MEMBERS_IN_SCOPE,
+    SELF,
+    SHARED,
+    STEPS_MAX,
+    SUPER,
+    Found,
+    instance_of,
+    joined,
+    symbol_at,
+    unique,
+)
+from holdfast.index.calls.members import Members
+from holdfast.index.calls.program import OWNERS, TYPES, Thing, View
+from holdfast.index.calls.values import Values
+from holdfast.index.calls.wordlists import BUILT_IN
+from holdfast.index.facts.model import MODULE, Import
+
+
+class Names(Members, Classes, Values):
+    """Lookups over one program, from the place where a name is written."""
+
+    # chains
+
+    def evaluate(self, view: View, scope: int, chain: str, line: int = 0) -> list[Found]:
+        """What a chain stands for at a place in a file; empty when that is not known."""
+        key = (view.path, scope, chain, line if scope != MODULE else 0)
+        known = self.memo.get(key)
+        if known is not None:
+            return known
+        if key in self.busy or len(self.busy) > STEPS_MAX or not chain or chain == "?":
+            return []
+        self.busy.add(key)
+        try:
+            found = self._evaluate(view, scope, chain, line)
+        finally:
+            self.busy.discard(key)
+        if not self.busy:  # what was cut off by a loop is not remembered as unknown
+            self.memo[key] = found
+        return found
+
+    def _evaluate(self, view: View, scope: int, chain: str, line: int) -> list[Found]:
+        parts = chain.split(".")
+        found, used = self._start(view, scope, parts, line)
+        for part in parts[used:]:
+            name = part.rstrip("()")
+            found = unique(
+                Found(each.thing, each.confidence * before.confidence, joined(before, each))
+                for before in found
+                for each in self.member(before.thing, name)
+            )
+            found = self._called(found, part)
+            if not found:
+                return []
+        return found
+
+    def _start(
+        self, view: View, scope: int, parts: list[str], line: int
+    ) -> tuple[list[Found], int]:
+        head = parts[0]
+        name = head.rstrip("()")
+        if head in SUPER or (name == "super" and head == "super()"):
+            own = self.own_class(view, scope)
+            bases = self.bases(own) if own else []
+            if view.family == "rust":
+                target = modules.find(self.program, view, "super")
+                return [Found(target, 0.98, "module path")], 1
+            return [Found(instance_of(base), 0.95, "super") for base in bases], 1
+        if name in SELF.get(view.family, ()):
+            if view.family == "rust" and name == "self" and len(parts) > 1 and scope == MODULE:
+                return [Found(Thing("file", view.path), 0.98, "module path")], 1
+            own = self.own_class(view, scope)
+            found = [Found(instance_of(own), 0.98, name)] if own else []
+            return self._called(found, head) if head.endswith("()") else found, 1
+        for count in range(len(parts), 1, -1):  # `import a.b.c` binds the whole path
+            path = ".".join(parts[:count])
+            if path in view.aliases:
+                found = self.imported(view, view.aliases[path][-1])
+                if found:
+                    return found, count
+        if view.family == "rust" and name == "crate":
+            return [Found(modules.find(self.program, view, "crate"), 0.98, "module path")], 1
+        variable = self.variable(view, scope, name, line)
+        if variable is not None:
+            return self._called(variable, head), 1
+        return self._called(self.name(view, scope, name), head), 1
+
+    def _called(self, found: list[Found], part: str) -> list[Found]:
+        for _ in range((len(part) - len(part.rstrip("()"))) // 2):
+            found = unique(
+                Found(result, before.confidence * 0.97, before.reason)
+                for before in found
+                for result in self.result(before.thing)
+            )
+        return found
+
+    # names
+
+    def name(self, view: View, scope: int, name: str) -> list[Found]:
+        """What a bare name means, looking outwards from a scope."""
+        at = scope
+        while at != MODULE:
+            symbol = view.symbol(at)
+            if symbol.kind in OWNERS:
+                if view.family in MEMBERS_IN_SCOPE or symbol.kind == "namespace":
+                    found = self.member(Thing("symbol", view.path, at), name)
+                    if found:
+                        return found
+            else:
+                inner = view.by_qualified.get(f"{symbol.qualified}.{name}")
+                if inner:
+                    return [Found(symbol_at(view, inner[-1]), 0.98, "same scope")]
+                for item in view.aliases.get(name, ()):
+                    if item.scope == at:
+                        return self.imported(view, item)
+            at = symbol.parent
+        owner = self.owner_name(view, scope)
+        if owner and view.family in MEMBERS_IN_SCOPE:
+            own = self.own_class(view, scope)
+            found = self.member(own, name) if own else []
+            if found:
+                return found
+        found = self.top(view, name) or self._around(view, scope, name)
+        if not found and name in BUILT_IN.get(view.family, ()):
+            return [Found(Thing("external", name=name), 0.97, "built in")]
+        return found
+
+    def top(self, view: View, name: str) -> list[Found]:
+        """What a name means at the top of a file: its own symbols, then its imports."""
+        local = view.by_qualified.get(name)
+        if local:
+            return [Found(thing, 0.98, "same file") for thing in self.defined(view, local)]
+        for item in reversed(view.aliases.get(name, [])):
+            found = self.imported(view, item)
+            if found:
+                return found
+        heads = view.heads.get(name)
+        if heads and view.family == "python":
+            return [Found(modules.find(self.program, view, name), 0.97, "import")]
+        return []
+
+    def _around(self, view: View, scope: int, name: str) -> list[Found]:
+        """What the language makes visible without an import of that name."""
+        program, family = self.program, view.family
+        if family in SHARED:
+            full = view.facts.module  # some languages see only their own package, not those above
+            if scope != MODULE and family not in ("go", "jvm", "php"):
+                full = view.full(scope)
+            while True:
+                found = program.exact(family, f"{full}.{name}" if full else name)
+                found = [t for t in found if self._visible(view, t)]
+                if found:
+                    same = all(t.path == view.path for t in found)
+                    confidence, reason = (0.98, "same file") if same else (0.94, "same package")
+                    return [Found(t, confidence, reason) for t in self.best(view, found)]
+                if not full or family in ("go", "jvm", "php"):
+                    break
+                full = full.rpartition(".")[0]
+        for item in view.wildcards:
+            found_there = self.wildcard(view, item, name)
+            if found_there:
+                return [Found(f.thing, f.confidence * 0.92, "wildcard import") for f in found_there]
+        if family == "rust":
+            target = modules.find(program, view, name)
+            if target.kind == "file":
+                return [Found(target, 0.97, "module path")]
+        if (family, name) in program.packages and family in ("jvm", "csharp", "c", "php", "ruby"):
+            return [Found(Thing("package", name=name), 0.97, "full name")]
+        return []
+
+    def wildcard(self, view: View, item: Import, name: str) -> list[Found]:
+        if view.family == "rust":
+            found = self.rust_path(view, item.module)
+        else:
+            target = modules.find(self.program, view, item.module)
+            if view.family == "c" and target.kind == "file":
+                return []  # what headers declare is found by its name
+            found = [Found(target, 0.97, "import")]
+        key = (item.module, -2, name, 0)
+        if key in self.busy or len(self.busy) > STEPS_MAX:
+            return []
+        self.busy.add(key)
+        try:
+            # A module outside the program may have the name or not: that is no answer.
+            return [
+                each
+                for f in found
+                if f.thing.kind != "external"
+                for each in self.member(f.thing, name)
+            ]
+        finally:
+            self.busy.discard(key)
+
+    def _visible(self, view: View, thing: Thing) -> bool:
+        if thing.path == view.path or view.family not in ("c", "go"):
+            return True
+        symbol = self.program.symbol(thing)
+        return symbol.exported if view.family == "c" else True
+
+    def defined(self, view: View, indices: list[int]) -> list[Thing]:
+        """Of several symbols with one name, those that a use may mean."""
+        things = [symbol_at(view, i) for i in indices]
+        defined = [t for t in things if view.symbol(t.at).defined] or things
+        if view.family in ("python", "js", "lua", "bash", "ruby") and len(defined) > 1:
+            return defined[-1:]  # the later definition replaces the earlier
+        types = [t for t in defined if view.symbol(t.at).kind in TYPES]
+        return types[:1] if types and len(types) == len(defined) else defined
+
+    def best(self, view: View, things: list[Thing]) -> list[Thing]:
+        symbols = self.program.symbol
+        chosen = [t for t in things if symbols(t).defined] or things
+        chosen = [t for t in chosen if t.path == view.path] or chosen
+        if len(chosen) > 1:
+            types = [t for t in chosen if symbols(t).kind in OWNERS]
+            if len(types) == len(chosen):
+                return [min(chosen)]  # one class in several parts
+            near = [t for t in chosen if t.path.rpartition("/")[0] == view.folder]
+            if view.family == "c" and len(near) == 1:
+                return near
+        return sorted(chosen)
+
+    # what imports bind
+
+    def imported(self, view: View, item: Import) -> list[Found]:
+        """What an import binds."""
+        if view.family == "rust":
+            path = f"{item.module}.{item.name}".strip(".") if item.name else item.module
+            return self.rust_path(view, path)
+        module = modules.find(self.program, view, item.module)
+        reason = "import" if item.alias in (item.name, item.module) or not item.name else "alias"
+        if not item.name:
+            if view.family == "lua" and module.kind == "file":
+                returned = self.member(module, "default")
+                return returned or [Found(module, 0.97, "import")]
+            return [Found(module, 0.97, reason)]
+        if module.kind == "external":
+            return [Found(Thing("external", name=f"{item.module}.{item.name}"), 0.97, reason)]
+        key = (view.path, -3, f"{item.module}:{item.name}", 0)
+        if key in self.busy or len(self.busy) > STEPS_MAX:
+            return []
+        self.busy.add(key)
+        try:
+            found = self.member(module, item.name)
+        finally:
+            self.busy.discard(key)
+        if not found and view.family == "lua":
+            found = [
+                each
+                for f in self.member(module, "default")
+                for each in self.member(f.thing, item.name)
+            ]
+        again = "re-export" if any("re-export" in f.reason for f in found) else reason
+        return [Found(f.thing, min(f.confidence, 0.97), again) for f in found]
+
+    def rust_path(self, view: View, path: str) -> list[Found]:
+        parts = path.split(".")
+        start = modules.find(self.program, view, parts[0])
+        if start.kind == "external":
+            local = view.by_qualified.get(parts[0])
+            if not local:
+                return [Found(Thing("external", name=path), 0.97, "import")]
+            start = symbol_at(view, local[0])
+        found = [Found(start, 0.97, "import")]
+        for part in parts[1:]:
+            if part == "super" and found and found[0].thing.kind == "file":
+                up = modules.find(self.program, self.program.files[found[0].thing.path], "super")
+                found = [Found(up, 0.97, "import")]
+                continue
+            found = [each for f in found for each in self.member(f.thing, part)]
+        again = "re-export" if any("re-export" in f.reason for f in found) else "import"
+        return [Found(f.thing, min(0.97, f.confidence), again) for f in found]

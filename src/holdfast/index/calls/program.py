@@ -1,0 +1,209 @@
+"""Many files as one program: who is called what, and what is a member of what.
+
+The answers are looked up, not built: every table here is a plain index over the facts, so a file
+can be replaced by taking its entries out and putting the new ones in. What names mean (imports,
+types, inheritance) is worked out from these tables when asked, in `holdfast.index.calls.names`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+from holdfast.index.facts.languages import FAMILIES
+from holdfast.index.facts.model import MODULE, Binding, FileFacts, Import, Symbol
+from holdfast.index.facts.walk import CONTAINERS
+
+TYPES = CONTAINERS | {"type"}
+OWNERS = CONTAINERS | {"namespace"}
+
+
+class Thing(NamedTuple):
+    """What an expression stands for.
+
+    `kind` is "symbol" (the class or function itself), "instance" (of the class at that place),
+    "file", "package" (`name` is dotted) or "external" (`name` is not in the program). `at` is the
+    index of the symbol in its file.
+    """
+
+    kind: str
+    path: str = ""
+    at: int = MODULE
+    name: str = ""
+
+
+class View:
+    """One file with its tables."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        self.facts = facts
+        self.path = facts.path
+        self.family = FAMILIES.get(facts.language, "")
+        self.folder = facts.path.rpartition("/")[0]
+
+    @cached_property
+    def by_qualified(self) -> dict[str, list[int]]:
+        table: dict[str, list[int]] = defaultdict(list)
+        for index, symbol in enumerate(self.facts.symbols):
+            table[symbol.qualified].append(index)
+        return dict(table)
+
+    @cached_property
+    def bindings(self) -> dict[tuple[int, str], list[Binding]]:
+        table: dict[tuple[int, str], list[Binding]] = defaultdict(list)
+        for binding in self.facts.bindings:
+            table[binding.scope, binding.name].append(binding)
+        return dict(table)
+
+    @cached_property
+    def calls(self) -> dict[str, list[int]]:
+        """Which calls of the file name what, by their place among its calls."""
+        table: dict[str, list[int]] = defaultdict(list)
+        for number, call in enumerate(self.facts.calls):
+            table[call.name].append(number)
+        return dict(table)
+
+    @cached_property
+    def aliases(self) -> dict[str, list[Import]]:
+        table: dict[str, list[Import]] = defaultdict(list)
+        for item in self.facts.imports:
+            if item.alias:
+                table[item.alias].append(item)
+        return dict(table)
+
+    @cached_property
+    def heads(self) -> dict[str, list[Import]]:
+        """Imports of dotted modules by their first part: `import a.b` also binds `a`."""
+        table: dict[str, list[Import]] = defaultdict(list)
+        for item in self.facts.imports:
+            if "." in item.alias:
+                table[item.alias.partition(".")[0]].append(item)
+        return dict(table)
+
+    @cached_property
+    def wildcards(self) -> list[Import]:
+        return [item for item in self.facts.imports if item.name == "*"]
+
+    @cached_property
+    def bases(self) -> dict[str, list[str]]:
+        table: dict[str, list[str]] = defaultdict(list)
+        for item in self.facts.inherits:
+            table[item.child].append(item.base)
+        return dict(table)
+
+    def symbol(self, index: int) -> Symbol:
+        return self.facts.symbols[index]
+
+    def full(self, index: int) -> str:
+        return self.facts.label(index)
+
+
+class Program:
+    """The tables over all files."""
+
+    def __init__(self, files: Iterable[FileFacts] = ()) -> None:
+        self.files: dict[str, View] = {}
+        self.by_full: dict[tuple[str, str], list[Thing]] = defaultdict(list)
+        self.by_name: dict[tuple[str, str], list[Thing]] = defaultdict(list)
+        self.packages: dict[tuple[str, str], int] = defaultdict(int)
+        self.by_id: dict[str, Thing] = {}
+        self.modules: dict[str, set[str]] = defaultdict(set)
+        """Folder of a `go.mod` or `package.json` by the module it declares."""
+        self.folders: dict[str, set[str]] = defaultdict(set)
+        """The files of each folder."""
+        self.above: dict[str, int] = defaultdict(int)
+        """How many files are somewhere below each folder."""
+        self.suffixes: dict[str, set[str]] = defaultdict(set)
+        """Paths by their last part."""
+        self.found: dict[tuple[str, str], Thing] = {}
+        """Where imports lead, by the file and the module as written; kept until a file changes."""
+        for facts in files:
+            self.add(facts)
+
+    def add(self, facts: FileFacts) -> None:
+        """Put a file in, in place of an older one at the same path."""
+        if facts.path in self.files:
+            self.remove(facts.path)
+        self.found.clear()
+        view = View(facts)
+        self.files[facts.path] = view
+        self.folders[view.folder].add(facts.path)
+        for folder in _above(view.folder):
+            self.above[folder] += 1
+        self.suffixes[facts.path.rpartition("/")[2]].add(facts.path)
+        if facts.language in ("gomod", "json") and facts.module:
+            self.modules[facts.module].add(view.folder)
+        if not view.family:
+            return
+        for package in _packages(view):
+            self.packages[view.family, package] += 1
+        path, family = facts.path, view.family
+        by_full, by_name, by_id = self.by_full, self.by_name, self.by_id
+        prefix = f"{facts.module}." if facts.module else ""
+        for index, symbol in enumerate(facts.symbols):
+            thing = Thing("symbol", path, index)
+            by_full[family, prefix + symbol.qualified].append(thing)
+            by_name[family, symbol.name].append(thing)
+            by_id[symbol.id] = thing
+
+    def remove(self, path: str) -> None:
+        """Take a file out, and leave no trace of it."""
+        self.found.clear()
+        view = self.files.pop(path)
+        self.folders[view.folder].discard(path)
+        for folder in _above(view.folder):
+            self.above[folder] -= 1
+        self.suffixes[path.rpartition("/")[2]].discard(path)
+        if view.facts.language in ("gomod", "json") and view.facts.module:
+            self.modules[view.facts.module].discard(view.folder)
+            if not self.modules[view.facts.module]:
+                del self.modules[view.facts.module]
+        if not view.family:
+            return
+        for package in _packages(view):
+            self.packages[view.family, package] -= 1
+            if not self.packages[view.family, package]:
+                del self.packages[view.family, package]
+        for index, symbol in enumerate(view.facts.symbols):
+            for table, key in (
+                (self.by_full, view.full(index)),
+                (self.by_name, symbol.name),
+            ):
+                kept = [t for t in table[view.family, key] if t.path != path]
+                if kept:
+                    table[view.family, key] = kept
+                else:
+                    del table[view.family, key]
+            self.by_id.pop(symbol.id, None)
+
+    def symbol(self, thing: Thing) -> Symbol:
+        return self.files[thing.path].facts.symbols[thing.at]
+
+    def label(self, thing: Thing) -> str:
+        """The name to show: module first."""
+        return self.files[thing.path].full(thing.at)
+
+    def exact(self, family: str, full: str) -> list[Thing]:
+        return self.by_full.get((family, full), [])
+
+
+def _above(folder: str) -> list[str]:
+    """A folder and those that hold it."""
+    found = []
+    while folder:
+        found.append(folder)
+        folder = folder.rpartition("/")[0]
+    return found
+
+
+def _packages(view: View) -> list[str]:
+    """The dotted packages and namespaces that a file adds to, with those above them."""
+    found: set[str] = set()
+    names = [view.facts.module] if view.family not in ("python", "js", "lua", "bash") else []
+    names += [view.full(i) for i, s in enumerate(view.facts.symbols) if s.kind == "namespace"]
+    for name in names:
+        parts = name.split(".")
+        found.update(".".join(parts[: n + 1]) for n in range(len(parts)) if parts[n])
+    return sorted(found)

@@ -1,0 +1,314 @@
+"""Which symbol each call reaches, how sure that is, and why.
+
+A call is resolved only along a path that can be explained: a scope, an import, a type. When several
+symbols fit equally the call is *ambiguous* and names them all; when its receiver is of unknown type
+it is *unresolved*, with the methods of that name as leads if they are few. When the path leaves the
+program it is *external*.
+
+Which way it may err: an edge may be missing. An edge that is there can be wrong only where the
+language itself decides at run time (a rebound name, a patched class, an override below the declared
+type) or where its reason says that it is a guess, and then its confidence is at most GUESS.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from holdfast.index.calls.lookup import CALLABLE, SELF, SUPER, Found
+from holdfast.index.calls.names import Names
+from holdfast.index.calls.program import OWNERS, Program, Thing, View
+from holdfast.index.calls.wordlists import COMMON_METHODS
+from holdfast.index.facts.model import MODULE, Call, CallKind, FileFacts, file_id
+
+RESOLUTION_VERSION = 1
+"""The format of `Resolution`, and the rules behind it; part of whatever key edges are kept under.
+
+1: first version.
+"""
+
+GUESS = 0.5
+LEADS_MAX = 8
+
+
+class Edge(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A call that reaches a symbol. `caller` is the id of a symbol, or of the file."""
+
+    caller: str
+    callee: str
+    path: str
+    line: int
+    kind: CallKind
+    confidence: float
+    reason: str
+
+
+class Open(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A call without one answer. `candidates` are ids, the likeliest none."""
+
+    caller: str
+    path: str
+    line: int
+    text: str
+    why: Literal["ambiguous", "unresolved", "external"]
+    detail: str
+    candidates: tuple[str, ...] = ()
+
+
+class Resolution(msgspec.Struct, frozen=True, array_like=True):
+    """The calls of one file, in the order of the file."""
+
+    path: str
+    edges: tuple[Edge, ...] = ()
+    open: tuple[Open, ...] = ()
+
+
+def surface(facts: FileFacts) -> bytes:
+    """A digest of all that other files can see of a file.
+
+    While it stays the same, an edit changes the calls of no other file: bodies, comments and lines
+    may move freely. When it differs, every file of the language family may be concerned.
+    """
+    symbols = facts.symbols
+    seen = (
+        facts.language,
+        facts.module,
+        [(s.id, s.parent, s.signature, s.exported, s.defined) for s in symbols],
+        [msgspec.structs.replace(i, line=0) for i in facts.imports],
+        [msgspec.structs.replace(i, line=0) for i in facts.inherits],
+        [
+            msgspec.structs.replace(b, line=0)
+            for b in facts.bindings
+            if b.scope == MODULE or symbols[b.scope].kind in OWNERS
+        ],
+        # A field may be set from a parameter or a local, so those of its functions count as well.
+        sorted(
+            (b.scope, b.name, b.type, b.value)
+            for b in facts.bindings
+            if b.scope != MODULE and symbols[b.scope].kind not in OWNERS
+        )
+        if any(b.kind == "field" for b in facts.bindings)
+        else [],
+    )
+    return hashlib.blake2b(msgspec.msgpack.encode(seen), digest_size=16).digest()
+
+
+class Resolver:
+    """Resolves calls over a program that may change file by file."""
+
+    def __init__(self, files: Iterable[FileFacts] = ()) -> None:
+        self.program = Program(files)
+        self.names = Names(self.program)
+        self._methods: dict[tuple[str, str], list[Thing]] = {}
+
+    def replace(self, facts: FileFacts) -> None:
+        self.program.add(facts)
+        self._forget()
+
+    def remove(self, path: str) -> None:
+        self.program.remove(path)
+        self._forget()
+
+    def _forget(self) -> None:
+        self.names.forget()
+        self._methods.clear()
+
+    def file(self, path: str) -> Resolution:
+        """Every call of one file."""
+        view = self.program.files[path]
+        edges: list[Edge] = []
+        left: list[Open] = []
+        for call in view.facts.calls:
+            answer = self.call(view, call)
+            if isinstance(answer, Edge):
+                edges.append(answer)
+            else:
+                left.append(answer)
+        return Resolution(path, tuple(edges), tuple(left))
+
+    def all(self) -> list[Resolution]:
+        return [self.file(path) for path in sorted(self.program.files)]
+
+    def call(self, view: View, call: Call) -> Edge | Open:
+        """The one symbol that a call reaches, or why there is none."""
+        found, detail = self._targets(view, call)
+        symbols = [f for f in found if f.thing.kind == "symbol"]
+        chosen = self._fitting(view, call, symbols)
+        if len(chosen) == 1:
+            best = chosen[0]
+            return Edge(
+                self.id(view, call.caller),
+                self.program.symbol(best.thing).id,
+                view.path,
+                call.line,
+                call.kind,
+                round(best.confidence, 3),
+                best.reason,
+            )
+        if chosen:
+            return self._open(view, call, "ambiguous", f"{len(chosen)} definitions fit", chosen)
+        external = next((f for f in found if f.thing.kind == "external"), None)
+        if external:
+            return self._open(view, call, "external", external.thing.name, [])
+        return self._lead(view, call, detail)
+
+    def id(self, view: View, index: int) -> str:
+        return view.symbol(index).id if index != MODULE else file_id(view.path)
+
+    def _open(
+        self,
+        view: View,
+        call: Call,
+        why: Literal["ambiguous", "unresolved", "external"],
+        detail: str,
+        found: list[Found],
+    ) -> Open:
+        text = f"{call.receiver}.{call.name}" if call.receiver else call.name
+        ids = tuple(self.program.symbol(f.thing).id for f in found)
+        return Open(self.id(view, call.caller), view.path, call.line, text, why, detail, ids)
+
+    def _targets(self, view: View, call: Call) -> tuple[list[Found], str]:
+        names, name = self.names, call.name
+        if call.receiver == "?":
+            return [], "the receiver is an expression"
+        if not call.receiver:
+            found = self._bare(view, call)
+            if found is None:
+                return [], "a variable of unknown value"
+            return [each for f in found for each in self._constructor(f)], "no such name in reach"
+        receivers = names.evaluate(view, call.caller, call.receiver, call.line)
+        found = []
+        for receiver in receivers:
+            for each in names.member(receiver.thing, name):
+                reason = each.reason
+                if reason in ("member", "import"):
+                    reason = receiver.reason
+                elif reason == "inherited" and receiver.reason not in ("self", "this", "super"):
+                    reason = f"{receiver.reason}, inherited"
+                confidence = receiver.confidence * each.confidence
+                found.extend(self._constructor(Found(each.thing, confidence, reason)))
+        if receivers and not found:
+            return [], "no such member on the known receiver"
+        return found, "the type of the receiver is not known"
+
+    def _bare(self, view: View, call: Call) -> list[Found] | None:
+        names, name = self.names, call.name
+        if name == "super" and view.family == "python":
+            return [Found(Thing("external", name="super"), 0.97, "built in")]
+        if name in SUPER or name in SELF.get(view.family, ()):
+            own = names.own_class(view, call.caller)
+            if own is None:
+                return []
+            if view.family == "ruby" and name == "super":
+                method = view.symbol(call.caller).name if call.caller != MODULE else ""
+                return [
+                    Found(f.thing, f.confidence * 0.95, "super")
+                    for base in names.bases(own)
+                    for f in names.member(base, method)
+                ]
+            things = names.bases(own)[:1] if name in SUPER else [own]
+            return [Found(t, 0.95, "super" if name in SUPER else name) for t in things]
+        if call.kind != "new":
+            known = names.variable(view, call.caller, name, call.line)
+            if known is not None:
+                held = [f for f in known if f.thing.kind in ("symbol", "external")]
+                return held or (
+                    None
+                    if names.is_local(view, call.caller, name)
+                    else (names.name(view, call.caller, name) or None)
+                )
+        found = names.name(view, call.caller, name)
+        if not found and view.family == "rust" and call.kind == "macro":
+            everywhere = self.program.by_name.get(("rust", name), [])
+            found = [Found(t, 0.8, "macro name") for t in everywhere
+                     if self.program.symbol(t).kind == "macro"]  # fmt: skip
+        return found
+
+    def _constructor(self, found: Found) -> list[Found]:
+        """Calling a class reaches its constructor, where it has one of its own."""
+        thing = found.thing
+        if thing.kind == "file":
+            whole = self.names.default(thing)
+            return [e for f in whole for e in self._constructor(f._replace(reason=found.reason))]
+        if thing.kind != "symbol":
+            return [found] if thing.kind == "external" else []
+        symbol = self.program.symbol(thing)
+        if symbol.kind not in OWNERS:
+            return (
+                [found] if symbol.kind in CALLABLE or symbol.kind == "type" else (self._held(found))
+            )
+        view = self.program.files[thing.path]
+        full = view.full(thing.at)
+        for name in ("__init__", "constructor", "initialize", "__construct", "init", symbol.name):
+            made = [t for t in self.program.exact(view.family, f"{full}.{name}")
+                    if self.program.symbol(t).kind == "constructor"]  # fmt: skip
+            made = [t for t in made if self.program.symbol(t).defined] or made
+            if made:
+                return [Found(t, found.confidence, found.reason) for t in made]
+        return [found]
+
+    def _held(self, found: Found) -> list[Found]:
+        """A variable is called: what it holds is reached, if that is known."""
+        view = self.program.files[found.thing.path]
+        symbol = view.symbol(found.thing.at)
+        known = self.names.variable(view, symbol.parent, symbol.name, 0) or []
+        held = [
+            Found(f.thing, f.confidence * found.confidence, "assigned name")
+            for f in known
+            if f.thing.kind in ("symbol", "external")
+        ]
+        # What it holds is not known, but the variable itself is where to look next.
+        return held or [Found(found.thing, found.confidence * 0.85, "held in a variable")]
+
+    def _fitting(self, view: View, call: Call, found: list[Found]) -> list[Found]:
+        """Of overloads those that take that many arguments."""
+        best: dict[Thing, Found] = {}
+        for each in found:
+            if each.thing not in best or each.confidence > best[each.thing].confidence:
+                best[each.thing] = each
+        unique = list(best.values())
+        if len(unique) < 2 or call.arity < 0:
+            return unique
+        fits = []
+        for each in unique:
+            target = self.program.files[each.thing.path]
+            shape = self.names.shape(target, each.thing.at)
+            if shape.required <= call.arity and (shape.most == -1 or call.arity <= shape.most):
+                fits.append(each)
+        return fits or unique
+
+    def _lead(self, view: View, call: Call, detail: str) -> Edge | Open:
+        """For a method of an unknown receiver: the only method of that name is a guess."""
+        if not call.receiver or detail == "no such member on the known receiver":
+            return self._open(view, call, "unresolved", detail, [])
+        named = [] if call.name in COMMON_METHODS else self._named(view.family, call.name)
+        if not named or len(named) > LEADS_MAX:
+            return self._open(view, call, "unresolved", detail, [])
+        if len(named) > 1:
+            found = [Found(t, 0.2, "method name") for t in sorted(named)]
+            return self._open(view, call, "ambiguous", f"{detail}; methods of that name", found)
+        close = named[0].path == view.path
+        return Edge(
+            self.id(view, call.caller),
+            self.program.symbol(named[0]).id,
+            view.path,
+            call.line,
+            call.kind,
+            GUESS if close else 0.35,
+            "only method of that name",
+        )
+
+    def _named(self, family: str, name: str) -> list[Thing]:
+        """The methods of a name that have a body, remembered."""
+        known = self._methods.get((family, name))
+        if known is None:
+            symbol = self.program.symbol
+            known = self._methods[family, name] = [
+                t
+                for t in self.program.by_name.get((family, name), ())
+                if symbol(t).kind == "method" and symbol(t).defined
+            ]
+        return known

@@ -1,0 +1,146 @@
+"""Parameters and results, read from a signature when a call needs them.
+
+Extraction keeps signatures as text. Only a few of them ever decide a call, so they are taken apart
+here, at that moment, by the two habits that languages have: `name: Type` and `Type name`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from holdfast.index.facts.rules import split_list
+
+NAME_FIRST = frozenset({"python", "javascript", "typescript", "tsx", "rust", "kotlin", "swift",
+                        "scala", "notebook", "lua", "ruby"})  # fmt: skip
+_ARROW = re.compile(r"[=:]\s*(?:async\s+)?(?:function\s*\*?\s*\w*\s*)?\(")
+_LAST_WORD = re.compile(r"([\w$]+)\s*(?:\[[^\]]*\])?$")
+
+
+class Shape(NamedTuple):
+    """The parameters with their types ("" when not said) and the type of the result."""
+
+    parameters: dict[str, str]
+    result: str
+    required: int
+    most: int
+    """At most this many arguments; -1 when there is no limit."""
+
+
+@lru_cache(maxsize=8_192)
+def shape(language: str, name: str, signature: str) -> Shape:
+    """Take a signature apart. A part that cannot be read is left out."""
+    opened = _opening(signature, name)
+    if opened == -1:
+        return Shape({}, _result(language, signature, len(signature), 0), 0, -1)
+    closed = _closing(signature, opened)
+    parts = split_list(signature[opened + 1 : closed])
+    parameters: dict[str, str] = {}
+    required, most = 0, 0
+    pending: list[str] = []
+    for part in parts:
+        if part in ("*", "/", "void") or part.lstrip("&*").replace("mut ", "") in ("self", "cls"):
+            continue
+        if language == "python" and part.split(":")[0].strip() in ("self", "cls"):
+            continue
+        variadic = part.startswith(("*", "...", "vararg ", "params ", "&$")) or "..." in part
+        most = -1 if variadic or most == -1 else most + 1
+        default = "=" in re.sub(r"[=!<>]=|=>|->", "", part) or "?:" in part.replace(" ", "")
+        required += not (variadic or default)
+        if language == "go":
+            word, _, type_ = part.partition(" ")
+            if type_:
+                for each in (*pending, word):
+                    parameters[each] = type_.strip()
+                pending.clear()
+            else:
+                pending.append(word)
+            continue
+        key, type_ = _parameter(language, part)
+        if key:
+            parameters[key] = type_
+    return Shape(parameters, _result(language, signature, closed + 1, opened), required, most)
+
+
+def _opening(signature: str, name: str) -> int:
+    """Where the parameters of `name` open; -1 when there are none."""
+    at = signature.find(name)
+    while at != -1:
+        end = at + len(name)
+        before = signature[at - 1] if at else " "
+        if not (before.isalnum() or before in "_$"):
+            rest = signature[end:].lstrip()
+            if rest[:1] in ("<", "["):
+                closer = ">" if rest[0] == "<" else "]"
+                rest = rest[rest.find(closer, 0, rest.find("(") + 1 or None) + 1 :].lstrip()
+                while rest[:1] == closer:
+                    rest = rest[1:].lstrip()
+            if rest[:1] == "(":
+                return len(signature) - len(rest)
+        at = signature.find(name, end)
+    arrow = _ARROW.search(signature)
+    return arrow.end() - 1 if arrow else -1
+
+
+def _closing(text: str, opened: int) -> int:
+    depth = 0
+    for i in range(opened, len(text)):
+        if text[i] == "(":
+            depth += 1
+        elif text[i] == ")":
+            depth -= 1
+            if depth == 0:
+                return i
+    return len(text)
+
+
+def _parameter(language: str, part: str) -> tuple[str, str]:
+    part = re.sub(r"^(?:@[\w.]+(?:\([^)]*\))?\s*)+", "", part)
+    if language in NAME_FIRST:
+        name, _, type_ = part.partition(":")
+        name = name.split("=")[0].strip().lstrip("*&.").rstrip("?")
+        type_ = _default_off(type_)
+        words = name.split()
+        return (words[-1] if words else ""), type_
+    part = _default_off(part)
+    if language == "php":
+        type_, dollar, name = part.rpartition("$")
+        return (name.strip(), type_.strip(" &.")) if dollar else ("", "")
+    match = _LAST_WORD.search(part)
+    if not match:
+        return "", ""
+    type_ = part[: match.start()].strip()
+    return (match.group(1), type_) if type_ else ("", "")
+
+
+def _default_off(text: str) -> str:
+    return re.split(r"(?<![=!<>])=(?![=>])", text)[0].strip()
+
+
+def _result(language: str, signature: str, after: int, opened: int) -> str:
+    tail = signature[after:].strip()
+    if language in ("python", "rust", "swift", "notebook"):
+        found = re.match(r"(?:async\s+|throws\s+|rethrows\s+)*->\s*(.+)", tail)
+        return re.split(r"\bwhere\b", found.group(1))[0].strip() if found else ""
+    if language in ("typescript", "tsx", "kotlin", "scala", "php"):
+        tail = re.sub(r"^(?:\([^()]*\)\s*)+", "", tail) if language == "scala" else tail
+        found = re.match(r":\s*(.+?)(?:=>|=\s*$|$)", tail)
+        if found:
+            return found.group(1).strip()
+        bare = re.match(r".*?\bdef\s+\w+\s*:\s*(.+)", signature) if language == "scala" else None
+        return bare.group(1).strip(" =") if bare else ""
+    if language == "go":
+        if tail.startswith("("):
+            first = split_list(tail.strip("()"))
+            return first[0].split()[-1] if first else ""
+        return tail
+    if language in ("java", "csharp", "c", "cpp"):
+        words = re.sub(r"@[\w.]+(?:\([^)]*\))?|\[[^\]]*\]|template\s*<[^()]*?>(?=\s)", "",
+                       signature[:opened]).strip()  # fmt: skip
+        words = re.sub(r"[\w:~<>,]+\s*$", "", words, count=1).strip()
+        words = re.sub(r"\b(?:public|private|protected|internal|static|final|abstract|virtual|"
+                       r"override|async|synchronized|default|inline|constexpr|extern|explicit|"
+                       r"friend|sealed|partial|native|new|unsafe)\b\s*", "", words)  # fmt: skip
+        return re.sub(r"^<[^>]*>\s*", "", words).strip()
+    return ""

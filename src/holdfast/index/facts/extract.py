@@ -1,0 +1,161 @@
+"""From bytes to facts: choose the language, walk the tree, cut the chunks, say what was missed."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from holdfast.index.facts import chunks, languages
+from holdfast.index.facts.model import FileFacts, Problem, Span, Symbol, symbol_id
+from holdfast.index.facts.parse import TooHardError
+from holdfast.index.facts.walk import SYMBOLS_MAX, Gathered, Walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from holdfast.index.facts.walk import Draft, Language
+
+Reader = Callable[[str, bytes, list[int], list[Problem]], Gathered | None]
+
+PARSED_BYTES_MAX = 4_000_000
+"""A larger file is kept as text: nothing that people wrote by hand is that long."""
+
+TOO_HARD = Problem("too_hard", 1, "the parser could not make sense of the file in reasonable time")
+
+
+def line_starts(source: bytes) -> list[int]:
+    """Where each line starts, and at the end the size of the file."""
+    import numpy as np
+
+    starts: list[int] = (np.flatnonzero(np.frombuffer(source, dtype=np.uint8) == 10) + 1).tolist()
+    starts.insert(0, 0)
+    if starts[-1] != len(source):
+        starts.append(len(source))
+    return starts
+
+
+def prepare_worker() -> None:
+    """Call once in a process that does nothing but extract.
+
+    Facts hold no cycles, and looking for some among the nodes of a file took a third of the time.
+    """
+    gc.disable()
+
+
+def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:
+    """See `model.extract`. Unless `parsed`, the facts of a text that is too hard."""
+    problems: list[Problem] = []
+    starts = line_starts(source)
+    if b"\0" in source[:8_192]:
+        problems.append(Problem("binary", 1, "the file has a NUL byte near its start"))
+        return FileFacts(path, "binary", "", 0, len(source), problems=tuple(problems))
+    if not source.isascii():
+        try:
+            source.decode()
+        except UnicodeDecodeError as error:
+            line = source.count(b"\n", 0, error.start) + 1
+            problems.append(Problem("encoding", line, "not UTF-8; other bytes are read as \ufffd"))
+    name = languages.language_of(path, source)
+    language = languages.parsed(name)
+    found: Gathered | None = None
+    guessed = False
+    if len(source) > PARSED_BYTES_MAX:
+        detail = f"{len(source)} bytes, more than the {PARSED_BYTES_MAX} that are parsed"
+        problems.append(Problem("too_large", 1, detail))
+    elif not parsed:
+        problems.append(TOO_HARD)
+    elif language:
+        found = _walk(language, path, source, starts, problems)
+    elif reader := _readers().get(name):
+        found = reader(path, source, starts, problems)
+    else:
+        from holdfast.index.facts.languages import lines  # its tables are many, and seldom needed
+
+        found, guessed = lines.read(path, source, starts, problems), True
+    if found is None:
+        found = Gathered(module=language.module(path, "") if language else "")
+    root = found.tree.root_node if found.tree else None
+    given = found.broken.root_node if found.broken else root
+    if given is not None and given.has_error:
+        problems.append(_syntax(given))
+    if found.truncated:
+        detail = f"more than {SYMBOLS_MAX} symbols, or nested too deep; the rest are left out"
+        problems.append(Problem("too_many", 1, detail))
+    for line, detail in found.failed[:10]:
+        problems.append(Problem("malformed", line, f"a node that was not understood, {detail}"))
+    return FileFacts(
+        path=path,
+        language=name,
+        module=found.module,
+        lines=len(starts) - 1,
+        size=len(source),
+        symbols=_symbols(path, found.symbols),
+        imports=tuple(found.imports),
+        calls=tuple(found.calls),
+        bindings=tuple(found.bindings),
+        inherits=tuple(found.inherits),
+        chunks=chunks.partition(source, starts, found.symbols, root),
+        problems=tuple(problems),
+        guessed=guessed,
+    )
+
+
+def _walk(
+    language: Language, path: str, source: bytes, starts: list[int], problems: list[Problem]
+) -> Gathered | None:
+    walk = Walk(language, source, starts)
+    try:
+        walk.run()
+    except TooHardError:
+        problems.append(TOO_HARD)
+        return None
+    walk.module = language.module(path, walk.package)
+    return walk
+
+
+@cache
+def _readers() -> dict[str, Reader]:
+    from holdfast.index.facts.languages import config, markdown, notebook
+
+    return {"markdown": markdown.read, "notebook": notebook.read, **config.READERS}
+
+
+def _symbols(path: str, drafts: list[Draft]) -> tuple[Symbol, ...]:
+    seen: dict[tuple[str, str], int] = {}
+    made = []
+    for draft in drafts:
+        key = (draft.qualified, draft.kind)
+        ordinal = seen.get(key, 0)
+        seen[key] = ordinal + 1
+        made.append(
+            Symbol(
+                symbol_id(path, draft.qualified, draft.kind, ordinal),
+                draft.name,
+                draft.qualified,
+                draft.kind,
+                draft.parent,
+                ordinal,
+                Span(draft.first_line, draft.last_line, draft.start, draft.end),
+                draft.signature,
+                draft.doc,
+                draft.exported,
+                draft.defined,
+            )
+        )
+    return tuple(made)
+
+
+def _syntax(root: Node) -> Problem:
+    """The first place where the grammar and the file disagree."""
+    node = root
+    for _ in range(1_000):
+        if node.is_error or node.is_missing:
+            break
+        child = next((c for c in node.children if c.has_error or c.is_missing), None)
+        if child is None:
+            break
+        node = child
+    detail = "the file does not fit the grammar here; facts nearby may be missing"
+    return Problem("syntax", node.start_point[0] + 1, detail)

@@ -1,0 +1,96 @@
+"""One file for each language, found by the name or the first line of a file."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from holdfast.files import policy
+
+if TYPE_CHECKING:
+    from holdfast.index.facts.walk import Language
+
+PARSED = {
+    ".py": "python", ".pyi": "python", ".pyw": "python",
+    ".js": "javascript", ".jsx": "javascript", ".mjs": "javascript", ".cjs": "javascript",
+    ".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "tsx",
+    ".go": "go", ".rs": "rust", ".java": "java",
+    ".c": "c", ".h": "c",
+    ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".c++": "cpp", ".hh": "cpp", ".hpp": "cpp",
+    ".hxx": "cpp", ".ipp": "cpp", ".inl": "cpp", ".cu": "cpp", ".cuh": "cpp",
+    ".cs": "csharp",
+    ".rb": "ruby", ".rake": "ruby", ".gemspec": "ruby",
+    ".php": "php", ".kt": "kotlin", ".kts": "kotlin", ".swift": "swift",
+    ".scala": "scala", ".sc": "scala",
+    ".sh": "bash", ".bash": "bash", ".zsh": "bash", ".bats": "bash",
+    ".lua": "lua",
+    ".ex": "elixir", ".exs": "elixir", ".zig": "zig", ".jl": "julia",
+}  # fmt: skip
+DOCUMENTS = {
+    ".md": "markdown", ".markdown": "markdown", ".mdx": "markdown",
+    ".ipynb": "notebook",
+    ".json": "json", ".jsonc": "json", ".json5": "json", ".webmanifest": "json",
+    ".toml": "toml", ".yaml": "yaml", ".yml": "yaml",
+    ".ini": "ini", ".cfg": "ini", ".conf": "ini", ".properties": "ini", ".editorconfig": "ini",
+    ".mod": "gomod",
+}  # fmt: skip
+NAMES = {
+    "Rakefile": "ruby", "Gemfile": "ruby", "Vagrantfile": "ruby", "Podfile": "ruby",
+    ".bashrc": "bash", ".profile": "bash", ".zshrc": "bash", ".bash_profile": "bash",
+    "go.mod": "gomod", ".editorconfig": "ini", "setup.cfg": "ini",
+    "Pipfile": "toml", "Cargo.lock": "toml", "poetry.lock": "toml", "uv.lock": "toml",
+    "composer.lock": "json", ".babelrc": "json", ".eslintrc": "json", ".prettierrc": "json",
+}  # fmt: skip
+FAMILIES = {
+    "python": "python", "notebook": "python",
+    "javascript": "js", "typescript": "js", "tsx": "js",
+    "go": "go", "rust": "rust", "java": "jvm", "kotlin": "jvm", "scala": "jvm",
+    "c": "c", "cpp": "c", "csharp": "csharp", "ruby": "ruby", "php": "php", "swift": "swift",
+    "bash": "bash", "lua": "lua",
+}  # fmt: skip
+"""Languages whose calls are known, by the family within which names are shared."""
+_INTERPRETERS = {"python": "python", "node": "javascript", "ruby": "ruby", "php": "php",
+                 "bash": "bash", "sh": "bash", "zsh": "bash", "lua": "lua", "deno": "typescript",
+                 "swift": "swift", "scala": "scala", "kotlin": "kotlin"}  # fmt: skip
+_SHEBANG = re.compile(rb"#![^\n]*?(?:/|env\s+(?:-S\s+)?)([a-z]+)[\d.]*(?:\s|$)")
+_CPP_HEADER = re.compile(
+    rb"^[ \t]*(?:namespace\s+\w|template\s*<|class\s+\w+[^;]*$|using\s+\w|public:|private:"
+    rb"|protected:)"
+    rb"|\bstd::|^[ \t]*#include\s*<(?:string|vector|memory|map|iostream|cstd\w+)>",
+    re.MULTILINE,
+)
+
+
+def language_of(path: str, source: bytes) -> str:
+    """The name of the language of a file; "text" when nothing says."""
+    name = path.rpartition("/")[2]
+    if name in NAMES:
+        return NAMES[name]
+    suffix = "." + name.rpartition(".")[2].lower() if "." in name else ""
+    found = PARSED.get(suffix) or DOCUMENTS.get(suffix)
+    if suffix == ".mod":
+        found = None
+    if found == "c" and suffix == ".h" and _CPP_HEADER.search(source[:200_000]):
+        return "cpp"
+    if found:
+        return found
+    shebang = _SHEBANG.match(source[:200])
+    if shebang:
+        return _INTERPRETERS.get(shebang.group(1).decode(), "text")
+    unnamed = not suffix and name.lower() not in policy.NAMES
+    if unnamed and policy.is_shell(source[: policy.SNIFF_BYTES]):
+        return "bash"
+    named = policy.language_of(path)  # by extensions that this table leaves to it, such as `.ksh`
+    return named if named not in DOCUMENTS.values() else "text"
+
+
+@lru_cache(maxsize=64)
+def parsed(name: str) -> Language | None:
+    """The table of a language that has a grammar; its file is loaded by the first use."""
+    if name not in PARSED.values():
+        return None
+    file, table = ("typescript", "TSX") if name == "tsx" else (name, "LANGUAGE")
+    made: Language = getattr(import_module(f"holdfast.index.facts.languages.{file}"), table)
+    return made

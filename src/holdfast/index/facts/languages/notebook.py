@@ -1,0 +1,152 @@
+"""Jupyter notebooks: every cell is a symbol, and Python cells are read as one module.
+
+A notebook is JSON with one string for each line of a cell. The lines are put together and walked as
+ordinary Python, and every position found is carried back to the line of the string it came from.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import NamedTuple
+
+import msgspec
+
+from holdfast.index.facts.languages import parsed
+from holdfast.index.facts.languages.config import Entry, line_at, members
+from holdfast.index.facts.languages.documents import add
+from holdfast.index.facts.model import MODULE, Problem
+from holdfast.index.facts.parse import TooHardError
+from holdfast.index.facts.walk import Gathered, Walk
+
+
+class Line(NamedTuple):
+    """A line of a cell: its text, and where the string that holds it stands."""
+
+    text: str
+    cell: int
+    start: int
+    end: int
+
+
+def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -> Gathered | None:
+    """The cells of a notebook, and the facts of its code."""
+    found = Gathered()
+    lines: list[Line] = []
+    cells = next((e for e in members(source, 0) if e.key == "cells"), None)
+    if cells is None:
+        problems.append(Problem("malformed", 1, "a notebook without cells"))
+        return None
+    for number, cell in enumerate(members(source, cells.value_start), 1):
+        fields = {entry.key: entry for entry in members(source, cell.value_start)}
+        where = (line_at(starts, cell.start), line_at(starts, cell.end - 1))
+        kind = fields.get("cell_type")
+        code = kind is not None and b'"code"' in source[kind.value_start : kind.end]
+        text = _lines(source, fields["source"], number - 1) if "source" in fields else []
+        title = text[0].text.strip() if text else ""
+        index = add(found, starts, f"cell {number}", "cell", where, signature=title)
+        if code and index != MODULE:
+            lines.extend(line._replace(cell=index) for line in text)
+    if b'"language": "' in source and b'"language": "python"' not in source:
+        return found
+    _python(path, found, lines, starts, problems)
+    return found
+
+
+def _lines(source: bytes, entry: Entry, cell: int) -> list[Line]:
+    """The lines of a cell's `source`, which is a string or an array of strings."""
+    first = source[entry.value_start : entry.value_start + 1]
+    strings = (
+        [(e.value_start, e.end) if e.value_start != -1 else (e.start, e.end)
+         for e in members(source, entry.value_start)]
+        if first == b"["
+        else [(entry.value_start, entry.end)]
+    )  # fmt: skip
+    found: list[Line] = []
+    for start, end in strings:
+        try:
+            value = json.loads(source[start:end])
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, str):
+            found.extend(Line(text, cell, start, end) for text in value.splitlines() or [""])
+    return found
+
+
+def _python(
+    path: str, found: Gathered, lines: list[Line], starts: list[int], problems: list[Problem]
+) -> None:
+    from holdfast.index.facts.extract import line_starts
+
+    language = parsed("python")
+    assert language is not None, "python is built in"
+    # Magics are no Python; as comments they keep their line.
+    text = "\n".join(
+        "#" + line.text[1:] if line.text[:1] in ("%", "!", "?") else line.text for line in lines
+    )
+    body = text.encode("utf-8", "replace")
+    walk = Walk(language, body, line_starts(body))
+    try:
+        walk.run()
+    except TooHardError:
+        problems.append(Problem("too_hard", 1, "the cells could not be parsed in reasonable time"))
+        return
+    cells = len(found.symbols)
+    file_line = [line_at(starts, line.start) for line in lines]
+
+    def cell_at(line: int) -> int:
+        return lines[line - 1].cell if line <= len(lines) else MODULE
+
+    drafts = list(found.symbols)
+    for draft in walk.symbols:
+        first, last = lines[draft.first_line - 1], lines[min(draft.last_line, len(lines)) - 1]
+        parent = draft.parent + cells if draft.parent != MODULE else first.cell
+        drafts.append(
+            replace(
+                draft,
+                parent=parent,
+                start=first.start,
+                end=last.end,
+                first_line=file_line[draft.first_line - 1],
+                last_line=file_line[min(draft.last_line, len(lines)) - 1],
+                lead=file_line[draft.lead - 1],
+            )
+        )
+    order = sorted(range(len(drafts)), key=lambda i: (drafts[i].start, -drafts[i].end, i))
+    place = {old: new for new, old in enumerate(order)}
+    place[MODULE] = MODULE
+    found.symbols = [replace(drafts[i], parent=place[drafts[i].parent]) for i in order]
+
+    def scope(old: int, line: int) -> int:
+        return place[old + cells] if old != MODULE else place.get(cell_at(line), MODULE)
+
+    found.calls = [
+        msgspec.structs.replace(
+            call,
+            caller=scope(call.caller, call.line),
+            start=lines[call.line - 1].start,
+            line=file_line[call.line - 1],
+        )
+        for call in walk.calls
+    ]
+    found.imports = [
+        msgspec.structs.replace(
+            item,
+            scope=place[item.scope + cells] if item.scope != MODULE else MODULE,
+            line=file_line[item.line - 1],
+        )
+        for item in walk.imports
+    ]
+    found.bindings = [
+        msgspec.structs.replace(
+            item,
+            scope=place[item.scope + cells] if item.scope != MODULE else MODULE,
+            line=file_line[item.line - 1],
+        )
+        for item in walk.bindings
+    ]
+    found.inherits = [
+        msgspec.structs.replace(item, line=file_line[item.line - 1]) for item in walk.inherits
+    ]
+    found.truncated = found.truncated or walk.truncated
+    found.module = language.module(path, "")

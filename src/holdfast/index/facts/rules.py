@@ -1,0 +1,110 @@
+"""Rules that many languages share, and the small readers that rules are made with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from holdfast.index.facts import chains
+from holdfast.index.facts.model import MODULE, Call, CallKind, InheritanceKind, Kind
+from holdfast.index.facts.walk import CONTAINERS, Rule, Walk
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+
+def definition(
+    kind: Kind,
+    *,
+    name: str = "name",
+    body: str = "body",
+    member: Kind | None = None,
+    after: Callable[[Walk, tree_sitter.Node, int], None] | None = None,
+) -> Rule:
+    """A rule for a node with a name and perhaps a body. `member` is its kind inside a class."""
+
+    def rule(walk: Walk, node: tree_sitter.Node) -> None:
+        named = node.child_by_field_name(name)
+        if named is None:
+            return
+        block = node.child_by_field_name(body)
+        chosen = member if member and walk.inside() in CONTAINERS else kind
+        index = walk.define(
+            node,
+            walk.text(named, 120),
+            chosen,
+            signature_end=block.start_byte if block else None,
+        )
+        if after and index != MODULE:
+            after(walk, node, index)
+
+    return rule
+
+
+def calling(arguments: str = "arguments", kind: CallKind = "call") -> Rule:
+    """A rule for a call whose callee is the text before its arguments."""
+
+    def rule(walk: Walk, node: tree_sitter.Node) -> None:
+        # The most frequent rule by far, so it is written for speed: few calls, and a memo of bytes.
+        given = node.child_by_field_name(arguments)
+        start = node.start_byte
+        if given is None:
+            walk.call(node, walk.text(node, chains.LONGEST), kind)
+            return
+        end = given.start_byte
+        # Of a long chain only the last name matters, and it is at the end.
+        raw = (
+            walk.source[start:end]
+            if end - start <= chains.LONGEST
+            else (b"\0" + walk.source[end - chains.LONGEST : end])
+        )
+        known = walk.callees.get(raw)
+        if known is None:
+            known = walk.read_callee(raw)
+        if known[1]:
+            scopes = walk.scopes
+            caller = scopes[-1].symbol if scopes else MODULE
+            count = given.named_child_count
+            walk.calls.append(Call(caller, known[1], known[0], kind, walk.line, start, count))
+
+    return rule
+
+
+_BRACKET = re.compile(r"[(\[{<>}\])]")
+
+
+def split_list(text: str) -> list[str]:
+    """The parts of a list, split at the commas that no bracket encloses."""
+    if not _BRACKET.search(text):
+        return [part for part in map(str.strip, text.split(",")) if part]
+    parts, depth, start = [], 0, 0
+    for i, char in enumerate(text):
+        if char in "([{<":
+            depth += 1
+        elif char in ")]}" or (char == ">" and text[i - 1 : i] not in ("-", "=")):
+            depth -= 1
+        elif char == "," and depth <= 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    parts.append(text[start:].strip())
+    return [part for part in parts if part]
+
+
+_HERITAGE = re.compile(r"\b(extends|implements|with)\b")
+
+
+def heritage(walk: Walk, index: int, text: str, line: int) -> None:
+    """Read `extends A implements B, C` and record what the symbol inherits."""
+    pieces = _HERITAGE.split(text)
+    kinds: dict[str, InheritanceKind] = {"implements": "implements", "with": "mixes in"}
+    child = walk.symbols[index].qualified
+    for word, bases in zip(pieces[1::2], pieces[2::2], strict=True):
+        for base in split_list(bases.split("{")[0]):
+            walk.inherit(child, base, kinds.get(word, "extends"), line)
+
+
+def wrapping(walk: Walk, node: tree_sitter.Node) -> None:
+    """A rule for what stands around a definition and belongs to it: decorators, `export`."""
+    if walk.wrapper is None or walk.wrapper[1] < node.end_byte:
+        walk.wrapper = (node.start_byte, node.end_byte, node.start_point[0] + 1)

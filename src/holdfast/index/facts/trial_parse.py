@@ -1,0 +1,207 @@
+"""Parsing on trial: first in a process that may die of it.
+
+A timer of the system ends that process, whatever its parser is in the middle of, and a text it did
+not survive is not parsed anywhere else. The process is started by the first text on trial and kept
+for the next. What it costs is a second parse of texts that are parsed outside of workers, which are
+few: a tree of some size is prepared by workers, and those are expendable themselves.
+
+Limits of the system are POSIX's; where there are none, texts are parsed without a trial.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import struct
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from holdfast.index.building import processes
+
+_HEAD = struct.Struct("<dIIII")
+_MEMORY_BYTES, _MEMORY_PER_BYTE = 1 << 30, 500
+_POSSIBLE = hasattr(signal, "setitimer") and hasattr(os, "posix_spawn") and bool(sys.executable)
+
+_READY = b"r"
+"""Said once, when the process can parse. One that never says it is no judge of any text."""
+
+_expendable = False
+
+
+def expendable() -> bool:
+    """Whether this process may die of a parse."""
+    return _expendable
+
+
+def become_expendable() -> None:
+    """Call in a process whose death somebody expects and takes for an answer."""
+    global _expendable
+    if not _POSSIBLE:
+        return
+    _expendable = True
+    import resource
+
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+@contextmanager
+def deadly(seconds: float, size_bytes: int) -> Iterator[None]:
+    """Die if this takes more processor time, or more memory than a text of that size explains."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    most = _taken_bytes() + _MEMORY_BYTES + size_bytes * _MEMORY_PER_BYTE
+    if before[1] != resource.RLIM_INFINITY:
+        most = min(most, before[1])
+    resource.setrlimit(resource.RLIMIT_DATA, (most, before[1]))
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
+def allow(seconds: float) -> None:
+    """Die of what comes now, if that takes more processor time than this."""
+    if not _expendable:
+        return
+    import resource
+
+    most = math.ceil(time.process_time() + seconds)
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (most, hard))
+
+
+def _taken_bytes() -> int:
+    try:
+        with open("/proc/self/statm", "rb", buffering=0) as file:
+            return int(file.read().split()[5]) * os.sysconf("SC_PAGESIZE")
+    except (OSError, ValueError, IndexError):
+        return 1 << 32
+
+
+def serve() -> None:
+    """The other process: parse what comes in, say that it ended, until nothing comes."""
+    from holdfast.index.facts.parse import TooHardError, limited, parser_of
+    from holdfast.index.facts.walk import captured
+
+    become_expendable()
+    os.write(1, _READY)
+    with open(0, "rb") as file:
+        while head := file.read(_HEAD.size):
+            seconds, *sizes, size = _HEAD.unpack(head)
+            module, function, queried = (file.read(each).decode() for each in sizes)
+            source, parser = file.read(size), parser_of((module, function))
+            try:
+                with deadly(seconds, size):
+                    tree = limited(parser, source)
+                if queried:
+                    with deadly(seconds, size):
+                        captured(queried, tree)
+                verdict = b"1"
+            except TooHardError:
+                verdict = b"0"
+            os.write(1, verdict)
+
+
+class _Trial:
+    """The other process, from here. One text at a time."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        texts, self._texts = os.pipe()
+        self._verdicts, verdicts = os.pipe()
+        try:
+            self._pid = processes.start(serve, (texts, verdicts))
+        except BaseException:
+            os.close(self._texts)
+            os.close(self._verdicts)
+            raise
+        finally:
+            os.close(texts)
+            os.close(verdicts)
+        try:
+            ready = os.read(self._verdicts, 1)
+        except BaseException:
+            self.end()
+            raise
+        if ready != _READY:
+            self.close()
+            raise ChildProcessError("a process that parses cannot be started")
+
+    def passes(
+        self, grammar: tuple[str, str], source: bytes, seconds: float, queried: str
+    ) -> bool | None:
+        """Whether the parse ended there; None if the process ended, by its limits or otherwise."""
+        parts = [*(name.encode() for name in (*grammar, queried)), source]
+        head = _HEAD.pack(seconds, *map(len, parts))
+        with suppress(BrokenPipeError):
+            left = memoryview(b"".join((head, *parts)))
+            while left:
+                left = left[os.write(self._texts, left) :]
+            verdict = os.read(self._verdicts, 1)
+            if verdict:
+                return verdict == b"1"
+        return None
+
+    def end(self) -> None:
+        """End it, whatever it is in the middle of."""
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of it."""
+        os.close(self._texts)
+        os.close(self._verdicts)
+        if self.owner == os.getpid():
+            with suppress(ChildProcessError):
+                os.waitpid(self._pid, 0)
+
+
+_lock = threading.Lock()
+_trial: _Trial | None = None
+
+
+def passes(
+    grammar: tuple[str, str], source: bytes, seconds: float, queried: str = ""
+) -> bool | None:
+    """Whether parsing this text ends in time; None where there is no trial to be had.
+
+    With the name of a language, so must the query that is asked about its trees.
+    """
+    global _trial
+    if not _POSSIBLE:
+        return None
+    with _lock:
+        if _trial is not None and _trial.owner != os.getpid():
+            # We were forked: it is our parent's.
+            _trial.close()
+            _trial = None
+        for _ in range(2):
+            try:
+                _trial = _trial or _Trial()
+            except OSError:
+                return None
+            try:
+                verdict = _trial.passes(grammar, source, seconds, queried)
+            except BaseException:
+                # Interrupted half way: its next verdict would be about this text.
+                _trial.end()
+                _trial = None
+                raise
+            if verdict is not None:
+                return verdict
+            _trial.close()
+            _trial = None
+            # Somebody may have ended it, or a machine that stood still was counted as its time: a
+            # text has a second trial, in a process that has done nothing else.
+        return False

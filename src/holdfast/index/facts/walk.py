@@ -1,0 +1,497 @@
+"""One walk over one syntax tree, the same for every language.
+
+A language says in a table which kinds of node matter and what to do with each. The table becomes a
+single query, so the parser's own C code finds the nodes and Python only sees those. They arrive in
+document order; a stack of open scopes, kept by end position, says what encloses what. Nothing here
+recurses, so depth costs nothing but the stack.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import compress, count
+from operator import attrgetter, eq
+from typing import TYPE_CHECKING
+
+from holdfast.index.facts import chains
+from holdfast.index.facts.model import (
+    MODULE,
+    Binding,
+    BindingKind,
+    Call,
+    CallKind,
+    Import,
+    Inheritance,
+    InheritanceKind,
+    Kind,
+)
+from holdfast.index.facts.parse import TooHardError, expended, parse, parser_of
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+Rule = Callable[["Walk", "tree_sitter.Node"], None]
+
+CONTAINERS = frozenset({"class", "interface", "trait", "struct", "union", "enum", "object"})
+SYMBOLS_MAX = 50_000
+DEPTH_MAX = 200
+SIGNATURE_MAX = 600
+DOC_MAX = 2_000
+CALLEES_MAX = 50_000
+LEAD_BYTES_MAX = 2_000
+"""How much of what stands before a symbol on its line is looked at."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """What the walk needs to know about one language. `rules` is keyed by kind of node."""
+
+    name: str
+    grammar: tuple[str, str]
+    rules: Mapping[str, Rule]
+    patterns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Narrower queries than every node of that kind, for kinds that are mostly uninteresting.
+
+    One that names `@n` itself captures only that part of what it matches.
+    """
+    line_comments: tuple[str, ...] = ("//",)
+    block_comments: bool = True
+    attributes: tuple[str, ...] = ()
+    """How lines start that may stand between a doc comment and its symbol."""
+    module: Callable[[str, str], str] = lambda path, package: package
+    """The module of a file, from its path and the package it declares."""
+    prepare: Callable[[str], str] | None = None
+    """Rewrites a callee or a value before it is read as a chain."""
+    mend: Callable[[bytes, Callable[[bytes], bool]], bytes] | None = None
+    """Blanks what keeps a file from being parsed, told whether a text fits the grammar."""
+
+    @cached_property
+    def leads(self) -> frozenset[int]:
+        """The bytes that a line may start with to belong to the symbol under it."""
+        marks = "".join(mark[0] for mark in (*self.line_comments, *self.attributes))
+        return frozenset((marks + ("/*" if self.block_comments else "")).encode())
+
+    @cached_property
+    def comment_marks(self) -> tuple[bytes, ...]:
+        return tuple(mark.encode() for mark in self.line_comments)
+
+    @cached_property
+    def attribute_marks(self) -> tuple[bytes, ...]:
+        return tuple(mark.encode() for mark in self.attributes)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A symbol being gathered; `lead` is the first line of its comment and attributes."""
+
+    name: str
+    qualified: str
+    kind: Kind
+    parent: int
+    start: int
+    end: int
+    first_line: int
+    last_line: int
+    lead: int
+    signature: str
+    doc: str
+    exported: bool
+    defined: bool
+
+
+@dataclass(slots=True)
+class Scope:
+    """An open region: its end, the symbol it belongs to, and the name that members are under."""
+
+    end: int
+    symbol: int
+    prefix: str
+    kind: str
+
+
+_CALLEES: dict[str, dict[bytes, tuple[str, str]]] = {}
+"""What callees spell, for each language; a memo, never more than that."""
+
+
+@lru_cache(maxsize=64)
+def _loaded(name: str) -> tuple[tree_sitter.Query, dict[int, Rule]]:
+    from tree_sitter import Query
+
+    from holdfast.index.facts.languages import parsed
+
+    language = parsed(name)
+    assert language is not None, "only languages with a table are walked"
+    grammar = parser_of(language.grammar).language
+    assert grammar is not None, "a parser is made with its language"
+    patterns = [p for kind in language.rules for p in language.patterns.get(kind, (f"({kind})",))]
+    query = Query(grammar, "\n".join(p if "@n" in p else p + " @n" for p in patterns))
+    rules = {(grammar.id_for_node_kind(k, True) or 0): rule for k, rule in language.rules.items()}
+    return query, rules
+
+
+def captured(name: str, tree: tree_sitter.Tree) -> list[tree_sitter.Node]:
+    """The nodes of a tree that a language has rules for, in no strict order."""
+    from tree_sitter import QueryCursor
+
+    return QueryCursor(_loaded(name)[0]).captures(tree.root_node).get("n", [])
+
+
+@dataclass
+class Gathered:
+    """The facts of a file before they get their ids."""
+
+    symbols: list[Draft] = field(default_factory=list)
+    imports: list[Import] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    bindings: list[Binding] = field(default_factory=list)
+    inherits: list[Inheritance] = field(default_factory=list)
+    module: str = ""
+    truncated: bool = False
+    failed: list[tuple[int, str]] = field(default_factory=list)
+    """Where a rule met a node that it did not expect, and lost it."""
+    tree: tree_sitter.Tree | None = None
+    broken: tree_sitter.Tree | None = None
+    """The tree of the file as it is, where the facts are those of a mended one."""
+
+
+def first_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
+    """The first named child, if there is one."""
+    return node.named_child(0) if node.named_child_count else None
+
+
+def last_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
+    """The last named child, if there is one."""
+    count = node.named_child_count
+    return node.named_child(count - 1) if count else None
+
+
+def lost_bytes(root: tree_sitter.Node) -> int:
+    """How much of a file lies where the parser gave up."""
+    lost, work = 0, [root]
+    while work:
+        node = work.pop()
+        if node.is_error:
+            lost += node.end_byte - node.start_byte
+        elif node.has_error:
+            work.extend(node.children)
+    return lost
+
+
+class Walk(Gathered):
+    """The state of one walk; rules read nodes and write facts through it."""
+
+    def __init__(self, language: Language, source: bytes, line_starts: list[int]) -> None:
+        super().__init__()
+        self.language = language
+        self.source = source
+        self.line_starts = line_starts
+        self.package = ""
+        self.line = 1
+        """The line on which the node that a rule is looking at starts."""
+        self.callees = _CALLEES.setdefault(language.name, {})
+        if len(self.callees) > CALLEES_MAX:
+            self.callees.clear()
+        self.scopes: list[Scope] = []
+        self.wrapper: tuple[int, int, int] | None = None
+
+    def run(self) -> None:
+        rules = _loaded(self.language.name)[1]
+        self.tree = tree = self._parsed(self.source)
+        if tree.root_node.has_error and self.language.mend is not None:
+            self.tree = tree = self._mended(tree, self.language.mend)
+        with expended(len(self.source)):
+            nodes = captured(self.language.name, tree)
+        begins = _in_order(nodes)
+        scopes, starts, line = self.scopes, self.line_starts, 1
+        lines = len(starts) - 1
+        last, last_start = None, -1
+        for start, node in zip(begins, nodes, strict=True):
+            if start == last_start and node == last:
+                continue
+            last, last_start = node, start
+            while scopes and scopes[-1].end <= start:
+                scopes.pop()
+            if starts[line] <= start:
+                # Mostly the next line, or not far from it.
+                line = min(lines, line + 1)
+                if starts[line] <= start:
+                    line = min(lines, bisect_right(starts, start, line))
+                self.line = line
+            try:
+                rules[node.kind_id](self, node)
+            except Exception as error:  # the promise is to never fail; the tests see to the rules
+                self.failed.append((node.start_point[0] + 1, f"{node.type}: {error!r}"))
+        self.adopt()
+
+    def _parsed(self, source: bytes) -> tree_sitter.Tree:
+        return parse(self.language.grammar, source, self.language.name)
+
+    def _mended(
+        self,
+        broken: tree_sitter.Tree,
+        mend: Callable[[bytes, Callable[[bytes], bool]], bytes],
+    ) -> tree_sitter.Tree:
+        """The tree to walk: that of the mended source, if less of it is lost."""
+
+        def fits(text: bytes) -> bool:
+            try:
+                return not self._parsed(text).root_node.has_error
+            except TooHardError:
+                return False
+
+        source = mend(self.source, fits)
+        if source == self.source:
+            return broken
+        tree = self._parsed(source)
+        if lost_bytes(tree.root_node) >= lost_bytes(broken.root_node):
+            return broken
+        self.source, self.broken = source, broken
+        return tree
+
+    def adopt(self) -> None:
+        """Give members defined outside their class (`Cart::total`) their parent."""
+        owners: dict[str, int] | None = None
+        for symbol in self.symbols:
+            if symbol.parent == MODULE and "." in symbol.qualified:
+                if owners is None:
+                    owners = {
+                        s.qualified: i for i, s in reversed(list(enumerate(self.symbols)))
+                        if s.kind in CONTAINERS or s.kind == "namespace"
+                    }  # fmt: skip
+                symbol.parent = owners.get(symbol.qualified.rpartition(".")[0], MODULE)
+
+    # reading
+
+    def text(self, node: tree_sitter.Node, most: int = 400) -> str:
+        """The source of a node, cut short when it is long."""
+        start, end = node.start_byte, node.end_byte
+        if end - start > most:
+            end = start + most
+        return self.source[start:end].decode("utf-8", "replace")
+
+    def field(self, node: tree_sitter.Node, name: str, most: int = 400) -> str:
+        child = node.child_by_field_name(name)
+        return self.text(child, most) if child else ""
+
+    def slice(self, start: int, end: int, most: int = 400) -> str:
+        if end - start > most:
+            end = start + most
+        return self.source[start:end].decode("utf-8", "replace")
+
+    def chain(self, text: str) -> str:
+        """`text` as a chain, or "" when it is none."""
+        prepare = self.language.prepare
+        path = chains.chain(prepare(text) if prepare else text)
+        return "" if path == "?" else path
+
+    # where we are
+
+    def symbol(self) -> int:
+        return self.scopes[-1].symbol if self.scopes else MODULE
+
+    def prefix(self) -> str:
+        return self.scopes[-1].prefix if self.scopes else ""
+
+    def inside(self) -> str:
+        """The kind of the innermost scope; "" at the top."""
+        return self.scopes[-1].kind if self.scopes else ""
+
+    def enclosing_class(self) -> int:
+        """The index of the innermost class-like symbol that is open, or MODULE."""
+        for scope in reversed(self.scopes):
+            if scope.kind in CONTAINERS:
+                return scope.symbol
+        return MODULE
+
+    # writing
+
+    def enter(
+        self, node: tree_sitter.Node, prefix: str, kind: str, symbol: int | None = None
+    ) -> None:
+        """Open a scope that is not a symbol of its own: an `impl`, an `extension`, a namespace."""
+        index = self.symbol() if symbol is None else symbol
+        self.scopes.append(Scope(node.end_byte, index, prefix, kind))
+
+    def define(
+        self,
+        node: tree_sitter.Node,
+        name: str,
+        kind: Kind,
+        *,
+        signature_end: int | None = None,
+        qualified: str | None = None,
+        parent: int | None = None,
+        doc: str | None = None,
+        exported: bool = True,
+        opens: bool = True,
+        defined: bool = True,
+    ) -> int:
+        """Record a symbol and open its scope. Returns its index."""
+        if len(self.symbols) >= SYMBOLS_MAX or len(self.scopes) >= DEPTH_MAX or not name:
+            self.truncated = self.truncated or bool(name)
+            return MODULE
+        start, end = node.start_byte, node.end_byte
+        first_line = node.start_point[0] + 1
+        row, column = node.end_point
+        last_line = row + (1 if column or end == start else 0)
+        stop = end if signature_end is None else signature_end
+        signature = self.signature(start, stop)
+        wrapper = self.wrapper
+        if wrapper and wrapper[0] <= start and 0 <= wrapper[1] - end <= 2:
+            start, end, first_line = wrapper
+        self.wrapper = None
+        lead, comment = self.lead(first_line, start)
+        prefix = self.prefix()
+        full = qualified if qualified is not None else f"{prefix}.{name}" if prefix else name
+        self.symbols.append(
+            Draft(
+                name,
+                full,
+                kind,
+                self.symbol() if parent is None else parent,
+                start,
+                end,
+                first_line,
+                max(first_line, last_line),
+                lead,
+                signature,
+                comment if doc is None else doc,
+                exported,
+                defined,
+            )
+        )
+        index = len(self.symbols) - 1
+        if opens:
+            self.scopes.append(Scope(node.end_byte, index, full, kind))
+        return index
+
+    def signature(self, start: int, stop: int) -> str:
+        text = self.slice(start, stop, SIGNATURE_MAX)
+        return " ".join(text.split()).rstrip("{:=; \t")
+
+    def read_callee(self, raw: bytes) -> tuple[str, str]:
+        """The receiver and the name that the source of a callee spells, remembered."""
+        text = raw.decode("utf-8", "replace").rstrip().removesuffix("?.")
+        prepare = self.language.prepare
+        known = chains.callee(prepare(text) if prepare else text)
+        self.callees[raw] = known
+        return known
+
+    def call(
+        self, node: tree_sitter.Node, callee: str, kind: CallKind = "call", arity: int = -1
+    ) -> None:
+        prepare = self.language.prepare
+        receiver, name = chains.callee(prepare(callee) if prepare else callee)
+        if name:
+            self.calls.append(
+                Call(self.symbol(), name, receiver, kind, self.line, node.start_byte, arity)
+            )
+
+    def bind(
+        self,
+        node: tree_sitter.Node,
+        name: str,
+        *,
+        type: str = "",
+        value: str = "",
+        kind: BindingKind = "variable",
+        scope: int | None = None,
+    ) -> None:
+        if value:
+            prepare = self.language.prepare
+            value = chains.chain(prepare(value) if prepare else value)
+            if value == "?":
+                value = ""
+        if type:
+            type = " ".join(type.split())[:160]
+        if not (value or type) or not name:
+            return
+        at = self.symbol() if scope is None else scope
+        self.bindings.append(Binding(at, name, kind, self.line, type, value))
+
+    def inherit(self, child: str, base: str, kind: InheritanceKind, line: int) -> None:
+        name = chains.type_name(base)
+        if name:
+            self.inherits.append(Inheritance(child, name, kind, line))
+
+    def imported(
+        self, line: int, module: str, name: str, alias: str, *, reexport: bool = False
+    ) -> None:
+        self.imports.append(Import(module, name, alias, line, self.symbol(), reexport))
+
+    # comments above a symbol
+
+    def lead(self, first_line: int, start: int) -> tuple[int, str]:
+        """The first line of what belongs to a symbol above it, and the comment found there."""
+        starts, source, language = self.line_starts, self.source, self.language
+        begin = starts[first_line - 1]
+        before = source[begin : min(start, begin + LEAD_BYTES_MAX)].strip()
+        if before and not _WORDS.match(before[:80]):
+            return first_line, ""  # something else starts the line, and owns the comment
+        line, lead = first_line - 1, first_line
+        comments, attributes = language.comment_marks, language.attribute_marks
+        found: list[bytes] = []
+        while line >= 1 and first_line - line < 200:
+            begin = starts[line - 1]
+            raw = source[begin : starts[line]].strip() if starts[line] - begin < 400 else b""
+            if not raw or (raw[0] not in language.leads and raw[-2:] != b"*/"):
+                break
+            if language.block_comments and raw[-2:] == b"*/":
+                opened = source.rfind(b"/*", max(0, starts[line] - 8_000), starts[line])
+                if opened == -1:
+                    break
+                while line > 1 and starts[line - 1] > opened:
+                    line -= 1
+                if source[starts[line - 1] : opened].strip():
+                    break  # a comment behind code belongs to that code
+                found.append(source[opened : starts[lead - 1]])
+                lead = line
+                break
+            if attributes and raw.startswith(attributes):
+                lead = line
+            elif raw.startswith(comments):
+                found.append(raw)
+                lead = line
+            else:
+                break
+            line -= 1
+        if not found:
+            return lead, ""
+        text = b"\n".join(reversed(found))[: 2 * DOC_MAX]
+        return lead, clean_comment(text.decode("utf-8", "replace"))
+
+
+_WORDS = re.compile(rb"[A-Za-z_(\s]+\Z")  # `export const`, `local`, `type (`
+_MARKS = re.compile(r"^[ \t]*(?:/\*[*!]?|\*/|\*(?!/)|//[/!]?|#+|--+|;+)?[ \t]?", re.MULTILINE)
+
+
+def clean_comment(text: str) -> str:
+    """A comment without its marks."""
+    text = text.strip().removesuffix("*/")
+    return "\n".join(line.rstrip() for line in _MARKS.sub("", text).strip().split("\n"))[:DOC_MAX]
+
+
+_START, _END = attrgetter("start_byte"), attrgetter("end_byte")
+
+
+def _in_order(nodes: list[tree_sitter.Node]) -> list[int]:
+    """Sort nodes by where they start, and say where; what holds another that starts there comes
+    before it.
+
+    Patterns with children complete late, so the order of capture is not always the document's,
+    though it nearly is: sorting by the start takes little, and the ends only matter where starts
+    are the same.
+    """
+    nodes.sort(key=_START)
+    begins = list(map(_START, nodes))
+    for at in compress(count(), map(eq, begins, begins[1:])):
+        if nodes[at].end_byte < nodes[at + 1].end_byte:
+            # Two stable sorts by plain attributes are cheaper than one by a computed key.
+            nodes.sort(key=_END, reverse=True)
+            nodes.sort(key=_START)
+            break
+    return begins

@@ -1,0 +1,1 @@
+"""What an index keeps for each root, and the proof that it is complete."""

@@ -1,0 +1,149 @@
+"""May this root be served? One order of checks for every tool.
+
+    1. requires_reindex    the settings have left the index behind
+    2. not_ready           a build is running
+    3. not_indexed         nothing is tracked, the build failed, or the proof is missing
+
+The proof is asked for only when the first two did not decide and the registry says *searchable*.
+A probe that could not finish leaves the answer to the registry: it neither upgrades nor downgrades.
+The gate is computed at every call and never stored, so going back to the old settings opens it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from holdfast.files.paths import within
+from holdfast.index.generations.fingerprint import Fingerprint
+from holdfast.index.generations.marker import Marker
+from holdfast.index.generations.proof import Outcome, Proof, Reason
+from holdfast.index.generations.record import (
+    ASSUMED,
+    Indexed,
+    IndexFailed,
+    Indexing,
+    Record,
+    RequiresReindex,
+    SyncCompleted,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NotTracked:
+    """No tracked root is, or contains, the path that was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The last build left nothing to serve."""
+
+    record: Record
+    failure: IndexFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Building:
+    """A build holds the root, or held it: `abandoned` says that its writer is gone."""
+
+    record: Record
+    progress: Indexing
+    abandoned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Incompatible:
+    """The index was made with other settings; only a rebuild helps."""
+
+    record: Record
+    detail: str
+    reindex_reason: str
+    indexed_with: Fingerprint | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """The registry says searchable; a finished probe says there is no proof."""
+
+    record: Record
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """The root may be served. `marker` is None when the probe could not finish."""
+
+    record: Record
+    marker: Marker | None
+    probe_failure: str | None = None
+
+
+Gate = NotTracked | Failed | Building | Incompatible | Unproven | Open
+
+MISMATCH_DETAIL = "Completion proof fingerprint does not match the current runtime fingerprint."
+
+
+def effective_record(path: str, records: Iterable[Record]) -> Record | None:
+    """The nearest tracked root at or above a canonical path; it governs in every tool."""
+    above = [record for record in records if within(record.root, path)]
+    return max(above, key=lambda record: len(record.root), default=None)
+
+
+def fingerprint_gate(record: Record, runtime: Fingerprint) -> Incompatible | None:
+    """What the registry alone says against serving an index made with these settings."""
+    match record.state:
+        case RequiresReindex(message, reason):
+            return Incompatible(record, message, reason, record.fingerprint)
+        case Indexed() | SyncCompleted():
+            pass
+        case _:
+            return None
+    if record.fingerprint_source == ASSUMED:
+        return Incompatible(
+            record,
+            "The index was made before fingerprints were kept, so its settings are unknown.",
+            "legacy_unverified_fingerprint",
+            record.fingerprint,
+        )
+    if record.fingerprint is None:
+        return Incompatible(
+            record, "The index carries no fingerprint.", "missing_fingerprint", None
+        )
+    if record.fingerprint != runtime:
+        return Incompatible(
+            record,
+            f"Indexed with {record.fingerprint}, running with {runtime}.",
+            "fingerprint_mismatch",
+            record.fingerprint,
+        )
+    return None
+
+
+def pass_gate(record: Record | None, runtime: Fingerprint, prove: Callable[[], Proof]) -> Gate:
+    """Decide; `prove` is called at most once, and only if nothing before it decided."""
+    if record is None:
+        return NotTracked()
+    incompatible = fingerprint_gate(record, runtime)
+    if incompatible is not None:
+        return incompatible
+    match record.state:
+        case Indexing() as progress:
+            return Building(record, progress)
+        case IndexFailed() as failure:
+            return Failed(record, failure)
+        case _:
+            assert record.searchable
+    proof = prove()
+    match proof.outcome:
+        case Outcome.VALID:
+            return Open(record, proof.marker)
+        case Outcome.PROBE_FAILED:
+            return Open(record, None, proof.detail or "probe_failed")
+        case Outcome.FINGERPRINT_MISMATCH:
+            found = proof.marker.fingerprint if proof.marker else None
+            return Incompatible(
+                record, MISMATCH_DETAIL, "completion_proof_fingerprint_mismatch", found
+            )
+        case Outcome.STALE_LOCAL:
+            assert proof.reason is not None
+            return Unproven(record, proof.reason)

@@ -1,0 +1,1 @@
+"""Generations in PostgreSQL."""

@@ -1,0 +1,238 @@
+"""Generations on PostgreSQL: one schema for a namespace, rows by root.
+
+The next generation is written in one transaction; other sessions go on seeing the last committed
+one, and a session that dies is rolled back by the server. A namespace (by default the host's name)
+keeps machines apart that share a server, because `/home/me/repo` is a different tree on each.
+
+Postings and vectors are kept in the segments that the embedded backend keeps, and ranked by the
+same code, so a question has the same answer here and there. The server needs no extension.
+
+This module keeps connections and the schema; `tables` has the tables, `reader`
+and `writer` what is done with one generation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from holdfast.index.errors import BackendUnavailable
+from holdfast.index.generations import changes
+from holdfast.index.generations.model import Identity
+from holdfast.index.generations.postgres import tables
+from holdfast.index.generations.postgres.reader import PostgresReader
+from holdfast.index.generations.postgres.writer import PostgresWriter
+from holdfast.index.generations.segments import Opened, followed, opened
+from holdfast.postgresql import NotReached, connect
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from holdfast.index.search.corpus import Corpus
+    from holdfast.index.search.segment import Segment
+
+CONNECT_S = 5
+IDLE_MAX = 4
+
+OPEN_MAX = 4
+"""How many roots' postings stay open."""
+
+
+class PostgresBackend:
+    """Generations on a server that several processes may share."""
+
+    provider = "postgresql"
+    probe_timeout_s = 5.0
+
+    def __init__(self, url: str, dimension: int, namespace: str = "") -> None:
+        self._url, self._dimension = url, dimension
+        digest = hashlib.sha256(namespace.encode("utf-8", "surrogateescape")).hexdigest()
+        self._schema = f"holdfast_index_{digest[:32]}"
+        self._lock = threading.Lock()
+        self._idle: list[psycopg.Connection[Any]] = []
+        self._open: OrderedDict[str, tuple[Identity, Opened]] = OrderedDict()
+        self._ready = False
+
+    # Connections.
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        try:
+            connection = connect(self._url, "holdfast index", CONNECT_S)
+        except NotReached as error:
+            raise BackendUnavailable(str(error), hint=error.hint) from None
+        import psycopg
+
+        try:
+            connection.execute(f"SET search_path TO {self._schema}, public")
+        except psycopg.Error as error:
+            raise BackendUnavailable(f"PostgreSQL: {str(error).strip()}") from error
+        return connection
+
+    @contextmanager
+    def _session(self) -> Iterator[psycopg.Connection[Any]]:
+        """A connection for one piece of work; one that failed is not used again."""
+        import psycopg
+
+        connection = self._lent() or self._connect()
+        try:
+            yield connection
+        except psycopg.Error as error:
+            connection.close()
+            if isinstance(error, psycopg.errors.UndefinedTable):
+                self._ready = False  # Somebody dropped the schema; look again next time.
+            raise BackendUnavailable(f"PostgreSQL: {str(error).strip()}") from error
+        except BaseException:
+            connection.close()
+            raise
+        with self._lock:
+            if len(self._idle) < IDLE_MAX and not connection.closed:
+                self._idle.append(connection)
+            else:
+                connection.close()
+
+    def _lent(self) -> psycopg.Connection[Any] | None:
+        """An idle connection that still answers; a server restart leaves only dead ones."""
+        import psycopg
+
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                connection = self._idle.pop()
+            try:
+                connection.execute("SELECT 1")
+                return connection
+            except psycopg.Error:
+                connection.close()
+
+    def _prepared(self, connection: psycopg.Connection[Any]) -> bool:
+        """Whether our tables are there, in our version."""
+        if not self._ready:
+            row = connection.execute(
+                "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1",
+                (self._schema,),
+            ).fetchone()
+            self._ready = row is not None and row[0] == f"holdfast index {tables.SCHEMA_VERSION}"
+        return self._ready
+
+    def _prepare(self, connection: psycopg.Connection[Any]) -> None:
+        if self._prepared(connection):
+            return
+        with connection.transaction():
+            # Two processes may come at once; the second waits and finds it made.
+            connection.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", (self._schema,)
+            )
+            if self._prepared(connection):
+                return
+            # Derived data: another version's tables are dropped, and what they held is built again.
+            connection.execute(f"DROP SCHEMA IF EXISTS {self._schema} CASCADE")
+            connection.execute(f"CREATE SCHEMA {self._schema}")
+            for statement in tables.TABLES.split(";\n"):
+                connection.execute(statement)
+            connection.execute(
+                f"COMMENT ON SCHEMA {self._schema} IS 'holdfast index {tables.SCHEMA_VERSION}'"
+            )
+        self._ready = True
+
+    # Reading.
+
+    def read_marker(self, root: str) -> object | None:
+        with self._session() as connection:
+            if not self._prepared(connection):
+                return None
+            row = connection.execute("SELECT marker FROM root WHERE path = $1", (root,)).fetchone()
+            return None if row is None else row[0]
+
+    def roots(self) -> list[str]:
+        with self._session() as connection:
+            if not self._prepared(connection):
+                return []
+            found = connection.execute(
+                "SELECT path FROM root WHERE marker IS NOT NULL ORDER BY path"
+            )
+            return [row[0] for row in found]
+
+    @contextmanager
+    def reader(self, root: str) -> Iterator[PostgresReader]:
+        with self._session() as connection:
+            if not self._prepared(connection):
+                raise BackendUnavailable(f"nothing is stored for {root}")
+            # One snapshot: every query of a reader sees one generation.
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            try:
+                yield PostgresReader(connection, root, self._corpus)
+            finally:
+                if not connection.closed:
+                    connection.execute("ROLLBACK")
+
+    def _corpus(
+        self, root: str, number: int, connection: psycopg.Connection[Any], identity: Identity
+    ) -> Corpus:
+        with self._lock:
+            known = self._open.get(root)
+            if known is not None and known[0] == identity:
+                self._open.move_to_end(root)
+                return known[1].corpus
+        digests = connection.execute("SELECT id, digest FROM segment WHERE root_id = $1", (number,))
+        files = (
+            "SELECT id, path, language, segment_id, slot FROM file "
+            "WHERE root_id = $1 AND segment_id IS NOT NULL"
+        )
+
+        def load(segment: int) -> Segment:
+            return tables.segment(connection, segment, self._dimension)
+
+        standing = dict(digests.fetchall())
+        notes = tables.notes(connection, number) if known is not None else []
+        change = changes.leading(notes, known[0], identity) if known is not None else None
+        if known is not None and change is not None:
+            added = connection.execute(f"{files} AND id = ANY($2)", (number, list(change.added)))
+            made = followed(known[1], change, added.fetchall(), load, standing)
+        else:
+            before = known[1].segments if known is not None else {}
+            every = connection.execute(files, (number,)).fetchall()
+            made = opened(standing, every, before, load)
+        with self._lock:
+            self._open[root] = (identity, made)
+            while len(self._open) > OPEN_MAX:
+                self._open.popitem(last=False)
+        return made.corpus
+
+    # Writing.
+
+    def check(self, root: str) -> None:
+        with self._session() as connection:
+            self._prepare(connection)
+
+    @contextmanager
+    def writer(self, root: str) -> Iterator[PostgresWriter]:
+        with self._session() as connection:
+            self._prepare(connection)
+            for table, made in (("trigram", tables.TRIGRAM), ("change", tables.CHANGE)):
+                if not tables.has(connection, table):
+                    connection.execute(made)
+            connection.execute("BEGIN")
+            try:
+                writer = PostgresWriter(connection, root, self._dimension)
+                yield writer
+            finally:
+                if not connection.closed:
+                    connection.execute("ROLLBACK")
+
+    def drop(self, root: str) -> None:
+        with self._session() as connection:
+            if self._prepared(connection):
+                connection.execute("DELETE FROM root WHERE path = $1", (root,))
+        with self._lock:
+            self._open.pop(root, None)
+
+    def close(self) -> None:
+        with self._lock:
+            for connection in self._idle:
+                connection.close()
+            self._idle.clear()

@@ -1,0 +1,201 @@
+"""The next generation on PostgreSQL: what a writer puts, and how it is published."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from holdfast.files.snapshot import Entry, Snapshot
+from holdfast.index.errors import BackendUnavailable
+from holdfast.index.generations import changes
+from holdfast.index.generations.changes import Change
+from holdfast.index.generations.model import Identity, PreparedFile, Totals
+from holdfast.index.generations.postgres import tables
+from holdfast.index.generations.segments import ROWS_MAX, Gathering, Standing, digest, to_merge
+from holdfast.index.search import segment as segment_format
+from holdfast.index.search.merging import merge
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from holdfast.index.search.segment import Segment
+
+
+def _clean(text: str) -> str:
+    """PostgreSQL has no room for NUL in text."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}") if "\0" in text else text
+
+
+class PostgresWriter:
+    """The next generation, in a transaction of its own."""
+
+    def __init__(self, connection: psycopg.Connection[Any], root: str, dimension: int) -> None:
+        self._connection, self._dimension = connection, dimension
+        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 1))", (root,))
+        connection.execute("INSERT INTO root (path) VALUES ($1) ON CONFLICT DO NOTHING", (root,))
+        row = connection.execute(
+            "SELECT id, generation, run FROM root WHERE path = $1", (root,)
+        ).fetchone()
+        assert row is not None
+        self._root, self.generation = row[0], row[1] + 1
+        self.follows: Identity = (row[1], row[2])
+        self._removed: set[int] = set()
+        self._added: set[int] = set()
+        self._followable = True
+        self._gathering = Gathering(dimension)
+        self._gathered_as: int | None = None
+
+    def snapshot(self) -> Snapshot:
+        return tables.snapshot(self._connection, self._root)
+
+    def totals(self) -> Totals:
+        return tables.totals(self._connection, self._root)
+
+    def start_over(self) -> None:
+        for table in ("file", "segment"):
+            self._connection.execute(f"DELETE FROM {table} WHERE root_id = $1", (self._root,))
+        self._gathering, self._gathered_as = Gathering(self._dimension), None
+        self._followable = False
+
+    def put(self, file: PreparedFile) -> None:
+        self.remove(file.path)
+        run, stat = self._connection.execute, file.entry.stat
+        slot = self._gathering.add(file) if file.chunks else None
+        if slot is not None and self._gathered_as is None:
+            self._gathered_as = self._new_number()
+        row = run(
+            "INSERT INTO file (root_id, path, digest, size_bytes, mtime_ns, ctime_ns, language, "
+            "problem, chunk_count, segment_id, slot, facts) "
+            "VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12) RETURNING id",
+            (self._root, file.path, file.entry.digest, stat.size_bytes, stat.mtime_ns,
+             stat.ctime_ns, file.language, file.problem, len(file.chunks),
+             None if slot is None else self._gathered_as, slot, file.facts),
+        ).fetchone()  # fmt: skip
+        assert row is not None
+        self._added.add(row[0])
+        self._connection.execute(
+            "INSERT INTO trigram VALUES ($1,$2,$3)", (row[0], file.signatures, file.names)
+        )
+        self._copy(
+            "chunk (file_id, ordinal, start_line, end_line, symbol_id, label, kind, text)",
+            [
+                (row[0], ordinal, c.start_line, c.end_line, c.symbol_id,
+                 None if c.label is None else _clean(c.label), c.kind, _clean(c.text))
+                for ordinal, c in enumerate(file.chunks)
+            ],
+        )  # fmt: skip
+        if self._gathering.rows >= ROWS_MAX:
+            self._put_segment()
+
+    def _new_number(self) -> int:
+        row = self._connection.execute("SELECT nextval('segment_id')").fetchone()
+        assert row is not None
+        return int(row[0])
+
+    def _put_segment(self) -> None:
+        if self._gathered_as is not None:
+            self._insert_segment(self._gathered_as, self._gathering.take())
+            self._gathered_as = None
+
+    def _insert_segment(self, number: int, segment: Segment) -> None:
+        postings, vectors = segment_format.pack(segment), segment_format.pack_vectors(segment)
+        self._connection.execute(
+            "INSERT INTO segment VALUES ($1,$2,$3,$4,$5,$6)",
+            (number, self._root, digest(postings, vectors), segment.rows, postings, vectors),
+        )
+
+    def _merge_segments(self) -> None:
+        """Leave no segment that is mostly dead, and few small ones."""
+        found = self._connection.execute(
+            "SELECT id, rows, (SELECT coalesce(sum(chunk_count), 0)::bigint FROM file "
+            "WHERE segment_id = segment.id) FROM segment WHERE root_id = $1",
+            (self._root,),
+        )
+        for group in to_merge([Standing(*row) for row in found]):
+            parts, moves = [], []
+            slots = 0
+            for old in group:
+                segment = tables.segment(self._connection, old, self._dimension)
+                renamed: list[int | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
+                for number, slot in self._connection.execute(
+                    "SELECT id, slot FROM file WHERE segment_id = $1", (old,)
+                ):
+                    renamed[slot] = slots
+                    moves.append((number, slots))
+                    slots += 1
+                parts.append((segment, renamed))
+            if moves:
+                self._followable = False
+                new = self._new_number()
+                self._insert_segment(new, merge(parts, self._dimension))
+                self._connection.execute(
+                    "UPDATE file SET segment_id = $1, slot = place "
+                    "FROM unnest($2::bigint[], $3::bigint[]) AS moved (number, place) "
+                    "WHERE id = number",
+                    (new, [number for number, _ in moves], [slot for _, slot in moves]),
+                )
+            self._connection.execute("DELETE FROM segment WHERE id = ANY($1)", (group,))
+
+    def _copy(self, into: str, rows: list[tuple[Any, ...]]) -> None:
+        if not rows:
+            return
+        with self._connection.cursor() as cursor, cursor.copy(f"COPY {into} FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def remove(self, path: str) -> None:
+        gone = self._connection.execute(
+            "DELETE FROM file WHERE root_id = $1 AND path = $2 RETURNING id", (self._root, path)
+        ).fetchone()
+        if gone is None:
+            return
+        if gone[0] in self._added:
+            self._added.remove(gone[0])
+        else:
+            self._removed.add(gone[0])
+
+    def restat(self, path: str, entry: Entry) -> None:
+        stat = entry.stat
+        self._connection.execute(
+            "UPDATE file SET size_bytes=$3, mtime_ns=$4, ctime_ns=$5 "
+            "WHERE root_id=$1 AND path=$2 AND digest=$6",
+            (self._root, path, stat.size_bytes, stat.mtime_ns, stat.ctime_ns, entry.digest),
+        )
+
+    def publish(self, marker: str, taken_ns: int) -> Identity:
+        self._put_segment()
+        self._merge_segments()
+        identity = (self.generation, os.urandom(8).hex())
+        done = self._connection.execute(
+            "UPDATE root SET marker=$2, generation=$3, taken_ns=$4, run=$5 WHERE id=$1",
+            (self._root, marker, self.generation, taken_ns, identity[1]),
+        )
+        if done.rowcount != 1:
+            raise BackendUnavailable("another host cleared the index while it was being written")
+        self._note(identity)
+        self._commit()
+        return identity
+
+    def _note(self, identity: Identity) -> None:
+        """Say what a reader of an earlier generation has to take note of."""
+        if not self._followable:
+            self._connection.execute("DELETE FROM change WHERE root_id = $1", (self._root,))
+            return
+        change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
+        notes = changes.noted(tables.notes(self._connection, self._root), change)
+        self._connection.execute(
+            "INSERT INTO change VALUES ($1, $2) "
+            "ON CONFLICT (root_id) DO UPDATE SET notes = excluded.notes",
+            (self._root, changes.encode(notes)),
+        )
+
+    def _commit(self) -> None:
+        import psycopg
+
+        try:
+            self._connection.execute("COMMIT")
+        except psycopg.OperationalError as error:
+            raise BackendUnavailable(
+                "PostgreSQL went away at the last step, so the run may have been published",
+                hint="try again",
+            ) from error

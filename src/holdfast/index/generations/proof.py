@@ -1,0 +1,162 @@
+"""Is this tree's index whole? The only place that decides it.
+
+A backend may answer, answer nonsense, answer nothing, or not answer. These are four different
+things. Only an answer can change what we say about an index; a probe that could not finish changes
+nothing, in either direction.
+
+May say *stale* of an index that is in fact whole (it is then built again). Never says *valid* of
+one that is not.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from holdfast.files.paths import canonical_root, nameable
+from holdfast.index.generations import fingerprint as fingerprints
+from holdfast.index.generations.fingerprint import Fingerprint
+from holdfast.index.generations.marker import COMPLETED, LIMIT_REACHED, MARKER_KIND, Marker
+
+
+class Outcome(StrEnum):
+    """What a probe of the marker came to."""
+
+    VALID = "valid"
+    STALE_LOCAL = "stale_local"
+    FINGERPRINT_MISMATCH = "fingerprint_mismatch"
+    PROBE_FAILED = "probe_failed"
+
+
+class Reason(StrEnum):
+    """Why a proof is not valid."""
+
+    MISSING_MARKER_DOC = "missing_marker_doc"
+    INVALID_MARKER_KIND = "invalid_marker_kind"
+    PATH_MISMATCH = "path_mismatch"
+    INVALID_PAYLOAD = "invalid_payload"
+    FINGERPRINT_MISMATCH = "fingerprint_mismatch"
+    PROBE_FAILED = "probe_failed"
+
+
+STALE_REASONS = (
+    Reason.MISSING_MARKER_DOC,
+    Reason.INVALID_MARKER_KIND,
+    Reason.PATH_MISMATCH,
+    Reason.INVALID_PAYLOAD,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The verdict on one root. `marker` is there when it could be read as one."""
+
+    outcome: Outcome
+    reason: Reason | None = None
+    marker: Marker | None = None
+    detail: str = ""
+
+    @property
+    def valid(self) -> bool:
+        return self.outcome is Outcome.VALID
+
+
+def validate_completion_proof(root: str, backend: object, runtime: Fingerprint) -> Proof:
+    """Read the root's marker and judge it. Writes nothing."""
+    read = getattr(backend, "read_marker", None)
+    if read is None:
+        return failed_probe("the backend has no marker reader")
+    try:
+        raw = read(root)
+    except Exception as error:
+        # Whatever it was (time-out, transport, auth, unparseable response), the query did not
+        # finish. A narrower clause would let an unknown failure count as an answer.
+        return failed_probe(f"{type(error).__name__}: {error}")
+    return judge(raw, root, runtime)
+
+
+def failed_probe(detail: str) -> Proof:
+    return Proof(Outcome.PROBE_FAILED, Reason.PROBE_FAILED, detail=detail)
+
+
+def judge(raw: object | None, root: str, runtime: Fingerprint) -> Proof:
+    """Judge what a finished probe returned."""
+    if raw is None:
+        return _stale(Reason.MISSING_MARKER_DOC, "no marker is stored")
+    payload = _json_object(raw)
+    if payload is None:
+        return _stale(Reason.INVALID_PAYLOAD, "the marker is not a JSON object")
+    # The kind comes first: a marker of another version is that, whatever else is wrong with it.
+    if payload.get("kind") != MARKER_KIND:
+        return _stale(Reason.INVALID_MARKER_KIND, f"kind is {payload.get('kind')!r}")
+    marker = _marker(payload)
+    if isinstance(marker, str):
+        return _stale(Reason.INVALID_PAYLOAD, marker)
+    named = marker.codebase_path
+    # What is spelled alike is the same root; only another spelling has to be followed on disk.
+    if named != root and canonical_root(named) != canonical_root(root):
+        return _stale(Reason.PATH_MISMATCH, f"the marker speaks of {marker.codebase_path}")
+    if marker.fingerprint != runtime:
+        return Proof(
+            Outcome.FINGERPRINT_MISMATCH,
+            Reason.FINGERPRINT_MISMATCH,
+            marker,
+            f"indexed with {marker.fingerprint}, running with {runtime}",
+        )
+    return Proof(Outcome.VALID, marker=marker)
+
+
+def _stale(reason: Reason, detail: str) -> Proof:
+    return Proof(Outcome.STALE_LOCAL, reason, detail=detail)
+
+
+def _json_object(raw: object) -> dict[str, object] | None:
+    if isinstance(raw, str | bytes):
+        try:
+            raw = json.loads(raw)
+        except (ValueError, RecursionError):
+            return None
+    return raw if isinstance(raw, dict) else None
+
+
+def _marker(payload: dict[str, object]) -> Marker | str:
+    """The marker a payload spells out, or what is wrong with it."""
+    path = payload.get("codebasePath")
+    if not isinstance(path, str) or not path.strip() or not nameable(path):
+        return "codebasePath is not a path"
+    fingerprint = fingerprints.from_wire(payload.get("fingerprint"))
+    if fingerprint is None:
+        return "fingerprint is not five values"
+    files, chunks = payload.get("indexedFiles"), payload.get("totalChunks")
+    if not _count(files) or not _count(chunks):
+        return "indexedFiles or totalChunks is not a count"
+    completed_at = payload.get("completedAt")
+    if not isinstance(completed_at, str) or not _date(completed_at):
+        return "completedAt is not a date"
+    run_id = payload.get("runId")
+    if not isinstance(run_id, str) or not run_id:
+        return "runId is empty"
+    generation = payload.get("generation", 0)
+    if not _count(generation):
+        return "generation is not a count"
+    status = payload.get("indexStatus", COMPLETED)
+    if status not in (COMPLETED, LIMIT_REACHED):
+        return "indexStatus is neither completed nor limit_reached"
+    assert isinstance(files, int)
+    assert isinstance(chunks, int)
+    assert isinstance(generation, int)
+    return Marker(path, fingerprint, files, chunks, completed_at, run_id, generation, str(status))
+
+
+def _count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def _date(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

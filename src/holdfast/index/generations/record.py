@@ -1,0 +1,271 @@
+"""What the registry says of one root, and how that is spelled on disk.
+
+Each state is a type. The record never says whether an index may be served: that takes the
+fingerprint in force and a proof, see `gate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from holdfast.index.generations import fingerprint as fingerprints
+from holdfast.index.generations.fingerprint import Fingerprint
+from holdfast.index.generations.marker import COMPLETED, LIMIT_REACHED
+
+VERIFIED = "verified"
+ASSUMED = "assumed_v2"
+"""A fingerprint that an older registry did not hold and a migration filled in: never trusted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A full build finished and was published."""
+
+    files: int
+    chunks: int
+    index_status: str = COMPLETED
+
+
+@dataclass(frozen=True, slots=True)
+class SyncCompleted:
+    """An incremental update finished and was published. The totals are of the whole index."""
+
+    files: int
+    chunks: int
+    added: int
+    removed: int
+    modified: int
+    index_status: str = COMPLETED
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFailed:
+    """A build ended without an index to serve."""
+
+    error: str
+    last_pct: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequiresReindex:
+    """An index that settings have left behind."""
+
+    message: str
+    reindex_reason: str = "unknown"
+
+
+Settled = Indexed | SyncCompleted | IndexFailed | RequiresReindex
+
+
+@dataclass(frozen=True, slots=True)
+class Indexing:
+    """A build is running, or was when its writer died. `run_id` is the run that may end it."""
+
+    run_id: str
+    progress_pct: float = 0.0
+    phase: str = "scanning"
+    previous: Settled | None = None
+
+
+State = Indexing | Settled
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the person asked for when the index was made; a sync keeps to it."""
+
+    custom_extensions: tuple[str, ...] = ()
+    ignore_patterns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What the last run could not take in, though no rule leaves it out.
+
+    `unreadable` counts files and directories, `examples` names a few of them; `unnameable` counts
+    names that no key can hold: not UTF-8, or with a backslash.
+    """
+
+    unreadable: int = 0
+    examples: tuple[str, ...] = ()
+    unnameable: int = 0
+
+    def sentences(self) -> list[str]:
+        """What to tell a person; nothing when everything was taken in."""
+        said = []
+        if self.unreadable:
+            names = ", ".join(name if name.isprintable() else repr(name) for name in self.examples)
+            more = ", …" if self.unreadable > len(self.examples) else ""
+            said.append(
+                f"{self.unreadable} parts could not be read and may be missing from the index: "
+                f"{names}{more}"
+            )
+        if self.unnameable:
+            said.append(
+                f"{self.unnameable} names are not UTF-8 or hold a backslash; they are left out."
+            )
+        return said
+
+
+EXAMPLES_MAX = 5
+
+
+def unseen(unreadable: Collection[str], unnameable: int) -> Unseen:
+    """What a run could not take in, by the keys it could not read; "" is the root."""
+    examples = tuple(key or "." for key in sorted(unreadable)[:EXAMPLES_MAX])
+    return Unseen(len(unreadable), examples, unnameable)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One tracked root. `root` is canonical."""
+
+    root: str
+    state: State
+    last_updated: str
+    fingerprint: Fingerprint | None = None
+    fingerprint_source: str = VERIFIED
+    options: Options = field(default_factory=Options)
+    last_error: str | None = None
+    unseen: Unseen = Unseen()
+
+    @property
+    def searchable(self) -> bool:
+        return isinstance(self.state, Indexed | SyncCompleted)
+
+
+def partial(record: Record) -> bool:
+    """Whether files were left out of an index because it had become too large."""
+    state = record.state
+    return isinstance(state, Indexed | SyncCompleted) and state.index_status == LIMIT_REACHED
+
+
+_NAMES: dict[type, str] = {
+    Indexing: "indexing",
+    Indexed: "indexed",
+    SyncCompleted: "sync_completed",
+    IndexFailed: "indexfailed",
+    RequiresReindex: "requires_reindex",
+}
+
+
+def status_name(state: State) -> str:
+    """The state's word in the registry and in answers."""
+    return _NAMES[type(state)]
+
+
+def record_to_wire(record: Record) -> dict[str, object]:
+    wire = _state_to_wire(record.state) | {
+        "lastUpdated": record.last_updated,
+        "indexFingerprint": record.fingerprint.to_wire() if record.fingerprint else None,
+        "fingerprintSource": record.fingerprint_source,
+        "customExtensions": list(record.options.custom_extensions),
+        "ignorePatterns": list(record.options.ignore_patterns),
+    }
+    if record.last_error is not None:
+        wire["lastError"] = record.last_error
+    left = record.unseen
+    wire |= {
+        "unreadable": left.unreadable,
+        "unreadableExamples": list(left.examples),
+        "unnameable": left.unnameable,
+    }
+    return wire
+
+
+def record_from_wire(root: str, wire: object) -> Record:
+    """Raises ValueError when the value spells no record."""
+    if not isinstance(wire, dict):
+        raise ValueError(f"the entry of {root} is not an object")
+    try:
+        fingerprint = wire.get("indexFingerprint")
+        last_error = wire.get("lastError")
+        return Record(
+            root,
+            _state_from_wire(wire),
+            str(wire["lastUpdated"]),
+            None if fingerprint is None else fingerprints.from_wire(fingerprint),
+            str(wire.get("fingerprintSource", VERIFIED)),
+            Options(
+                tuple(str(e) for e in wire.get("customExtensions", ())),
+                tuple(str(p) for p in wire.get("ignorePatterns", ())),
+            ),
+            None if last_error is None else str(last_error),
+            _unseen_from_wire(wire),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"the entry of {root} lacks {error}") from error
+
+
+def _unseen_from_wire(wire: dict[str, object]) -> Unseen:
+    """Nothing, in a record of format 1: it did not say."""
+    unreadable, unnameable = wire.get("unreadable", 0), wire.get("unnameable", 0)
+    examples = wire.get("unreadableExamples", [])
+    if not isinstance(unreadable, int) or not isinstance(unnameable, int):
+        raise ValueError("what was not seen is not counted")
+    if not isinstance(examples, list):
+        raise ValueError("unreadableExamples is not a list")
+    return Unseen(unreadable, tuple(str(name) for name in examples), unnameable)
+
+
+def _state_to_wire(state: State) -> dict[str, object]:
+    wire: dict[str, object] = {"status": status_name(state)}
+    match state:
+        case Indexing(run_id, pct, phase, previous):
+            wire |= {"runId": run_id, "indexingPercentage": pct, "phase": phase}
+            if previous is not None:
+                wire["previous"] = _state_to_wire(previous)
+        case Indexed(files, chunks, index_status):
+            wire |= {"indexedFiles": files, "totalChunks": chunks, "indexStatus": index_status}
+        case SyncCompleted(files, chunks, added, removed, modified, index_status):
+            wire |= {"indexedFiles": files, "totalChunks": chunks, "indexStatus": index_status}
+            wire |= {"added": added, "removed": removed, "modified": modified}
+        case IndexFailed(error, last_pct):
+            wire |= {"errorMessage": error, "lastAttemptedPercentage": last_pct}
+        case RequiresReindex(message, reason):
+            wire |= {"message": message, "reindexReason": reason}
+    return wire
+
+
+def _state_from_wire(wire: dict[str, object]) -> State:
+    def number(name: str) -> int:
+        value = wire[name]
+        if not isinstance(value, int):
+            raise ValueError(f"{name} is not a number")
+        return value
+
+    status = wire.get("status")
+    index_status = str(wire.get("indexStatus", COMPLETED))
+    match status:
+        case "indexing":
+            pct, previous = wire.get("indexingPercentage", 0.0), wire.get("previous")
+            before = _state_from_wire(previous) if isinstance(previous, dict) else None
+            return Indexing(
+                str(wire["runId"]),
+                float(pct) if isinstance(pct, int | float) else 0.0,
+                str(wire.get("phase", "scanning")),
+                None if isinstance(before, Indexing) else before,
+            )
+        case "indexed":
+            return Indexed(number("indexedFiles"), number("totalChunks"), index_status)
+        case "sync_completed":
+            return SyncCompleted(
+                number("indexedFiles"),
+                number("totalChunks"),
+                number("added"),
+                number("removed"),
+                number("modified"),
+                index_status,
+            )
+        case "indexfailed":
+            last = wire.get("lastAttemptedPercentage")
+            return IndexFailed(
+                str(wire["errorMessage"]), float(last) if isinstance(last, int | float) else None
+            )
+        case "requires_reindex":
+            return RequiresReindex(
+                str(wire.get("message", "")), str(wire.get("reindexReason", "unknown"))
+            )
+        case _:
+            raise ValueError(f"{status!r} is no status")

@@ -1,0 +1,155 @@
+"""The registry of roots: one small JSON file, read whole and replaced whole.
+
+What it says is never taken from memory: every call reads the file. A change takes the lock, reads
+what is on disk, decides, and renames a new file into place; so two processes cannot overwrite each
+other's roots, and a reader sees the file before or after a change, never in between. Reading writes
+nothing: no lock, no migration, no quarantine.
+
+A registry that cannot be read is an error, never an empty list of roots. An entry that cannot be
+read is listed as failed and kept as it is.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from holdfast.files.paths import canonical_root
+from holdfast.index.errors import HOME_HINT, RegistryDamaged
+from holdfast.index.generations.record import IndexFailed, Record, record_from_wire, record_to_wire
+
+REGISTRY_FORMAT = 2
+"""The file's version. An older one is read as it is, and written anew by the next change.
+
+- 1: {"formatVersion", "codebases": {root: record}}.
+- 2: a record says what its last run could not read or name.
+"""
+
+Change = Callable[[Record | None], Record | None]
+
+
+class Registry:
+    """The tracked roots and their states, on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._parsed: tuple[bytes | None, dict[str, Record]] = (None, {})
+
+    def records(self) -> dict[str, Record]:
+        """Every tracked root, by path. Writes nothing."""
+        text = self._bytes()
+        if text is None:
+            return {}
+        known, records = self._parsed
+        if text != known:
+            wires = self._wires(text)
+            records = {root: _parse(root, wire) for root, wire in sorted(wires.items())}
+            # Equal bytes say the same, however often they are read.
+            self._parsed = text, records
+        return dict(records)
+
+    def find(self, root: str) -> Record | None:
+        return self.records().get(root)
+
+    def change(self, root: str, decide: Change) -> Record | None:
+        """Replace one root's record by what `decide` makes of the present one; None removes it.
+
+        `decide` runs under the lock and sees what is on disk now: compare there, and return the
+        record unchanged to leave it. The file is not written when nothing changes.
+        """
+        assert root == canonical_root(root), "the registry is keyed by canonical roots"
+        with self._locked():
+            codebases = self._read()
+            before = _parse(root, codebases[root]) if root in codebases else None
+            after = decide(before)
+            if after != before:
+                if after is None:
+                    codebases.pop(root, None)
+                else:
+                    codebases[root] = record_to_wire(after)
+                self._write(codebases)
+            return after
+
+    def set_aside(self) -> Path | None:
+        """Move an unreadable registry away, so that a repair can begin; None if it reads well."""
+        with self._locked():
+            try:
+                self._read()
+            except RegistryDamaged as error:
+                if not error.mendable:
+                    raise
+                number = 1
+                while (aside := self._path.with_suffix(f".damaged-{number}.json")).exists():
+                    number += 1
+                self._path.rename(aside)
+                return aside
+        return None
+
+    def _read(self) -> dict[str, object]:
+        text = self._bytes()
+        return {} if text is None else self._wires(text)
+
+    def _bytes(self) -> bytes | None:
+        """The file as it is now; None when there is none."""
+        try:
+            with open(self._path, "rb", buffering=0) as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            # The system does not let us read it; no repair of ours would change that.
+            raise RegistryDamaged(str(self._path), str(error), HOME_HINT) from error
+
+    def _wires(self, text: bytes) -> dict[str, object]:
+        try:
+            wire = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise RegistryDamaged(str(self._path), f"not JSON ({error})") from error
+        if not isinstance(wire, dict) or not isinstance(wire.get("codebases"), dict):
+            raise RegistryDamaged(str(self._path), "not a registry")
+        version = wire.get("formatVersion")
+        if isinstance(version, int) and version > REGISTRY_FORMAT:
+            raise RegistryDamaged(
+                str(self._path),
+                f"format {version} is newer than {REGISTRY_FORMAT}",
+                "update holdfast: a newer version of it wrote this file",
+            )
+        if version not in range(1, REGISTRY_FORMAT + 1):
+            raise RegistryDamaged(str(self._path), f"format {version!r} is not {REGISTRY_FORMAT}")
+        return dict(wire["codebases"])
+
+    def _write(self, codebases: dict[str, object]) -> None:
+        text = json.dumps(
+            {"formatVersion": REGISTRY_FORMAT, "codebases": dict(sorted(codebases.items()))},
+            indent=1,
+        )
+        # One name for all, who come one at a time: what a killed writer leaves is written over.
+        aside = self._path.with_name(f"{self._path.name}.new")
+        with open(os.open(aside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(self._path)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = os.open(
+            self._path.with_suffix(".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600
+        )
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+
+
+def _parse(root: str, wire: object) -> Record:
+    try:
+        return record_from_wire(root, wire)
+    except ValueError as error:
+        return Record(root, IndexFailed(f"the registry entry is damaged: {error}"), "")

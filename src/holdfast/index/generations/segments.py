@@ -1,0 +1,186 @@
+"""Which segments a generation is made of: how files come into one, and when several become one.
+
+A sync adds a segment of the files it put. Many small ones would each cost something at every
+question, and files that went leave dead rows behind; so a writer merges before it publishes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.index.errors import DamagedBackend
+from holdfast.index.search import segment as segments
+from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.merging import Merger, merge
+from holdfast.index.search.segment import Segment
+
+if TYPE_CHECKING:
+    from holdfast.index.generations.changes import Change
+    from holdfast.index.generations.model import PreparedFile
+
+ROWS_MAX = 60_000
+"""A segment that has so many chunks is full; a row's number fits in two bytes."""
+FILES_AT_ONCE = 64
+SMALL_ROWS = 4_096
+SMALL_SEGMENTS_MAX = 8
+LIVING_SHARE_MIN = 0.6
+
+
+def prepared_segment(file: PreparedFile, dimension: int) -> Segment:
+    """The postings of a prepared file, with its vectors if it has any."""
+    return merge([(_unsorted(file, dimension), [0])], dimension)
+
+
+def _unsorted(file: PreparedFile, dimension: int) -> Segment:
+    if not file.chunks:
+        return segments.empty(dimension)
+    segment = segments.unpack_file(file.postings)
+    if not file.vectors or not segment.rows:
+        return segment
+    return segments.with_vectors(segment, file.vectors, dimension)
+
+
+class Gathering:
+    """Files on their way into one segment, by slot."""
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self._begin()
+
+    def _begin(self) -> None:
+        self._merger = Merger(self._dimension)
+        self._waiting: list[Segment] = []
+        self._slots = 0
+        self.rows = 0
+
+    def add(self, file: PreparedFile) -> int:
+        """The slot that the file has in the segment."""
+        slot = self._slots
+        self._slots += 1
+        segment = _unsorted(file, self._dimension)
+        self.rows += segment.rows
+        self._waiting.append(segment)
+        if len(self._waiting) >= FILES_AT_ONCE:
+            self._add_waiting()
+        return slot
+
+    def _add_waiting(self) -> None:
+        self._merger.add_files(self._waiting, self._slots - len(self._waiting))
+        self._waiting.clear()
+
+    def take(self) -> Segment:
+        """The segment of all files added since the last time."""
+        self._add_waiting()
+        merger = self._merger
+        self._begin()
+        return merger.take()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a stored segment stands: its rows, and how many of them belong to files that count."""
+
+    number: int
+    rows: int
+    living: int
+
+
+def to_merge(standings: Iterable[Standing]) -> list[list[int]]:
+    """Groups of segments to make one of, each of them of a bearable size."""
+    chosen: list[Standing] = []
+    small = []
+    for one in standings:
+        if one.living < LIVING_SHARE_MIN * one.rows:
+            chosen.append(one)
+        elif one.rows <= SMALL_ROWS:
+            small.append(one)
+    if len(small) > SMALL_SEGMENTS_MAX:
+        chosen += small
+    groups: list[list[int]] = []
+    room = 0
+    for one in sorted(chosen, key=lambda s: s.number):
+        if not groups or one.living > room:
+            groups.append([])
+            room = ROWS_MAX
+        groups[-1].append(one.number)
+        room -= one.living
+    return groups
+
+
+def digest(data: bytes, vectors: bytes) -> str:
+    """What a stored segment is known by, in every process that has it open."""
+    found = hashlib.blake2b(data, digest_size=16)
+    found.update(vectors)
+    return found.hexdigest()
+
+
+def check_digest(data: bytes, vectors: bytes, known: str) -> None:
+    """Raise DamagedBackend unless a stored segment is what was written."""
+    if digest(data, vectors) != known:
+        raise DamagedBackend("a segment of the index is not what was written")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A corpus with the segments it is made of, kept for the next generation."""
+
+    corpus: Corpus
+    segments: Mapping[str, Segment]
+
+
+FileRow = tuple[int, str, str, int, int]
+"""Of a file: its number, path, language, segment and slot."""
+
+
+def followed(
+    known: Opened,
+    change: Change,
+    added: Iterable[FileRow],
+    load: Callable[[int], Segment],
+    digests: Mapping[int, str],
+) -> Opened:
+    """The corpus after a change, from the corpus before it."""
+    gone = change.removed
+    replaced = [file.path for file in known.corpus.files if file.number in gone]
+    by_segment: dict[int, list[tuple[int, File]]] = {}
+    for number, path, language, holder, slot in added:
+        by_segment.setdefault(holder, []).append((slot, File(number, path, language)))
+    fresh = {digests[holder]: load(holder) for holder in by_segment}
+    parts = [
+        _part(fresh[digests[holder]], members) for holder, members in sorted(by_segment.items())
+    ]
+    there = set(digests.values())
+    kept = {name: segment for name, segment in known.segments.items() if name in there}
+    return Opened(known.corpus.changed(parts, replaced), {**kept, **fresh})
+
+
+def _part(segment: Segment, members: Iterable[tuple[int, File]]) -> Part:
+    of_slots: list[File | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
+    for slot, file in members:
+        of_slots[slot] = file
+    return Part(segment, of_slots)
+
+
+def opened(
+    digests: Mapping[int, str],
+    files: Iterable[FileRow],
+    known: Mapping[str, Segment],
+    load: Callable[[int], Segment],
+) -> Opened:
+    """The corpus of a generation from its segments and files (number, path, language, segment,
+    slot); segments that are known already are not loaded again.
+    """
+    by_segment: dict[int, list[tuple[int, File]]] = {number: [] for number in digests}
+    for number, path, language, holder, slot in files:
+        by_segment[holder].append((slot, File(number, path, language)))
+    parts: list[Part] = []
+    kept: dict[str, Segment] = {}
+    for holder, members in sorted(by_segment.items()):
+        name = digests[holder]
+        segment = known.get(name) or load(holder)
+        kept[name] = segment
+        parts.append(_part(segment, members))
+    return Opened(Corpus(parts), kept)

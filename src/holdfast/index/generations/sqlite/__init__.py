@@ -1,0 +1,1 @@
+"""Generations in one SQLite file for each root."""

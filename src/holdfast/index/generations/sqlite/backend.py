@@ -1,0 +1,286 @@
+"""Generations on SQLite: one file for each root, and the only SQL of the embedded backend.
+
+The next generation is prepared inside one write transaction. SQLite lets readers see the last
+committed state meanwhile, and undoes an open transaction by itself after a crash, so the old
+generation serves until the new one, marker and all, is committed; there is no moment in between.
+
+Postings and vectors are kept in segments (`generations/segments.py`), a blob each, and read once
+for all generations that share them. This module opens files and lends connections; `tables`
+has the tables, `reader` and `writer` what is done with one generation.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from holdfast.index.errors import HOME_HINT, BackendUnavailable
+from holdfast.index.generations import changes
+from holdfast.index.generations.leases import root_key
+from holdfast.index.generations.model import Identity
+from holdfast.index.generations.readonly import frozen, is_frozen
+from holdfast.index.generations.segments import Opened, followed, opened
+from holdfast.index.generations.sqlite import tables
+from holdfast.index.generations.sqlite.reader import SqliteReader
+from holdfast.index.generations.sqlite.writer import SqliteWriter
+
+if TYPE_CHECKING:
+    from holdfast.index.search.corpus import Corpus
+    from holdfast.index.search.segment import Segment
+
+OPEN_MAX = 4
+"""How many roots' postings stay open."""
+
+
+class SqliteBackend:
+    """The embedded backend: nothing to start."""
+
+    provider = "sqlite"
+    probe_timeout_s = 2.0
+    answers_at_once = True
+
+    def __init__(self, directory: Path, dimension: int) -> None:
+        self._directory, self._dimension = directory, dimension
+        self._lock = threading.Lock()
+        self._open: OrderedDict[str, tuple[Identity, Opened]] = OrderedDict()
+        self._idle: dict[str, list[tuple[int, apsw.Connection]]] = {}
+        self._folding: threading.Thread | None = None
+
+    def _path(self, root: str) -> Path:
+        return self._directory / f"{root_key(root)}.sqlite"
+
+    # Reading.
+
+    def read_marker(self, root: str) -> object | None:
+        with self._reading(root) as connection:
+            if connection is None:
+                return None
+            marker: object = tables.meta(connection, "marker")
+            return marker
+
+    def roots(self) -> list[str]:
+        try:
+            names = sorted(os.listdir(self._directory))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            text = f"cannot read {self._directory}: {error}"
+            raise BackendUnavailable(text, HOME_HINT) from error
+        found = []
+        for name in names:
+            if not name.endswith(".sqlite"):
+                continue
+            with suppress(apsw.Error, BackendUnavailable, OSError):
+                # A file we cannot read speaks for no root.
+                with _opened(self._directory / name) as connection:
+                    root = tables.meta(connection, "root")
+                if isinstance(root, str):
+                    found.append(root)
+        return found
+
+    @contextmanager
+    def reader(self, root: str) -> Iterator[SqliteReader]:
+        with self._reading(root) as connection:
+            if connection is None:
+                raise BackendUnavailable(f"nothing is stored for {root}")
+            with tables.translated():
+                # One read transaction: every query of a reader sees one generation.
+                connection.execute("BEGIN")
+                try:
+                    yield SqliteReader(connection, self._corpus, root)
+                finally:
+                    connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _reading(self, root: str) -> Iterator[apsw.Connection | None]:
+        """A connection that cannot write; None when the root has no file of our version."""
+        path = self._path(root)
+        try:
+            inode = path.stat().st_ino
+        except FileNotFoundError:
+            yield None
+            return
+        if is_frozen(path):
+            with tables.translated(), frozen(path) as connection:
+                version = connection.pragma("user_version")
+                yield connection if version == tables.SCHEMA_VERSION else None
+            return
+        # A connection is used by one caller at a time, of any thread, and lent again when it comes
+        # back: opening one takes longer than most questions.
+        with self._lock:
+            idle = self._idle.setdefault(root, [])
+            while idle and idle[-1][0] != inode:
+                idle.pop()[1].close()
+            lent = idle.pop()[1] if idle else None
+        with tables.translated():
+            connection = lent if lent is not None else self._connect(path)
+            version = connection.pragma("user_version")
+        if version != tables.SCHEMA_VERSION:
+            connection.close()
+            yield None
+            return
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        with self._lock:
+            self._idle.setdefault(root, []).append((inode, connection))
+
+    def _connect(self, path: Path) -> apsw.Connection:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        connection.set_busy_timeout(tables.BUSY_MS)
+        connection.execute("PRAGMA mmap_size=1073741824")
+        return connection
+
+    def _corpus(self, root: str, connection: apsw.Connection, identity: Identity) -> Corpus:
+        with self._lock:
+            known = self._open.get(root)
+            if known is not None and known[0] == identity:
+                self._open.move_to_end(root)
+                return known[1].corpus
+        digests = dict(tables.rows(connection, "SELECT id, digest FROM segment"))
+        files = "SELECT id, path, language, segment, slot FROM file WHERE segment IS NOT NULL"
+
+        def load(number: int) -> Segment:
+            return tables.segment(connection, number, self._dimension)
+
+        notes = changes.decode(tables.meta(connection, "changes"))
+        change = changes.leading(notes, known[0], identity) if known is not None else None
+        if known is not None and change is not None:
+            places = ", ".join("?" * len(change.added))
+            added = tables.rows(connection, f"{files} AND id IN ({places})", tuple(change.added))
+            made = followed(known[1], change, added, load, digests)
+        else:
+            before = known[1].segments if known is not None else {}
+            made = opened(digests, tables.rows(connection, files), before, load)
+        with self._lock:
+            self._open[root] = (identity, made)
+            while len(self._open) > OPEN_MAX:
+                self._open.popitem(last=False)
+        return made.corpus
+
+    # Writing.
+
+    def check(self, root: str) -> None:
+        try:
+            self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise BackendUnavailable(
+                f"cannot write to {self._directory}: {error}", HOME_HINT
+            ) from error
+        if not os.access(self._directory, os.W_OK):
+            raise BackendUnavailable(f"cannot write to {self._directory}", HOME_HINT)
+
+    @contextmanager
+    def writer(self, root: str) -> Iterator[SqliteWriter]:
+        self.check(root)
+        self._wait_for_folding()
+        with tables.translated():
+            writer = self._begun(root)
+            try:
+                yield writer
+            except tables.DAMAGED:
+                if writer.started_over:
+                    self._unlink(root)  # A rebuild takes pages of the old file, damaged or not.
+                raise
+            finally:
+                self._fold_beside(writer.end())
+
+    def _fold_beside(self, connection: apsw.Connection) -> None:
+        thread = threading.Thread(target=_fold, args=(connection,), name="holdfast fold")
+        try:
+            thread.start()
+        except RuntimeError:
+            _fold(connection)  # No thread to be had: what was published is published all the same.
+        else:
+            self._folding = thread
+
+    def _wait_for_folding(self) -> None:
+        # Whoever writes next may fork, which should find no other thread.
+        folding, self._folding = self._folding, None
+        if folding is not None:
+            folding.join()
+
+    def _begun(self, root: str) -> SqliteWriter:
+        """A writer in its transaction, on a new file where the old one cannot be read."""
+        try:
+            connection = self._connected(root)
+            try:
+                return SqliteWriter(connection, root, self._dimension, lambda: self._anew(root))
+            except BaseException:
+                connection.close()
+                raise
+        except tables.DAMAGED:
+            return SqliteWriter(self._anew(root), root, self._dimension, lambda: self._anew(root))
+
+    def _connected(self, root: str) -> apsw.Connection:
+        path = self._path(root)
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        return tables.prepared(path)
+
+    def _anew(self, root: str) -> apsw.Connection:
+        """A new file. Derived data: what the old one was made from is still there."""
+        self._unlink(root)
+        return self._connected(root)
+
+    def drop(self, root: str) -> None:
+        self._wait_for_folding()
+        try:
+            self._unlink(root)
+        except OSError as error:
+            raise BackendUnavailable(f"cannot remove the index of {root}: {error}") from error
+        with self._lock:
+            self._open.pop(root, None)
+
+    def _unlink(self, root: str) -> None:
+        path = self._path(root)
+        for name in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+            name.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        self._wait_for_folding()
+        with self._lock:
+            for idle in self._idle.values():
+                for _, connection in idle:
+                    connection.close()
+            self._idle.clear()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[apsw.Connection]:
+    """A connection for one look at a file, whoever may write there."""
+    if is_frozen(path):
+        with frozen(path) as connection:
+            yield connection
+        return
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _fold(connection: apsw.Connection) -> None:
+    """Bring the log into the file and close it; done beside other work.
+
+    Only housekeeping, and mostly waiting for the disk: readers see what was published already, and
+    after a crash the log is still there. When a reader is in the way, or the disk is full, it stays
+    longer.
+    """
+    try:
+        connection.set_busy_timeout(0)
+        with suppress(apsw.Error):
+            # Most of it while others may write; then there is little left to hold them up.
+            tables.rows(connection, "PRAGMA wal_checkpoint(PASSIVE)")
+            tables.rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.close()

@@ -1,0 +1,213 @@
+"""The next generation on SQLite: what a writer puts, and how it is published."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import apsw
+
+from holdfast.files.snapshot import Entry, Snapshot
+from holdfast.index.generations import changes
+from holdfast.index.generations.changes import Change
+from holdfast.index.generations.model import Identity, PreparedFile, Totals
+from holdfast.index.generations.segments import ROWS_MAX, Gathering, Standing, digest, to_merge
+from holdfast.index.generations.sqlite import tables
+from holdfast.index.search import segment as segment_format
+from holdfast.index.search.merging import merge
+
+if TYPE_CHECKING:
+    from holdfast.index.search.segment import Segment
+
+
+class SqliteWriter:
+    """The next generation, in a write transaction."""
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        root: str,
+        dimension: int,
+        anew: Callable[[], apsw.Connection],
+    ) -> None:
+        self._connection, self._root, self._dimension = connection, root, dimension
+        self._anew = anew
+        self.generation = int(tables.meta(connection, "generation") or 0) + 1
+        self.published = False
+        self.follows: Identity = (self.generation - 1, str(tables.meta(connection, "run") or ""))
+        self._noted = changes.decode(tables.meta(connection, "changes"))
+        self._put_anew: set[str] | None = None
+        """What was put since everything was dropped: nothing else can be in the way."""
+        self._load_counters()
+
+    def _load_counters(self) -> None:
+        self._removed: set[int] = set()
+        self._added: set[int] = set()
+        self._followable = True
+        (file,) = tables.row(self._connection, "SELECT coalesce(max(id), 0) FROM file")
+        (segment,) = tables.row(self._connection, "SELECT coalesce(max(id), 0) FROM segment")
+        self._next_file, self._next_segment = int(file) + 1, int(segment) + 1
+        self._gathering = Gathering(self._dimension)
+
+    @property
+    def started_over(self) -> bool:
+        return self._put_anew is not None
+
+    def end(self) -> apsw.Connection:
+        """Undo what was not published; its connection is the caller's then."""
+        connection = self._connection
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def snapshot(self) -> Snapshot:
+        return tables.snapshot(self._connection)
+
+    def totals(self) -> Totals:
+        return tables.totals(self._connection)
+
+    def start_over(self) -> None:
+        try:
+            tables.drop_tables(self._connection)
+            # All but meta, which says what generation we are.
+            self._connection.execute(tables.TABLES.split(";\n", 1)[1])
+            self._connection.execute("DELETE FROM trigram")
+        except tables.DAMAGED:
+            self._connection.close()
+            self._connection = self._anew()
+        self._put_anew = set()
+        self._load_counters()
+        self._followable = False
+
+    def put(self, file: PreparedFile) -> None:
+        if self._put_anew is None or file.path in self._put_anew:
+            self.remove(file.path)
+        else:
+            self._put_anew.add(file.path)
+        run, stat = self._connection.execute, file.entry.stat
+        number = self._next_file
+        self._next_file += 1
+        self._added.add(number)
+        slot = self._gathering.add(file) if file.chunks else None
+        run(
+            "INSERT INTO file VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+            (number, file.path, file.entry.digest, stat.size_bytes, stat.mtime_ns, stat.ctime_ns,
+             file.language, file.problem, len(file.chunks),
+             None if slot is None else self._next_segment, slot),
+        )  # fmt: skip
+        run("INSERT INTO facts VALUES (?,?)", (number, file.facts))
+        run("INSERT INTO trigram VALUES (?,?,?)", (number, file.signatures, file.names))
+        if not file.chunks:
+            return
+        self._connection.executemany(
+            "INSERT INTO chunk VALUES (?,?,?,?,?,?,?)",
+            [
+                (identity, c.start_line, c.end_line, c.symbol_id, c.label, c.kind, c.text)
+                for identity, c in enumerate(file.chunks, number << tables.ORDINAL_BITS)
+            ],
+        )
+        if self._gathering.rows >= ROWS_MAX:
+            self._put_segment()
+
+    def _put_segment(self) -> None:
+        if self._gathering.rows:
+            self._insert_segment(self._gathering.take())
+
+    def _insert_segment(self, segment: Segment) -> int:
+        number = self._next_segment
+        self._next_segment += 1
+        postings, vectors = segment_format.pack(segment), segment_format.pack_vectors(segment)
+        self._connection.execute(
+            "INSERT INTO segment VALUES (?,?,?,?,?)",
+            (number, digest(postings, vectors), segment.rows, postings, vectors),
+        )
+        return number
+
+    def _merge_segments(self) -> None:
+        """Leave no segment that is mostly dead, and few small ones."""
+        standings = [
+            Standing(*row)
+            for row in tables.rows(
+                self._connection,
+                "SELECT id, rows, (SELECT coalesce(sum(chunk_count), 0) FROM file "
+                "WHERE file.segment = segment.id) FROM segment",
+            )
+        ]
+        many = self._connection.executemany
+        for group in to_merge(standings):
+            parts, moves = [], []
+            slots = 0
+            for old in group:
+                segment = tables.segment(self._connection, old, self._dimension)
+                renamed: list[int | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
+                for number, slot in tables.rows(
+                    self._connection, "SELECT id, slot FROM file WHERE segment = ?", (old,)
+                ):
+                    renamed[slot] = slots
+                    moves.append((slots, number))
+                    slots += 1
+                parts.append((segment, renamed))
+            if moves:
+                self._followable = False
+                new = self._insert_segment(merge(parts, self._dimension))
+                many(
+                    "UPDATE file SET segment = ?, slot = ? WHERE id = ?",
+                    [(new, slot, number) for slot, number in moves],
+                )
+            many("DELETE FROM segment WHERE id = ?", [(old,) for old in group])
+
+    def remove(self, path: str) -> None:
+        row = tables.row(
+            self._connection, "SELECT id, chunk_count FROM file WHERE path = ?", (path,)
+        )
+        if row is None:
+            return
+        number, count = row
+        if number in self._added:
+            self._added.remove(number)
+        else:
+            self._removed.add(number)
+        first = number << tables.ORDINAL_BITS
+        run = self._connection.execute
+        run("DELETE FROM chunk WHERE id >= ? AND id < ?", (first, first + count))
+        run("DELETE FROM facts WHERE file_id=?", (number,))
+        run("DELETE FROM trigram WHERE file_id=?", (number,))
+        run("DELETE FROM file WHERE id=?", (number,))
+
+    def restat(self, path: str, entry: Entry) -> None:
+        stat = entry.stat
+        self._connection.execute(
+            "UPDATE file SET size_bytes=?, mtime_ns=?, ctime_ns=? WHERE path=? AND digest=?",
+            (stat.size_bytes, stat.mtime_ns, stat.ctime_ns, path, entry.digest),
+        )
+
+    def _notes(self, identity: Identity) -> str | None:
+        """What a reader of an earlier generation has to take note of; None is all there is."""
+        if not self._followable:
+            return None
+        change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
+        return changes.encode(changes.noted(self._noted, change))
+
+    def publish(self, marker: str, taken_ns: int) -> Identity:
+        self._put_segment()
+        self._merge_segments()
+        identity = (self.generation, os.urandom(8).hex())
+        values = {
+            "root": self._root,
+            "generation": self.generation,
+            "taken_ns": taken_ns,
+            "run": identity[1],
+            "marker": marker,
+            "changes": self._notes(identity),
+        }
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO meta VALUES (?,?)", list(values.items())
+        )
+        self._connection.execute("COMMIT")
+        self.published = True
+        return identity

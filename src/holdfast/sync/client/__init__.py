@@ -1,0 +1,1 @@
+"""The client without sockets or clocks: replica, transactions, views and outbox."""

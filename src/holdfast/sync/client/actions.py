@@ -1,0 +1,35 @@
+"""What the client core wants done. An adapter does it, in order, and says what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdfast.sync.wire.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Dial:
+    """Open a transport, then say `transport_up` or `transport_down`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Send a message on the transport."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """Say `timer(name)` after a while. A timer of that name that is already set is replaced."""
+
+    name: str
+    delay_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class HangUp:
+    """Close the transport, if there is one, and forget all timers."""
+
+
+Action = Dial | Send | Wake | HangUp

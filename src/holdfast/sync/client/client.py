@@ -1,0 +1,312 @@
+"""The client's side of a connection, without a socket, a clock or a thread.
+
+    start ──Dial──> transport_up ──hello──> hello.ok ──> every session restores itself
+      ^                                                       |
+      └──── timer("reconnect") <──Wake── transport_down <─────┘
+
+Feed it what happened (`transport_up`, `transport_down`, `receive`, `timer`) and do what `take`
+returns, in order. A lost connection is dialled again after 25 ms, 50 ms, … up to 30 s, each a
+little longer by chance, so that many clients of one server do not come back at once.
+
+The connection knows requests and answers. What a session does with them is in `session.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from msgspec import UNSET, UnsetType, to_builtins
+
+from holdfast.errors import SyncError
+from holdfast.ids import SpaceId
+from holdfast.sync.client.actions import Action, Dial, HangUp, Send, Wake
+from holdfast.sync.client.errors import ConnectionLost, RequestRefused, SessionClosed
+from holdfast.sync.client.outbox import NoOutbox, Outbox
+from holdfast.sync.client.outcome import Outcome
+from holdfast.sync.client.session import SpaceSession
+from holdfast.sync.wire.errors import ProtocolError
+from holdfast.sync.wire.messages import (
+    CAPABILITIES,
+    HANDSHAKE,
+    PROTOCOL,
+    Answer,
+    Effect,
+    Flags,
+    Hello,
+    HelloOk,
+    OpenTerms,
+    Request,
+    Response,
+    Revoked,
+    SessionDescriptor,
+)
+
+BACKOFF_FIRST_MS: Final = 25
+BACKOFF_MAX_MS: Final = 30_000
+JITTER: Final = 0.2
+
+RECONNECT: Final = "reconnect"
+RESEND: Final = "resend"
+TURN: Final = "turn"
+
+Authenticate = Callable[[str, SessionDescriptor, OpenTerms | None], tuple[Any, Any] | None]
+"""(space, what is opened, the server's terms) -> (invocation, authorization), or None: unsigned."""
+
+
+def backoff_ms(attempt: int, chance: float) -> float:
+    """How long to wait before dialling again; `chance` is between 0 and 1."""
+    plain: int = min(BACKOFF_FIRST_MS << min(attempt, 20), BACKOFF_MAX_MS)
+    return plain * (1 + JITTER * chance)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request on its way: who waits for the answer, and who is told when it cannot come."""
+
+    answered: Callable[[Response], None]
+    lost: Callable[[SyncError], None]
+
+
+class Client:
+    """One connection to a server, and the sessions that use it.
+
+    A request is asked on one connection and is lost with it; sessions decide what to ask again.
+    """
+
+    def __init__(
+        self,
+        random: Callable[[], float],
+        flags: Flags | None = None,
+        capabilities: Iterable[str] = CAPABILITIES,
+        authenticate: Authenticate | None = None,
+    ) -> None:
+        self.flags = flags or Flags()
+        self.sessions: list[SpaceSession] = []
+        self.started: Outcome[None] = Outcome()
+        self.closed: Outcome[None] = Outcome()
+        self.agreed: frozenset[str] = frozenset()
+        self.terms: OpenTerms | None = None
+        self.connections = 0
+        self.on_actions: Callable[[], None] = lambda: None
+        """Called when there is something to `take`, for adapters that do not ask by themselves."""
+        self._random = random
+        self._capabilities = frozenset(capabilities)
+        self._authenticate = authenticate
+        self._actions: list[Action] = []
+        self._asked: dict[str, Asked] = {}
+        self._number = 0
+        self._attempt = 0
+        self._up = False
+        self._ready = False
+        self._closing = False
+        self._dialling = False
+        self._turn_set = False
+
+    # what an adapter calls
+
+    def start(self) -> Outcome[None]:
+        """Dial. The outcome is known once a server has said hello."""
+        if not (self._up or self._dialling or self._closing):
+            self._dialling = True
+            self._do(Dial())
+        return self.started
+
+    def take(self) -> list[Action]:
+        """What is to be done now, in order."""
+        actions, self._actions = self._actions, []
+        return actions
+
+    def transport_up(self) -> None:
+        if self._closing:
+            self._do(HangUp())
+            return
+        self._up, self._dialling = True, False
+        self.connections += 1
+        capabilities = sorted(self._capabilities) if self._capabilities else UNSET
+        hello = Hello(protocol=PROTOCOL, flags=to_builtins(self.flags), capabilities=capabilities)
+        self._do(Send(hello))
+
+    def transport_down(self, reason: str = "") -> None:
+        """The transport is gone, or could not be opened."""
+        self._up = self._ready = self._dialling = False
+        self.terms = None
+        lost, self._asked = self._asked, {}
+        error = ConnectionLost(f"the connection was lost: {reason}") if reason else ConnectionLost()
+        for asked in lost.values():
+            asked.lost(error)
+        for session in list(self.sessions):
+            session.connection_lost()
+        if self._closing:
+            self._finish()
+            return
+        self._do(Wake(RECONNECT, backoff_ms(self._attempt, self._random())))
+        self._attempt += 1
+
+    def turned_away(self, error: SyncError) -> None:
+        """The server will not have us, and would not if we asked again."""
+        self._refused(error)
+
+    def timer(self, name: str) -> None:
+        if name == RECONNECT:
+            if not (self._up or self._dialling or self._closing):
+                self._dialling = True
+                self._do(Dial())
+        elif name == TURN:
+            self._turn_set = False
+            for session in list(self.sessions):
+                session.turn()
+        elif name == RESEND:
+            for session in list(self.sessions):
+                session.resend()
+
+    def receive(self, answer: Answer) -> None:
+        """A message from the server."""
+        if not self._up:
+            return
+        match answer:
+            case HelloOk():
+                self._hello_ok(answer)
+            case Response() if answer.request_id == HANDSHAKE:
+                if not self._ready:
+                    self._refused(_refusal(answer))
+            case Response():
+                asked = self._asked.pop(answer.request_id, None)
+                if asked is not None:
+                    asked.answered(answer)
+            case Effect():
+                for session in self.sessions:
+                    if session.is_(answer.space, answer.session_id):
+                        session.effect(answer.effect)
+            case Revoked():
+                for session in list(self.sessions):
+                    if session.is_(answer.space, answer.session_id):
+                        session.revoked(answer.reason)
+
+    # sessions
+
+    def mount(
+        self,
+        space: str,
+        session_id: str | None = None,
+        outbox: Outbox | None = None,
+        lazy: bool = False,
+    ) -> SpaceSession:
+        """A session of a space. A lazy one is not opened before it is needed."""
+        session = SpaceSession(self, SpaceId(space), session_id, outbox or NoOutbox(), lazy)
+        if self._closing:
+            session.fail(SessionClosed("the client is closed"))
+            return session
+        self.sessions.append(session)
+        if self._ready:
+            session.connected()
+        return session
+
+    def close(self) -> Outcome[None]:
+        """Close every session. Commits that are on their way may still be answered."""
+        if not self._closing:
+            self._closing = True
+            for session in list(self.sessions):
+                session.close()
+            self.session_closed()
+            if not self._up:
+                self._finish()
+        return self.closed
+
+    @property
+    def ready(self) -> bool:
+        return self._ready
+
+    @property
+    def sound(self) -> bool:
+        """Whether the server knows reads that name every layer, and promises coverage."""
+        return "coverage" in self.agreed
+
+    # what sessions call
+
+    def ask(
+        self,
+        build: Callable[[str], Request],
+        answered: Callable[[Response], None],
+        lost: Callable[[SyncError], None],
+    ) -> None:
+        """Send a request; exactly one of the two is called, later."""
+        assert self._ready, "nobody to ask"
+        self._number += 1
+        name = f"r{self._number}"
+        self._asked[name] = Asked(answered, lost)
+        self._do(Send(build(name)))
+
+    def wait_turn(self) -> None:
+        """Have every session's `turn` called once whatever is going on now is over."""
+        if not self._turn_set:
+            self._turn_set = True
+            self._do(Wake(TURN, 0))
+
+    def wait_to_resend(self, in_ms: int) -> None:
+        """Have every session's `resend` called after a while; the last word on when counts."""
+        self._do(Wake(RESEND, in_ms))
+
+    def sign(self, space: str, descriptor: SessionDescriptor) -> tuple[Any, Any]:
+        if self._authenticate is None:
+            return UNSET, UNSET
+        signed = self._authenticate(space, descriptor, self.terms)
+        return (UNSET, UNSET) if signed is None else signed
+
+    def session_closed(self) -> None:
+        """Leave once nobody waits for anything."""
+        self.sessions = [session for session in self.sessions if not session.over]
+        if self._closing and not self.sessions and self._up:
+            self._finish()
+
+    # inside
+
+    def _do(self, action: Action) -> None:
+        self._actions.append(action)
+        if len(self._actions) == 1:
+            self.on_actions()
+
+    def _hello_ok(self, answer: HelloOk) -> None:
+        if self._ready:
+            return
+        ours = to_builtins(self.flags)
+        if answer.protocol != PROTOCOL:
+            self._refused(ProtocolError(f"the server speaks {answer.protocol}, not {PROTOCOL}"))
+            return
+        if {name: answer.flags.get(name) for name in ours} != ours:
+            self._refused(
+                ProtocolError(f"memory/v2 flag mismatch: client={ours} server={answer.flags}")
+            )
+            return
+        named = [] if isinstance(answer.capabilities, UnsetType) else answer.capabilities
+        self.agreed = self._capabilities & frozenset(named)
+        terms = answer.session_open
+        self.terms = None if isinstance(terms, UnsetType) else terms
+        self._ready = True
+        self._attempt = 0
+        self.started.resolve(None)
+        for session in list(self.sessions):
+            session.connected()
+
+    def _refused(self, error: SyncError) -> None:
+        self._closing = True
+        self.started.reject(error)
+        for session in list(self.sessions):
+            session.fail(error)
+        self.sessions = []
+        self._finish()
+
+    def _finish(self) -> None:
+        for session in list(self.sessions):
+            session.fail(SessionClosed())
+        self.sessions = []
+        self._up = self._ready = False
+        self._do(HangUp())
+        self.started.reject(SessionClosed("the client was closed"))
+        self.closed.resolve(None)
+
+
+def _refusal(answer: Response) -> RequestRefused:
+    error = answer.error
+    return RequestRefused.from_wire(None if isinstance(error, UnsetType) else to_builtins(error))

@@ -1,0 +1,48 @@
+"""Opening sessions with a key: who asks, and the signature that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import UNSET
+
+from holdfast.errors import UsageError
+from holdfast.store import identity
+from holdfast.store.errors import IdentityUnavailable
+from holdfast.sync.client.client import Authenticate
+from holdfast.sync.server.proof import invocation_for
+from holdfast.sync.wire.messages import Flags, OpenTerms, SessionDescriptor, to_wire
+
+SEED_SIZE = 32
+
+
+class SigningKey:
+    """An Ed25519 private key, given by its 32-byte seed."""
+
+    def __init__(self, seed: bytes) -> None:
+        if len(seed) != SEED_SIZE:
+            raise UsageError(f"a key has {SEED_SIZE} bytes, not {len(seed)}")
+        try:
+            from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        except ImportError:
+            raise IdentityUnavailable from None
+        self._key = Ed25519PrivateKey.from_private_bytes(seed)
+        self.did = identity.did_of(self._key.public_key().public_bytes_raw())
+
+    def sign(self, payload: bytes) -> bytes:
+        return self._key.sign(payload)
+
+
+def signer(key: SigningKey, flags: Flags, clock_s: Callable[[], float]) -> Authenticate:
+    """What a client calls for every session it opens: a fresh signature over the server's terms."""
+
+    def authenticate(
+        space: str, descriptor: SessionDescriptor, terms: OpenTerms | None
+    ) -> tuple[Any, Any]:
+        session = {name: value for name, value in to_wire(descriptor).items() if value is not UNSET}
+        invocation = invocation_for(key.did, space, session, terms, int(clock_s()))
+        payload = identity.signing_payload(invocation, flags.canonical_hashing)
+        return invocation, {"signature": list(key.sign(payload))}
+
+    return authenticate

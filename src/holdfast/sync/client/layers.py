@@ -1,0 +1,144 @@
+"""What a replica is made of: confirmed documents, layers of own commits, and what is told.
+
+visible = confirmed ⊕ layer ⊕ layer ⊕ …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from holdfast.ids import GENESIS, BranchName, EntityId, LocalSeq, Seq
+from holdfast.store import delta, patch
+from holdfast.store.delta import MISSING, Change
+from holdfast.store.errors import PatchError
+from holdfast.store.model import Document, Operation
+from holdfast.sync.client.reads import Basis
+
+Key = tuple[BranchName, EntityId]
+
+Kind = Literal["commit", "revert", "integrate", "pull", "reset", "load"]
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How far a replica may trust the server's word.
+
+    `layered`: the server understands reads that name every layer. `covered`: `toSeq` promises that
+    all watched changes up to it were sent. `cascade`: refuse dependants here, with their cause.
+    """
+
+    layered: bool = True
+    covered: bool = True
+    cascade: bool = True
+    shapes: bool = True
+
+
+SOUND = Manner()
+ORIGINAL = Manner(layered=False, covered=False, cascade=False, shapes=False)
+"""The protocol's first version: scalar pending reads, accepted layers folded at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One commit's writes to one document, in order. `landed` is its seq once it is accepted."""
+
+    local_seq: LocalSeq
+    operations: tuple[Operation, ...]
+    landed: Seq | None = None
+    orphaned: bool = False
+
+    @property
+    def replaces(self) -> bool:
+        """Whether the result does not depend on what is below."""
+        return any(operation.op != "patch" for operation in self.operations)
+
+    def over(self, document: Document | None) -> Document | None:
+        """The document with this layer on top; `PatchError` if it does not apply."""
+        operations = self.operations
+        for place in range(len(operations) - 1, 0, -1):
+            if operations[place].op != "patch":
+                operations = operations[place:]
+                break
+        for operation in operations:
+            match operation.op:
+                case "set":
+                    document = operation.data
+                case "delete":
+                    document = None
+                case "patch":
+                    document = patch.apply_to_document(document, operation.data)
+        return document
+
+
+@dataclass(slots=True)
+class Record:
+    """One document: what is confirmed, and the layers above, oldest first."""
+
+    seq: Seq = GENESIS
+    document: Document | None = None
+    watched: bool = False
+    layers: list[Layer] = field(default_factory=list)
+
+    def visible(self) -> Document | None:
+        return self._replayed()[0]
+
+    @property
+    def basis(self) -> Basis:
+        """What a look at this document stands on.
+
+        A layer that does not apply was not seen, so it is not named. Should it land after all, on
+        a document we have not seen, it is a write like any other, and the look was stale.
+        """
+        applied = self._replayed()[1]
+        return Basis(self.seq, tuple(x.local_seq for x in applied if not x.orphaned))
+
+    def _replayed(self) -> tuple[Document | None, list[Layer]]:
+        document, applied = self.document, []
+        for layer in self.layers:
+            try:
+                document = layer.over(document)
+            except PatchError:
+                continue
+            applied.append(layer)
+        return document, applied
+
+
+@dataclass(frozen=True)
+class Notification:
+    """Something happened to visible documents: what each was before and is after."""
+
+    kind: Kind
+    documents: Mapping[Key, tuple[Document | None, Document | None]]
+    reason: Exception | None = None
+    source: object = None
+
+    @cached_property
+    def changes(self) -> dict[Key, list[Change]]:
+        """Per document the smallest places that differ; unchanged documents are left out."""
+        found = {}
+        for key, (before, after) in self.documents.items():
+            differing = delta.changes(
+                MISSING if before is None else before, MISSING if after is None else after
+            )
+            if differing:
+                found[key] = differing
+        return found
+
+    @property
+    def ids(self) -> list[EntityId]:
+        """The documents that look different now, by id."""
+        return sorted({id for _, id in self.changes})
+
+
+Listener = Callable[[Notification], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A commit that is taken back, and why."""
+
+    local_seq: LocalSeq
+    error: Exception

@@ -1,0 +1,82 @@
+"""A session that comes back: what was sent before is sent again, and what was missed is taken in.
+
+What was missed may already contain the commits that are sent again, so their verdicts are awaited
+first, and then both are taken in together: each change is shown once.
+
+    replays without a verdict ──all answered──> caught up ──watches known there──> done
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import UnsetType
+
+from holdfast.ids import LocalSeq
+from holdfast.sync.client.commits import Accepted, Commits, commit_refused
+from holdfast.sync.client.replica import Replica
+from holdfast.sync.wire.messages import Response, Sync
+
+
+class Restoring:
+    """What a session still waits for after it was opened again."""
+
+    def __init__(
+        self, commits: Commits, replica: Replica, missed: Sync | None, reinstalls: bool
+    ) -> None:
+        self._commits, self._replica = commits, replica
+        self._replays: set[LocalSeq] = set(commits.outstanding)
+        self._verdicts: dict[LocalSeq, Response] = {}
+        self._missed = [] if missed is None else [missed]
+        self.watches = reinstalls
+        """Whether the server is still to be told the watches again."""
+        self.caught_up = False
+
+    @property
+    def done(self) -> bool:
+        return self.caught_up and not self.watches
+
+    def missed(self, sync: Sync) -> None:
+        """Something watched has changed, and it is too early to show it."""
+        self._missed.append(sync)
+
+    def missed_nothing(self) -> None:
+        """Nobody counts on us to have what was missed: it will be sent again."""
+        self._missed.clear()
+
+    def verdict(self, local_seq: LocalSeq, response: Response) -> None:
+        """The answer to a commit that was sent again, or to one made since."""
+        self._verdicts[local_seq] = response
+
+    @property
+    def all_answered(self) -> bool:
+        return len(self._verdicts) >= len(self._replays)
+
+    def catch_up(self) -> None:
+        """Verdicts and what was missed, together, so that no change is shown twice."""
+        self.caught_up = True
+        accepted = self._accept(sorted(self._verdicts.items()))
+        if accepted is None:
+            return
+        frames, self._missed = self._missed, []
+        for frame in frames:
+            self._replica.integrate(frame)
+        for local_seq, response in sorted(self._verdicts.items()):
+            if local_seq in accepted:
+                self._commits.land(local_seq, accepted[local_seq])
+            elif local_seq in self._commits.outstanding:
+                self._commits.refuse(local_seq, commit_refused(response))
+
+    def _accept(
+        self, verdicts: Iterable[tuple[LocalSeq, Response]]
+    ) -> dict[LocalSeq, Accepted] | None:
+        """The commits that landed, part of what is confirmed; None if an answer made no sense."""
+        accepted: dict[LocalSeq, Accepted] = {}
+        for local_seq, response in verdicts:
+            if isinstance(response.error, UnsetType) and local_seq in self._commits.outstanding:
+                found = self._commits.accepted(response)
+                if found is None:
+                    return None
+                accepted[local_seq] = found
+                self._replica.accept(local_seq, found.seq)
+        return accepted

@@ -1,0 +1,282 @@
+"""A transaction: looks and writes against one stable snapshot, then one commit.
+
+From its first look until it ends, what the server sends waits: confirmed documents stay as they
+were. Other transactions of the same program may commit meanwhile; so before anything is sent, every
+document this one looked at is compared with what it was, and a difference fails the commit here.
+
+    tx.read(id, path)     a path into the whole document: ("value", "title")
+    tx.read_value(id, …)  the same, below `value`
+    tx.commit()           shown at once; the outcome is the server's verdict
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import HoldfastError
+from holdfast.ids import MAIN, BranchName, EntityId
+from holdfast.store.delta import MISSING
+from holdfast.store.pointer import ROOT, Path
+from holdfast.store.values import same
+from holdfast.sync.client import documents, drafting
+from holdfast.sync.client.errors import (
+    NotFound,
+    ReadOnlyDocument,
+    StorageTransactionInconsistent,
+    TransactionComplete,
+    TypeMismatch,
+    WriteIsolationError,
+)
+from holdfast.sync.client.frozen import Freezer, thaw
+from holdfast.sync.client.outcome import Outcome
+from holdfast.sync.client.reads import Read, is_inline
+from holdfast.sync.wire import inline
+
+if TYPE_CHECKING:
+    from holdfast.sync.client.commits import Landed
+from holdfast.sync.client.session import SpaceSession
+
+VALUE = "value"
+
+
+@dataclass(slots=True)
+class _Working:
+    """A document in this transaction: as it was first seen, as it is now, where it was written."""
+
+    before: Any
+    after: Any
+    written: set[Path] = field(default_factory=set)
+
+
+Place = tuple[str, BranchName, EntityId]
+
+
+class Transaction:
+    """One attempt. It ends with `commit` or `abort`; leaving a `with` block without either aborts.
+
+    It reads any of the given spaces and branches, and writes to one branch of one space.
+    """
+
+    def __init__(
+        self,
+        session: SpaceSession,
+        branch: str = MAIN,
+        others: Iterable[SpaceSession] = (),
+        source: object = None,
+    ) -> None:
+        self._session = session
+        self._sessions = {str(one.space): one for one in (*others, session)}
+        self._branch = BranchName(branch)
+        self._source = self if source is None else source
+        self._working: dict[Place, _Working] = {}
+        self._looks: dict[tuple[str, Read], None] = {}
+        self._writing: tuple[str, BranchName] | None = None
+        self._freezer = Freezer()
+        self._holding = False
+        self._ended = ""
+
+    # looking
+
+    def read(
+        self,
+        id: str,
+        path: Sequence[str] = ROOT,
+        *,
+        shape: bool = False,
+        space: str | None = None,
+        branch: str | None = None,
+    ) -> Any:
+        """What a document has at a path of the whole document; frozen. `MISSING` is no value.
+
+        With `shape` the commit stands only on which members there are, not on their values.
+        """
+        place = self._place(id, space, branch)
+        at = tuple(path)
+        working = self._open(place)
+        if not is_inline(id):
+            on = None if place[1] == self._branch else place[1]
+            self._looks[place[0], Read(EntityId(id), at, shape, branch=on)] = None
+        return self._freezer.freeze(documents.get(working.after, at, id))
+
+    def read_value(self, id: str, path: Sequence[str] = ROOT, **where: Any) -> Any:
+        """Like `read`, below the document's `value`."""
+        return self.read(id, (VALUE, *path), **where)
+
+    def get(self, id: str, path: Sequence[str] = ROOT, default: Any = None, **where: Any) -> Any:
+        """Like `read_value`, with a default for whatever is not there."""
+        try:
+            found = self.read_value(id, path, **where)
+        except (NotFound, TypeMismatch):
+            return default
+        return default if found is MISSING else found
+
+    # writing
+
+    def write(
+        self,
+        id: str,
+        path: Sequence[str],
+        value: Any,
+        *,
+        space: str | None = None,
+        branch: str | None = None,
+    ) -> None:
+        """Put a value at a path of the whole document; `MISSING` removes. Makes missing parents."""
+        place = self._place(id, space, branch)
+        if is_inline(id):
+            raise ReadOnlyDocument(id)
+        target = place[:2]
+        if self._writing is not None and self._writing != target:
+            raise WriteIsolationError(_named(self._writing), _named(target))
+        if target[1] != self._branch:
+            raise WriteIsolationError(_named((target[0], self._branch)), _named(target))
+        at = tuple(path)
+        if not at and value is not MISSING and not isinstance(value, dict):
+            raise TypeMismatch(id, at, "not an object")
+        working = self._open(place)
+        if value is MISSING and documents.peek(working.after, at) is MISSING:
+            return
+        if same(documents.peek(working.after, at), value):
+            return
+        after = documents.put(working.after, at, thaw(value), id)
+        if value is MISSING:
+            after = self._pruned(working, after, at, id)
+        self._writing = target
+        if at and at[-1] == "-" and isinstance(documents.peek(after, at[:-1]), list):
+            at = (*at[:-1], str(len(documents.peek(after, at[:-1])) - 1))
+        working.after = after
+        working.written.add(at)
+
+    def write_value(self, id: str, path: Sequence[str], value: Any, **where: Any) -> None:
+        """Like `write`, below the document's `value`."""
+        self.write(id, (VALUE, *path), value, **where)
+
+    def delete(self, id: str, **where: Any) -> None:
+        """Remove the document."""
+        self.write(id, ROOT, MISSING, **where)
+
+    def _pruned(self, working: _Working, after: Any, at: Path, id: str) -> Any:
+        """Without containers that only this transaction made, for something it took back."""
+        for depth in range(len(at) - 1, 0, -1):
+            above = at[:depth]
+            made_here = documents.peek(working.before, above) is MISSING
+            empty = documents.peek(after, above) in ({}, [])
+            if not made_here or not empty or above in working.written:
+                break
+            after = documents.put(after, above, MISSING, id)
+        return after
+
+    # ending
+
+    @property
+    def ended(self) -> bool:
+        return bool(self._ended)
+
+    def operations(self) -> list[drafting.Drafted]:
+        """What would be committed now."""
+        drafted = [
+            drafting.operation(id, working.before, working.after, working.written)
+            for (_, _, id), working in self._working.items()
+            if working.written
+        ]
+        return [operation for operation in drafted if operation is not None]
+
+    def commit(self, extra: Mapping[str, Any] | None = None) -> Outcome[Landed | None]:
+        """Show and send. The outcome is the verdict; None if there was nothing to commit."""
+        self._check_open()
+        try:
+            return self._submit(extra)
+        except HoldfastError as error:
+            return Outcome.failed(error)
+        finally:
+            self._end("committed")
+
+    def abort(self) -> None:
+        """End without a trace. Doing it twice is fine."""
+        if not self._ended:
+            self._end("aborted")
+
+    def _submit(self, extra: Mapping[str, Any] | None) -> Outcome[Landed | None]:
+        operations = self.operations()
+        if not operations:
+            return Outcome.of(None)
+        for (space, branch, id), working in self._working.items():
+            if not _alike(working.before, self._visible((space, branch, id))):
+                return Outcome.failed(StorageTransactionInconsistent(id))
+        assert self._writing is not None
+        space, branch = self._writing
+        looks = [look for there, look in self._looks if there == space]
+        for operation in operations:
+            # A splice is placed by the length that was seen.
+            looks += [
+                Read(EntityId(operation["id"]), (*array, documents.LENGTH))
+                for array in drafting.splices(operation)
+            ]
+        verdict: Outcome[Any] = self._sessions[space].commit(
+            operations, looks, branch, self._source, extra
+        )
+        return verdict
+
+    def _end(self, how: str) -> None:
+        self._ended = how
+        if self._holding:
+            self._holding = False
+            for session in self._sessions.values():
+                session.replica.end_hold()
+
+    def __enter__(self) -> Transaction:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.abort()
+
+    # inside
+
+    def _check_open(self) -> None:
+        if self._ended:
+            raise TransactionComplete(self._ended)
+
+    def _place(self, id: str, space: str | None, branch: str | None) -> Place:
+        self._check_open()
+        named = str(self._session.space) if space is None else space
+        if named not in self._sessions:
+            raise NotFound(id, ())
+        on = self._branch if branch is None else BranchName(branch)
+        return named, on, EntityId(id)
+
+    def _open(self, place: Place) -> _Working:
+        if not self._holding:
+            self._holding = True
+            for session in self._sessions.values():
+                session.replica.begin_hold()
+        working = self._working.get(place)
+        if working is None:
+            seen = self._visible(place)
+            working = self._working[place] = _Working(seen, seen)
+        return working
+
+    def _visible(self, place: Place) -> Any:
+        space, branch, id = place
+        if is_inline(id):
+            return inline.document(id)
+        document = self._sessions[space].replica.visible(id, branch)
+        return MISSING if document is None else document
+
+
+def _named(target: tuple[str, BranchName]) -> str:
+    space, branch = target
+    return f"branch {branch} of {space}" if branch else space
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if one is MISSING or other is MISSING:
+        return one is other
+    return same(one, other)

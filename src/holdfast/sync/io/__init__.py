@@ -1,0 +1,1 @@
+"""Sockets, loops and timers for the server and the client."""

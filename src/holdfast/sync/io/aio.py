@@ -1,0 +1,205 @@
+"""A space over the network, for programs with an event loop."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from holdfast.ids import MAIN
+from holdfast.store.model import Document
+from holdfast.sync.client.commits import Landed
+from holdfast.sync.client.errors import (
+    CommitRefused,
+    ConnectionLost,
+    MergeNeedsResolution,
+    StorageTransactionInconsistent,
+)
+from holdfast.sync.client.outbox import Outbox
+from holdfast.sync.client.replica import Notification
+from holdfast.sync.client.session import SpaceSession
+from holdfast.sync.client.streams import Stream
+from holdfast.sync.client.transaction import Transaction
+from holdfast.sync.client.view import Snapshot, WatchView
+from holdfast.sync.io.link import Link
+from holdfast.sync.wire.messages import Sync, WatchSpec
+
+CLOSE_TIMEOUT_S = 5.0
+
+
+def worth_retrying(error: Exception) -> bool:
+    """Whether the same transaction, run again on the new state, may succeed."""
+    if isinstance(error, CommitRefused):
+        return error.is_conflict
+    return isinstance(error, StorageTransactionInconsistent)
+
+
+class AsyncSpace:
+    """One space, live. Reads are local and instant; commits are shown at once."""
+
+    def __init__(self, link: Link, session: SpaceSession, outbox: Outbox) -> None:
+        self.link, self.session, self._outbox = link, session, outbox
+
+    async def open(self) -> None:
+        """Wait until the session is open; keeps trying while nobody answers."""
+        while True:
+            try:
+                await self.link.settled(self.session.opening)
+                return
+            except ConnectionLost:
+                continue
+
+    # looking
+
+    @property
+    def view(self) -> WatchView:
+        """Everything that is watched, in order."""
+        return self.session.view
+
+    def read(self, id: str, branch: str = MAIN) -> Document | None:
+        """A document as it looks now, own commits included. Do not change it: write instead."""
+        return self.session.replica.visible(id, branch)
+
+    async def sync(
+        self, id: str, path: Sequence[str] = (), schema: Any = False, branch: str = MAIN
+    ) -> Document | None:
+        """Keep a document, and what it leads to, up to date from now on; the document."""
+        await self.link.settled(self.session.sync(id, path, schema, branch))
+        return self.read(id, branch)
+
+    async def watch(self, *watches: WatchSpec) -> Sync:
+        """Watch more graphs."""
+        return await self.link.settled(self.session.watch_add(watches))
+
+    async def watch_only(self, *watches: WatchSpec) -> Sync:
+        """Watch these graphs and nothing else."""
+        return await self.link.settled(self.session.watch_set(watches))
+
+    async def query(self, query: Mapping[str, Any]) -> Any:
+        """Read a graph once, from the server."""
+        return await self.link.settled(self.session.query(query))
+
+    async def synced(self) -> None:
+        """Wait until everything asked for so far is answered."""
+        await self.link.settled(self.session.synced())
+
+    # listening
+
+    def snapshots(self) -> Stream[Snapshot]:
+        """The watched documents, after each change; the newest if several are unread."""
+        stream: Stream[Snapshot] = Stream(newest_only=True)
+        stream.on_close = self.view.subscribe(stream.put)
+        return stream
+
+    def syncs(self) -> Stream[Sync]:
+        """Changes to the watched documents, as they come."""
+        stream: Stream[Sync] = Stream()
+        stream.on_close = self.view.subscribe_sync(stream.put)
+        return stream
+
+    def notifications(self) -> Stream[Notification]:
+        """Everything that changes how documents look here: commits, reverts, remote changes."""
+        stream: Stream[Notification] = Stream()
+        stream.on_close = self.session.replica.subscribe(stream.put)
+        return stream
+
+    # writing
+
+    def transaction(self, branch: str = MAIN) -> Transaction:
+        """Look and write against one snapshot. End it with `commit`, or leave it to abort."""
+        return Transaction(self.session, branch)
+
+    async def commit(self, transaction: Transaction) -> Landed | None:
+        """Commit a transaction and wait for the verdict; None if it changed nothing."""
+        return await self.link.settled(transaction.commit())
+
+    async def update(
+        self, change: Callable[[Transaction], Any], branch: str = MAIN, attempts: int = 5
+    ) -> Landed | None:
+        """Run a change in a transaction; again, on the new state, when it lost a race."""
+        for left in range(attempts - 1, -1, -1):
+            with self.transaction(branch) as transaction:
+                made = change(transaction)
+                if inspect.isawaitable(made):
+                    await made
+                try:
+                    return await self.commit(transaction)
+                except Exception as error:
+                    if not left or not worth_retrying(error):
+                        raise
+        raise AssertionError("the last attempt answers or raises")
+
+    async def put(self, id: str, document: Document, branch: str = MAIN) -> Landed:
+        """Write a whole document, whatever was there."""
+        operation = {"op": "set", "id": id, "value": document}
+        return await self.link.settled(self.session.commit([operation], (), branch))
+
+    # branches and history
+
+    async def create_branch(
+        self, name: str, parent: str = MAIN, fork_seq: int | None = None
+    ) -> Any:
+        return await self.link.settled(self.session.create_branch(name, parent, fork_seq))
+
+    async def delete_branch(self, name: str) -> Any:
+        return await self.link.settled(self.session.delete_branch(name))
+
+    async def branches(self, include_deleted: bool = False) -> Any:
+        return await self.link.settled(self.session.branches(include_deleted))
+
+    async def diff(self, branch: str, against: str | None = None) -> Any:
+        return await self.link.settled(self.session.diff_branch(branch, against))
+
+    async def propose_merge(
+        self, source: str, target: str = MAIN, resolutions: Mapping[str, Any] | None = None
+    ) -> Any:
+        return await self.link.settled(self.session.propose_merge(source, target, resolutions))
+
+    async def merge(
+        self, source: str, target: str = MAIN, resolutions: Mapping[str, Any] | None = None
+    ) -> Landed | None:
+        """Merge one branch into another; None if there is nothing to merge.
+
+        Raises `MergeNeedsResolution` when both changed the same, with what each side has.
+        """
+        proposal = await self.propose_merge(source, target, resolutions)
+        if proposal["clashes"]:
+            raise MergeNeedsResolution(source, target, proposal["clashes"])
+        if not proposal["commit"]["operations"]:
+            return None
+        local_seq = self.session.replica.next_local_seq
+        commit = {"localSeq": local_seq, **proposal["commit"]}
+        return await self.link.settled(self.session.transact(commit))
+
+    async def history(self, from_seq: int = 0, **where: Any) -> AsyncIterator[Any]:
+        """What was written after `from_seq`, oldest first, fetched a page at a time."""
+        more = True
+        while more:
+            page = await self.link.settled(self.session.history(from_seq, **where))
+            for change in page["changes"]:
+                yield change
+            more, from_seq = page["more"], page["atSeq"]
+
+    # the end
+
+    @property
+    def pending(self) -> int:
+        """How many commits have no verdict yet."""
+        return len(self.session.outstanding)
+
+    async def close(self, timeout_s: float = CLOSE_TIMEOUT_S) -> None:
+        """Close. Commits on their way may still be answered within `timeout_s`."""
+        await self.link.stop(timeout_s)
+        self._outbox.close()
+
+    async def __aenter__(self) -> AsyncSpace:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()

@@ -1,0 +1,288 @@
+"""A space over the network, for programs without an event loop.
+
+The loop runs in a thread of its own. Every call that touches the client happens under the link's
+lock, so a program may use a space from any of its threads; a transaction belongs to the one that
+made it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import TimeoutError as FutureTimeout
+from types import TracebackType
+from typing import Any, TypeVar
+
+from holdfast.ids import MAIN
+from holdfast.store.model import Document
+from holdfast.store.pointer import ROOT
+from holdfast.sync.client.commits import Landed
+from holdfast.sync.client.outcome import Outcome
+from holdfast.sync.client.replica import Notification
+from holdfast.sync.client.streams import Stream
+from holdfast.sync.client.transaction import Transaction
+from holdfast.sync.client.view import Snapshot, WatchView
+from holdfast.sync.io.aio import AsyncSpace, worth_retrying
+from holdfast.sync.io.link import Link
+from holdfast.sync.wire.messages import Sync, WatchSpec
+
+Result = TypeVar("Result")
+
+
+class LoopThread:
+    """An event loop in a thread of its own."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="holdfast-sync", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_forever()
+        finally:
+            self.loop.close()
+
+    def run(self, work: Coroutine[Any, Any, Result], timeout_s: float | None = None) -> Result:
+        """Do something in the loop and wait for it."""
+        assert threading.current_thread() is not self._thread, "the loop cannot wait for itself"
+        running = asyncio.run_coroutine_threadsafe(work, self.loop)
+        try:
+            return running.result(timeout_s)
+        except FutureTimeout:
+            if running.done():
+                raise  # the work's own, which says more
+            running.cancel()
+            raise TimeoutError from None
+
+    def stop(self) -> None:
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+
+
+class BlockingTransaction:
+    """A transaction whose steps take turns with what arrives from the server."""
+
+    def __init__(self, link: Link, inner: Transaction) -> None:
+        self._link, self.inner = link, inner
+
+    def read(self, id: str, path: Sequence[str] = ROOT, **where: Any) -> Any:
+        with self._link.lock:
+            return self.inner.read(id, path, **where)
+
+    def read_value(self, id: str, path: Sequence[str] = ROOT, **where: Any) -> Any:
+        with self._link.lock:
+            return self.inner.read_value(id, path, **where)
+
+    def get(self, id: str, path: Sequence[str] = ROOT, default: Any = None, **where: Any) -> Any:
+        with self._link.lock:
+            return self.inner.get(id, path, default, **where)
+
+    def write(self, id: str, path: Sequence[str], value: Any, **where: Any) -> None:
+        with self._link.lock:
+            self.inner.write(id, path, value, **where)
+
+    def write_value(self, id: str, path: Sequence[str], value: Any, **where: Any) -> None:
+        with self._link.lock:
+            self.inner.write_value(id, path, value, **where)
+
+    def delete(self, id: str, **where: Any) -> None:
+        with self._link.lock:
+            self.inner.delete(id, **where)
+
+    def submit(self) -> Outcome[Landed | None]:
+        """Show and send; the outcome is known later."""
+        with self._link.lock:
+            return self.inner.commit()
+
+    def abort(self) -> None:
+        with self._link.lock:
+            self.inner.abort()
+
+    def __enter__(self) -> BlockingTransaction:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.abort()
+
+
+class BlockingSpace:
+    """One space, live. Reads are local and instant; commits are shown at once."""
+
+    def __init__(self, thread: LoopThread, link: Link, inner: AsyncSpace) -> None:
+        self._thread, self._link, self._inner = thread, link, inner
+
+    def _wait(self, outcome: Outcome[Result], timeout_s: float | None = None) -> Result:
+        return self._thread.run(self._link.settled(outcome), timeout_s)
+
+    # looking
+
+    @property
+    def view(self) -> WatchView:
+        """Everything that is watched, in order."""
+        return self._inner.view
+
+    def read(self, id: str, branch: str = MAIN) -> Document | None:
+        """A document as it looks now, own commits included. Do not change it: write instead."""
+        with self._link.lock:
+            return self._inner.read(id, branch)
+
+    def sync(
+        self,
+        id: str,
+        path: Sequence[str] = (),
+        schema: Any = False,
+        branch: str = MAIN,
+        timeout_s: float | None = None,
+    ) -> Document | None:
+        """Keep a document, and what it leads to, up to date from now on; the document."""
+        with self._link.lock:
+            asked = self._inner.session.sync(id, path, schema, branch)
+        self._wait(asked, timeout_s)
+        return self.read(id, branch)
+
+    def watch(self, *watches: WatchSpec, timeout_s: float | None = None) -> Sync:
+        """Watch more graphs."""
+        with self._link.lock:
+            asked = self._inner.session.watch_add(watches)
+        return self._wait(asked, timeout_s)
+
+    def watch_only(self, *watches: WatchSpec, timeout_s: float | None = None) -> Sync:
+        """Watch these graphs and nothing else."""
+        with self._link.lock:
+            asked = self._inner.session.watch_set(watches)
+        return self._wait(asked, timeout_s)
+
+    def query(self, query: Mapping[str, Any], timeout_s: float | None = None) -> Any:
+        """Read a graph once, from the server."""
+        with self._link.lock:
+            asked = self._inner.session.query(query)
+        return self._wait(asked, timeout_s)
+
+    def synced(self, timeout_s: float | None = None) -> None:
+        """Wait until everything asked for so far is answered."""
+        with self._link.lock:
+            asked = self._inner.session.synced()
+        self._wait(asked, timeout_s)
+
+    # listening
+
+    def snapshots(self) -> Stream[Snapshot]:
+        """The watched documents, after each change; the newest if several are unread."""
+        with self._link.lock:
+            return self._inner.snapshots()
+
+    def syncs(self) -> Stream[Sync]:
+        """Changes to the watched documents, as they come."""
+        with self._link.lock:
+            return self._inner.syncs()
+
+    def notifications(self) -> Stream[Notification]:
+        """Everything that changes how documents look here: commits, reverts, remote changes."""
+        with self._link.lock:
+            return self._inner.notifications()
+
+    # writing
+
+    def transaction(self, branch: str = MAIN) -> BlockingTransaction:
+        """Look and write against one snapshot. End it with `commit`, or leave it to abort."""
+        return BlockingTransaction(self._link, self._inner.transaction(branch))
+
+    def commit(
+        self, transaction: BlockingTransaction, timeout_s: float | None = None
+    ) -> Landed | None:
+        """Commit a transaction and wait for the verdict; None if it changed nothing."""
+        return self._wait(transaction.submit(), timeout_s)
+
+    def update(
+        self,
+        change: Callable[[BlockingTransaction], Any],
+        branch: str = MAIN,
+        attempts: int = 5,
+        timeout_s: float | None = None,
+    ) -> Landed | None:
+        """Run a change in a transaction; again, on the new state, when it lost a race."""
+        for left in range(attempts - 1, -1, -1):
+            with self.transaction(branch) as transaction:
+                change(transaction)
+                try:
+                    return self.commit(transaction, timeout_s)
+                except Exception as error:
+                    if not left or not worth_retrying(error):
+                        raise
+        raise AssertionError("the last attempt answers or raises")
+
+    def put(
+        self, id: str, document: Document, branch: str = MAIN, timeout_s: float | None = None
+    ) -> Landed:
+        """Write a whole document, whatever was there."""
+        operation = {"op": "set", "id": id, "value": document}
+        with self._link.lock:
+            asked = self._inner.session.commit([operation], (), branch)
+        return self._wait(asked, timeout_s)
+
+    # branches and history
+
+    def create_branch(self, name: str, parent: str = MAIN, fork_seq: int | None = None) -> Any:
+        return self._thread.run(self._inner.create_branch(name, parent, fork_seq))
+
+    def delete_branch(self, name: str) -> Any:
+        return self._thread.run(self._inner.delete_branch(name))
+
+    def branches(self, include_deleted: bool = False) -> Any:
+        return self._thread.run(self._inner.branches(include_deleted))
+
+    def diff(self, branch: str, against: str | None = None) -> Any:
+        return self._thread.run(self._inner.diff(branch, against))
+
+    def propose_merge(
+        self, source: str, target: str = MAIN, resolutions: Mapping[str, Any] | None = None
+    ) -> Any:
+        return self._thread.run(self._inner.propose_merge(source, target, resolutions))
+
+    def merge(
+        self, source: str, target: str = MAIN, resolutions: Mapping[str, Any] | None = None
+    ) -> Landed | None:
+        """Merge one branch into another; None if there is nothing to merge."""
+        return self._thread.run(self._inner.merge(source, target, resolutions))
+
+    def history(self, from_seq: int = 0, **where: Any) -> Iterator[Any]:
+        """What was written after `from_seq`, oldest first, fetched a page at a time."""
+        more = True
+        while more:
+            with self._link.lock:
+                asked = self._inner.session.history(from_seq, **where)
+            page = self._wait(asked)
+            yield from page["changes"]
+            more, from_seq = page["more"], page["atSeq"]
+
+    # the end
+
+    @property
+    def pending(self) -> int:
+        """How many commits have no verdict yet."""
+        with self._link.lock:
+            return self._inner.pending
+
+    def close(self, timeout_s: float = 5.0) -> None:
+        """Close. Commits on their way may still be answered within `timeout_s`."""
+        self._thread.run(self._inner.close(timeout_s))
+        self._thread.stop()
+
+    def __enter__(self) -> BlockingSpace:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,201 @@
+"""`holdfast.connect`: from a URL, a space and a key to a live space, with or without a loop.
+
+with holdfast.connect("http://localhost:7433", key=seed) as space: …
+async with holdfast.connect("http://localhost:7433", key=seed) as space: …
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Generator
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+from holdfast.errors import UsageError
+from holdfast.sync.client.client import Client
+from holdfast.sync.client.keys import SigningKey, signer
+from holdfast.sync.client.outbox import NoOutbox, Outbox, SqliteOutbox
+from holdfast.sync.wire.errors import Unreachable
+from holdfast.sync.wire.messages import CAPABILITIES, EXISTING, Flags
+
+if TYPE_CHECKING:
+    from holdfast.sync.io.aio import AsyncSpace
+    from holdfast.sync.io.blocking import BlockingSpace
+    from holdfast.sync.io.link import Link
+
+_SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
+
+OPEN_TIMEOUT_S = 30.0
+
+
+def websocket_url(url: str) -> str:
+    """Where the server's sync endpoint is: `http` becomes `ws`, and no path becomes `/sync`."""
+    parts = urlsplit(url)
+    scheme = _SCHEMES.get(parts.scheme)
+    if scheme is None or not parts.netloc:
+        raise UsageError(f"{url!r} is no server", hint="try http://localhost:7433")
+    path = parts.path if parts.path not in ("", "/") else "/sync"
+    return urlunsplit((scheme, parts.netloc, path, parts.query, ""))
+
+
+class Connecting:
+    """What `connect` returns: enter it with `with` or `async with`, or await it."""
+
+    def __init__(
+        self,
+        url: str,
+        space: str | None = None,
+        key: bytes | None = None,
+        *,
+        outbox: Path | str | None = None,
+        session: str | None = None,
+        flags: Flags | None = None,
+        timeout_s: float = OPEN_TIMEOUT_S,
+        patient: bool = True,
+        create: bool = True,
+    ) -> None:
+        self.url = websocket_url(url)
+        self._key = None if key is None else SigningKey(key)
+        if space is None:
+            if self._key is None:
+                raise UsageError("which space?", hint="name one, or give its key")
+            space = self._key.did
+        self.space = space
+        self._outbox, self._session = outbox, session
+        self._flags, self._timeout_s, self._patient = flags or Flags(), timeout_s, patient
+        self._create = create
+        self._async: AsyncSpace | None = None
+        self._blocking: BlockingSpace | None = None
+
+    def _client(self) -> Client:
+        # Without a key there is nothing to sign the server's challenge with.
+        capabilities = CAPABILITIES if self._key is not None else CAPABILITIES - {"identity"}
+        if not self._create:
+            capabilities |= {EXISTING}
+        sign = None if self._key is None else signer(self._key, self._flags, time.time)
+        return Client(random.random, self._flags, capabilities, sign)
+
+    async def open(self) -> AsyncSpace:
+        """Connect, in the running loop."""
+        import asyncio
+
+        from holdfast.sync.io.aio import AsyncSpace
+        from holdfast.sync.io.link import Link
+
+        if find_spec("websockets") is None:
+            raise UsageError(
+                "connecting needs the package websockets", hint="pip install 'holdfast[serve]'"
+            )
+        outbox: Outbox = NoOutbox()
+        if self._outbox is not None:
+            outbox = SqliteOutbox(self._outbox, self.space, self._flags.unified_json_encoding)
+        link = Link(self.url, self._client())
+        space = AsyncSpace(link, link.client.mount(self.space, self._session, outbox), outbox)
+        link.start()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                if self._patient:
+                    await space.open()
+                else:
+                    await _at_once(space, link)
+        except Unreachable:
+            await space.close(0.1)
+            raise
+        except TimeoutError:
+            await space.close(0.1)
+            raise Unreachable(self.url, link.reason) from None
+        except BaseException:
+            await space.close(0.1)
+            raise
+        return space
+
+    def __await__(self) -> Generator[Any, None, AsyncSpace]:
+        return self.open().__await__()
+
+    async def __aenter__(self) -> AsyncSpace:
+        self._async = await self.open()
+        return self._async
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._async is not None
+        await self._async.close()
+
+    def open_blocking(self) -> BlockingSpace:
+        """Connect, with a loop in a thread of its own."""
+        from holdfast.sync.io.blocking import BlockingSpace, LoopThread
+
+        thread = LoopThread()
+        try:
+            inner = thread.run(self.open())
+        except BaseException:
+            thread.stop()
+            raise
+        return BlockingSpace(thread, inner.link, inner)
+
+    def __enter__(self) -> BlockingSpace:
+        self._blocking = self.open_blocking()
+        return self._blocking
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._blocking is not None
+        self._blocking.close()
+
+
+def connect(
+    url: str,
+    space: str | None = None,
+    key: bytes | None = None,
+    *,
+    outbox: Path | str | None = None,
+    session: str | None = None,
+    flags: Flags | None = None,
+    timeout_s: float = OPEN_TIMEOUT_S,
+    patient: bool = True,
+    create: bool = True,
+) -> Connecting:
+    """A space on a server: enter the answer with `with` or `async with`, or await it.
+
+    `key` is an Ed25519 seed of 32 bytes; without a `space` it names the space too. `outbox` is a
+    file that keeps commits without a verdict; give each client one of its own. A server that is
+    not there yet is waited for, up to `timeout_s`, unless the caller is not `patient`. A space that
+    is not there is made, unless `create` is false: then the server refuses to open it.
+    """
+    return Connecting(
+        url,
+        space,
+        key,
+        outbox=outbox,
+        session=session,
+        flags=flags,
+        timeout_s=timeout_s,
+        patient=patient,
+        create=create,
+    )
+
+
+async def _at_once(space: AsyncSpace, link: Link) -> None:
+    """Open on the first connection, or raise why there was none."""
+    import asyncio
+
+    opening = asyncio.ensure_future(space.open())
+    missing = asyncio.ensure_future(link.missed.wait())
+    await asyncio.wait((opening, missing), return_when=asyncio.FIRST_COMPLETED)
+    missing.cancel()
+    if not opening.done():
+        opening.cancel()
+        raise Unreachable(link.url, link.reason)
+    await opening

@@ -1,0 +1,143 @@
+"""Everything behind `/sync` from its settings: spaces, sessions, the endpoint."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from holdfast import __version__
+from holdfast.ids import SpaceId
+from holdfast.store.settings import Settings
+from holdfast.store.store import Store, open_store
+from holdfast.sync.io.websocket import (
+    LOOPBACK,
+    Doors,
+    Mailbox,
+    SyncEndpoint,
+    new_token,
+    now_ms,
+)
+from holdfast.sync.server.access import AccessMode
+from holdfast.sync.server.announce import Listener
+from holdfast.sync.server.limits import Limits
+from holdfast.sync.server.proof import Challenges, OpenProof, signed
+from holdfast.sync.server.server import Server, anyone
+from holdfast.sync.server.session_store import Rows, SessionFile, SessionKeeper, SessionTable
+from holdfast.sync.wire.messages import CAPABILITIES, PROTOCOL_VERSION, Flags, SessionOpen
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """How to serve. The defaults trust whoever is on this machine, and nobody else connects."""
+
+    store: str
+    """A directory, a file, `memory:` or `postgresql://…`."""
+
+    hosts: tuple[str, ...] = LOOPBACK
+    origins: tuple[str, ...] = ()
+    require_signature: bool = False
+    access: AccessMode = AccessMode.OFF
+    audience: str = "holdfast"
+    key: bytes = b""
+    """Seals session ids. Empty: a key that is kept with the sessions, and shared like them."""
+
+    session_ttl_ms: int = 30_000
+    limits: Limits = field(default_factory=Limits)
+    flags: Flags = field(default_factory=Flags)
+
+    @property
+    def on_postgres(self) -> bool:
+        return self.store.startswith(("postgresql://", "postgres://"))
+
+
+class SyncService:
+    """Everything behind `/sync`, opened and closed together."""
+
+    def __init__(self, options: ServeOptions) -> None:
+        self.options = options
+        mailbox = Mailbox()
+        node = new_token()
+        rows = _session_rows(options, node)
+        self._keeper = None if rows is None else SessionKeeper(rows, options.limits.graph, now_ms)
+        flags = options.flags
+        settings = Settings(rich_values=flags.unified_json_encoding)
+
+        def open_space(space: SpaceId) -> Store:
+            return open_store(options.store, space, settings)
+
+        def open_existing(space: SpaceId) -> Store:
+            # A copy would never move: watchers would wait on it for ever, and hear nothing.
+            return open_store(options.store, space, settings, create=False, copies=False)
+
+        def authorize(space: SpaceId, request: SessionOpen, proof: OpenProof) -> str:
+            return signed(space, request, proof, flags.canonical_hashing)
+
+        key = options.key or bytes.fromhex(
+            secrets.token_hex(32) if rows is None else rows.secret(secrets.token_hex(32))
+        )
+        identity = options.require_signature
+        self.server = Server(
+            open_space,
+            open_existing=open_existing,
+            clock_ms=now_ms,
+            new_id=new_token,
+            new_token=new_token,
+            authorize=authorize if identity else anyone,
+            commit=mailbox.commit,
+            act=mailbox.act,
+            flags=flags,
+            capabilities=CAPABILITIES if identity else CAPABILITIES - {"identity"},
+            session_ttl_ms=options.session_ttl_ms,
+            # At once when nothing else is on its way; under load, gathered for a moment.
+            refresh_after_ms=0,
+            drain_wait_ms=20,
+            limits=options.limits,
+            keeper=self._keeper,
+            access=options.access,
+            challenges=Challenges(options.audience, key, new_token) if identity else None,
+        )
+        doors = Doors(options.hosts, options.origins)
+        announced_as: Callable[[str], str] = str
+        if options.on_postgres:
+            from holdfast.store.postgres import schema_name as announced_as
+        self.endpoint = SyncEndpoint(self.server, mailbox, doors, self._keeper, announced_as)
+        self._listener = (
+            Listener(options.store, node, self.endpoint.heard, self.endpoint.taken)
+            if options.on_postgres
+            else None
+        )
+
+    async def start(self) -> None:
+        await self.endpoint.start()
+        if self._listener is not None:
+            self._listener.start()
+
+    async def stop(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
+        await self.endpoint.stop()
+        self.server.close()
+        if self._keeper is not None:
+            self._keeper.close()
+
+    def health(self) -> dict[str, Any]:
+        """What `/healthz` answers."""
+        return {
+            "ok": True,
+            "version": __version__,
+            "protocol": PROTOCOL_VERSION,
+            "connections": len(self.server.connections),
+            "sessions": len(self.server.registry),
+            "spaces": {space.name: space.seq for space in self.server.spaces.values()},
+        }
+
+
+def _session_rows(options: ServeOptions, node: str) -> Rows | None:
+    if options.on_postgres:
+        return SessionTable(options.store, node)
+    from holdfast.store import roots
+
+    root = roots.resolve_root(options.store)
+    return None if root is None else SessionFile(root / "sessions.db")

@@ -1,0 +1,206 @@
+"""The client core on a WebSocket: the loop, the timers and the socket. It decides nothing.
+
+Everything that touches the core happens under one lock, so that programs with threads may use it
+from any of them; the socket and the timers stay in the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import deque
+from socket import gaierror
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from holdfast.sync.client.actions import Action, Dial, HangUp, Send, Wake
+from holdfast.sync.client.client import Client
+from holdfast.sync.client.outcome import Outcome
+from holdfast.sync.wire import messages
+from holdfast.sync.wire.errors import InvalidMessage, Unreachable
+
+_log = logging.getLogger(__name__)
+
+OPEN_TIMEOUT_S = 10.0
+FRAME_BYTES_MAX = 256 * 1024 * 1024
+
+Result = TypeVar("Result")
+
+
+class Link:
+    """One client on one event loop. `start` and `stop` are called in the loop."""
+
+    def __init__(self, url: str, client: Client) -> None:
+        self.url, self.client = url, client
+        self.lock = threading.RLock()
+        self._loop = asyncio.get_running_loop()
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._talking: asyncio.Task[None] | None = None
+        self._frames: deque[str] = deque()
+        self._wake = asyncio.Event()
+        self._pump_set = False
+        self.reason = ""
+        """Why the last connection ended, or never came to be."""
+        self.missed = asyncio.Event()
+        """Set once a connection ended, or never came to be."""
+        client.on_actions = self._want_pump
+
+    def start(self) -> None:
+        with self.lock:
+            self.client.start()
+
+    async def settled(self, outcome: Outcome[Result]) -> Result:
+        """Wait for an outcome; raises its error. Giving up waiting changes nothing."""
+        waiting: asyncio.Future[None] = self._loop.create_future()
+
+        def known(_: Outcome[Result]) -> None:
+            self._loop.call_soon_threadsafe(_tell, waiting)
+
+        with self.lock:
+            if not outcome.settled:
+                outcome.then(known)
+        if not outcome.settled:
+            await waiting
+        return outcome.result()
+
+    async def stop(self, timeout_s: float) -> None:
+        """Close the client; wait a while for what is on its way, then hang up."""
+        with self.lock:
+            closed = self.client.close()
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self.settled(closed)
+        except TimeoutError:
+            with self.lock:
+                self.client.transport_down("closed")
+        self._hang_up()
+        if self._talking is not None:
+            await asyncio.gather(self._talking, return_exceptions=True)
+
+    # from the core
+
+    def _want_pump(self) -> None:
+        if not self._pump_set:
+            self._pump_set = True
+            self._loop.call_soon_threadsafe(self._pump)
+
+    def _pump(self) -> None:
+        with self.lock:
+            self._pump_set = False
+            while actions := self.client.take():
+                for action in actions:
+                    self._do(action)
+
+    def _do(self, action: Action) -> None:
+        match action:
+            case Send(message):
+                self._frames.append(messages.encode(message, self._unified))
+                self._wake.set()
+            case Wake(name, delay_ms):
+                if name in self._timers:
+                    self._timers[name].cancel()
+                self._timers[name] = self._loop.call_later(delay_ms / 1000, self._ring, name)
+            case Dial():
+                self._talking = self._loop.create_task(self._talk())
+            case HangUp():
+                self._hang_up()
+
+    @property
+    def _unified(self) -> bool:
+        return self.client.flags.unified_json_encoding
+
+    def _ring(self, name: str) -> None:
+        with self.lock:
+            self._timers.pop(name, None)
+            self.client.timer(name)
+        self._pump()
+
+    def _hang_up(self) -> None:
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        if self._talking is not None and self._talking is not asyncio.current_task(self._loop):
+            self._talking.cancel()
+
+    # the socket
+
+    async def _talk(self) -> None:
+        """One connection, from dialling to its end."""
+        from websockets.asyncio.client import connect
+        from websockets.exceptions import InvalidStatus, WebSocketException
+
+        reason = ""
+        try:
+            async with connect(
+                self.url,
+                open_timeout=OPEN_TIMEOUT_S,
+                max_size=FRAME_BYTES_MAX,
+                compression=None,
+            ) as socket:
+                with self.lock:
+                    self._frames.clear()
+                    self.client.transport_up()
+                self._pump()
+                writing = self._loop.create_task(self._write(socket))
+                try:
+                    await self._read(socket)
+                    reason = socket.close_reason or ""
+                finally:
+                    writing.cancel()
+                    await asyncio.gather(writing, return_exceptions=True)
+        except InvalidStatus as error:
+            status = error.response.status_code
+            reason = f"the server answered with HTTP {status}"
+            if self.client.connections == 0 and 400 <= status < 500:
+                # A door that was never open. One that was may only be closed for a moment.
+                with self.lock:
+                    self.client.turned_away(Unreachable(self.url, reason))
+        except (OSError, TimeoutError, WebSocketException) as error:
+            reason = _why(error, self.url)
+        except InvalidMessage as error:
+            reason = f"the server sent what is no message: {error.hint}"
+            _log.warning("%s", reason)
+        self.reason = reason
+        self.missed.set()
+        with self.lock:
+            self.client.transport_down(reason)
+        self._pump()
+
+    async def _read(self, socket: Any) -> None:
+        async for frame in socket:
+            if not isinstance(frame, str):
+                raise InvalidMessage("a frame that is no text")
+            answer = messages.parse_answer(frame, self._unified)
+            with self.lock:
+                self.client.receive(answer)
+            self._pump()
+
+    async def _write(self, socket: Any) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._frames:
+                try:
+                    await socket.send(self._frames.popleft())
+                except ConnectionClosed:
+                    return  # whoever reads notices too
+
+
+def _tell(waiting: asyncio.Future[None]) -> None:
+    if not waiting.done():
+        waiting.set_result(None)
+
+
+def _why(error: Exception, url: str) -> str:
+    """Why there is no connection. Where several addresses were tried, each says it in its way."""
+    refused = isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error)
+    if refused:
+        place = urlsplit(url)
+        port = place.port or (443 if place.scheme == "wss" else 80)
+        return f"nobody listens at {place.hostname}:{port}"
+    if isinstance(error, gaierror):
+        return f"there is no host {urlsplit(url).hostname}"
+    return str(error) or type(error).__name__

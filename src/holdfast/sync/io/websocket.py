@@ -1,0 +1,316 @@
+"""The server on a socket: frames in, frames out, and the time at which to send.
+
+An ASGI application, so that it can stand beside other pages of one web server; `uvicorn` runs it.
+Where the server can give a socket away after the handshake (`handover.py`), a peer gets a `Line`.
+Everything that decides is in `server.py`. Here are the loop, the timer, the way to the disk, which
+is another thread, and who may connect at all.
+
+Browsers send the page's origin with a WebSocket and do not ask first, so a page from anywhere could
+talk to a server on the reader's own machine. A connection with an origin is refused unless it is
+ours or listed. A name that was made to point at us (DNS rebinding) shows in the Host header, which
+must be one of our names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+from holdfast.errors import StoreError
+from holdfast.store.model import Guard
+from holdfast.store.store import Store
+from holdfast.sync.io.line import Line, Round
+from holdfast.sync.server.connection import Connection
+from holdfast.sync.server.pending_writes import Told
+from holdfast.sync.server.server import Server, act_now
+from holdfast.sync.server.session_store import SessionKeeper
+from holdfast.sync.wire.close_codes import BROKEN
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+SAVE_EVERY_S = 2.0
+SWEEP_EVERY_S = 5.0
+
+log = logging.getLogger("holdfast.sync")
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(24)
+
+
+class Mailbox:
+    """Calls from other threads, made in the loop, many for one wake-up."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._calls: deque[tuple[Callable[[Any], None], Any]] = deque()
+        self._armed = False
+
+    def open(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def put(self, call: Callable[[Any], None], argument: Any) -> None:
+        """May be called from any thread; the loop makes the calls in this order."""
+        self._calls.append((call, argument))
+        if not self._armed:
+            self._armed = True
+            assert self._loop is not None, "the loop runs before anything is told"
+            with contextlib.suppress(RuntimeError):  # the loop has ended, and with it the peers
+                self._loop.call_soon_threadsafe(self._deliver)
+
+    def _deliver(self) -> None:
+        # Cleared first: a call that is put meanwhile is either taken below or arms us again.
+        self._armed = False
+        while self._calls:
+            call, argument = self._calls.popleft()
+            try:
+                call(argument)
+            except Exception:
+                log.exception("an answer could not be delivered")
+
+    def commit(
+        self,
+        store: Store,
+        session: str,
+        commit: Mapping[str, Any],
+        tell: Told,
+        guard: Guard | None,
+    ) -> None:
+        """Land a commit in the store's own thread; commits that wait share one trip to the disk."""
+        store.submit(session, commit, partial(self.put, tell), guard)
+
+    def act(
+        self,
+        store: Store,
+        act: Callable[[Store], dict[str, Any]],
+        tell: Callable[[dict[str, Any] | StoreError], None],
+    ) -> None:
+        """Do something that waits for the disk in a thread of its own; it is rare."""
+
+        def work() -> None:
+            act_now(store, act, lambda answer: self.put(tell, answer))
+
+        threading.Thread(target=work, name="holdfast-act", daemon=True).start()
+
+
+class Doors:
+    """Who may connect: by the Host they call us and the Origin they come from."""
+
+    def __init__(self, hosts: Iterable[str] = LOOPBACK, origins: Iterable[str] = ()) -> None:
+        self._hosts = {host.lower() for host in hosts}
+        self._origins = {origin.rstrip("/").lower() for origin in origins}
+
+    def refusal(self, headers: Mapping[str, str]) -> str | None:
+        """Why a peer may not connect; None if it may."""
+        host = headers.get("host", "")
+        if "*" not in self._hosts and _hostname(f"//{host}") not in self._hosts:
+            return f"unknown host {host!r}"
+        origin = headers.get("origin")
+        if origin is None:
+            return None
+        origin = origin.lower()
+        if origin in self._origins:
+            return None
+        if origin.partition("://")[2] == host.lower() and origin.startswith(("http:", "https:")):
+            return None  # our own page
+        return f"origin {origin!r} is not allowed"
+
+
+def _hostname(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+class SyncEndpoint:
+    """`/sync` as an ASGI application around one server."""
+
+    def __init__(
+        self,
+        server: Server,
+        mailbox: Mailbox,
+        doors: Doors,
+        keeper: SessionKeeper | None = None,
+        announced_as: Callable[[str], str] = str,
+    ) -> None:
+        self.server, self._mailbox, self._doors, self._keeper = server, mailbox, doors, keeper
+        self._announced_as = announced_as
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._lines: dict[Line, None] = {}
+        self._round = Round()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        server.on_stale = self._arm_soon
+
+    # life
+
+    async def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._mailbox.open(self._loop)
+        self._spawn(self._keep_house())
+
+    async def stop(self) -> None:
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for connection in list(self.server.connections):
+            connection.disconnected()
+        if self._keeper is not None:
+            self._keeper.save()
+
+    def heard(self, announced: str) -> None:
+        """A space has a commit; "" if any may have one. May be called from any thread."""
+        self._mailbox.put(self._look, announced)
+
+    def taken(self, name: str) -> None:
+        """Another server took a session over. May be called from any thread."""
+        self._mailbox.put(self.server.lost_elsewhere, name)
+
+    def _look(self, announced: str) -> None:
+        for space in list(self.server.spaces.values()):
+            if announced in ("", self._announced_as(space.name)):
+                try:
+                    space.advance()
+                except StoreError as error:
+                    log.warning("cannot read %s: %s", space.name, error)
+        self.server.touched()
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _keep_house(self) -> None:
+        swept = time.monotonic()
+        while True:
+            await asyncio.sleep(SAVE_EVERY_S)
+            for line in list(self._lines):
+                line.look_after()
+            if self._keeper is not None and self._keeper.pending:
+                taken = self._keeper.take()
+                try:
+                    await asyncio.to_thread(self._keeper.write, taken)
+                except Exception:
+                    # Without them clients start afresh after a restart; the server goes on.
+                    log.exception("sessions could not be kept")
+            if time.monotonic() - swept > SWEEP_EVERY_S:
+                swept = time.monotonic()
+                self.server.sweep()
+
+    # the timer
+
+    def _arm_soon(self) -> None:
+        self._arm(self.server.refresh_after_ms)
+
+    def _arm(self, in_ms: int) -> None:
+        assert self._loop is not None
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(in_ms / 1000, self._refresh)
+
+    def _refresh(self) -> None:
+        self._timer = None
+        try:
+            again = self.server.refresh()
+        except Exception:
+            log.exception("changes could not be sent")
+            again = 1_000
+        if again is not None:
+            self._arm(max(again, 1))
+
+    # one connection
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        assert scope["type"] == "websocket", "this speaks WebSocket only"
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in scope["headers"]
+        }
+        refusal = self._doors.refusal(headers)
+        await receive()  # websocket.connect
+        if refusal is not None:
+            log.info("refused a connection: %s", refusal)
+            await send({"type": "websocket.close", "code": 1008, "reason": refusal})
+            return
+        await send({"type": "websocket.accept"})
+        # Not imported: whoever runs us with uvicorn brings it, and nobody else needs it.
+        handover = scope.get("extensions", {}).get("holdfast.handover")
+        if handover is not None and await self._on_its_own_line(handover):
+            return
+        wake = asyncio.Event()
+        connection = self.server.connect(wake.set)
+        sending = asyncio.get_running_loop().create_task(_send_all(connection, wake, send))
+        try:
+            await self._receive_all(connection, receive)
+        finally:
+            connection.disconnected()
+            sending.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await sending
+
+    async def _on_its_own_line(self, handover: Any) -> bool:
+        """Talk to the peer over its own socket until it is gone; False if we cannot have it."""
+        line = Line(
+            self.server.connect,
+            self.server.limits.message_bytes_max,
+            handover.taken_back,
+            self._round,
+        )
+        if not handover.give(line):
+            line.decline()
+            return False
+        self._lines[line] = None
+        try:
+            await line.ended
+        finally:
+            del self._lines[line]
+            line.abort()
+        return True
+
+    async def _receive_all(self, connection: Connection, receive: Receive) -> None:
+        while True:
+            event = await receive()
+            if event["type"] == "websocket.disconnect":
+                return
+            text = event.get("text")
+            if text is None:
+                connection.receive_binary()
+                continue
+            try:
+                connection.receive(text)
+            except Exception:
+                # A bug must not take the other peers down, nor answer for a message it ate.
+                log.exception("a message could not be handled")
+                connection.close(BROKEN, "internal error")
+
+
+async def _send_all(connection: Connection, wake: asyncio.Event, send: Send) -> None:
+    while True:
+        await wake.wait()
+        wake.clear()
+        for frame in connection.take():
+            # Waits while the peer does not read; meanwhile the outbox grows to its limit.
+            await send({"type": "websocket.send", "text": frame})
+            connection.sent(len(frame))
+        if connection.closing is not None:
+            code, reason = connection.closing
+            await send({"type": "websocket.close", "code": code, "reason": reason})
+            return

@@ -1,0 +1,1 @@
+"""The server without sockets or clocks: sessions, watches, commits and notifications."""

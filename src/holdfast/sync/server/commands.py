@@ -1,0 +1,277 @@
+"""What each request within a session does, apart from commits: from its message to its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import StoreError
+from holdfast.ids import MAIN, BranchName, LocalSeq, Seq
+from holdfast.store import merging
+from holdfast.store.errors import QueryError, StoreUnreachable
+from holdfast.store.graph import TrackedGraph, roots_of
+from holdfast.store.model import DELETED, CommitKey
+from holdfast.store.store import Store
+from holdfast.sync.server import notify as telling
+from holdfast.sync.server.access import Right
+from holdfast.sync.server.sessions import ServerSession
+from holdfast.sync.server.space import Space
+from holdfast.sync.wire import messages
+from holdfast.sync.wire.errors import ProtocolError, TooManyWatches
+from holdfast.sync.wire.messages import (
+    Ack,
+    BranchCreate,
+    BranchDelete,
+    BranchDiff,
+    BranchList,
+    BranchMerge,
+    Command,
+    GraphQuery,
+    HistoryRead,
+    Sync,
+    WatchAdd,
+    WatchSet,
+)
+
+if TYPE_CHECKING:
+    from holdfast.sync.server.connection import Connection
+
+
+class Commands:
+    """The requests of one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._server = connection.server
+
+    def run(self, request: Command) -> Any:
+        """Do what was asked, as of the newest seq there is; the `ok` of the response."""
+        session, space = self._admitted(request, Right.READ)
+        match request:
+            case Ack():
+                return self._ack(request, space, session)
+            case GraphQuery():
+                return self._query(request, space)
+            case WatchSet():
+                return self._watch_set(request, space, session)
+            case WatchAdd():
+                return self._watch_add(request, space, session)
+            case BranchList():
+                self._need("branches", request)
+                return self._branches(request, space)
+            case BranchDiff():
+                self._need("branches", request)
+                return _asked(lambda: self._diff(request, space))
+            case BranchMerge():
+                self._need("branches", request)
+                return self._merge(request, space)
+            case HistoryRead():
+                self._need("history", request)
+                return _asked(lambda: self._history(request, space))
+            case _:
+                raise AssertionError(f"no such command: {type(request).__name__}")
+
+    def _admitted(self, request: Command, right: Right) -> tuple[ServerSession, Space]:
+        """The session that asks and its space, if it has that right now."""
+        session = self._connection.session(request.space, request.session_id)
+        space = self._server.spaces[session.space]
+        # The log first: what was written elsewhere may have taken the right away, or the session.
+        space.advance()
+        self._connection.session(request.space, request.session_id)
+        self._server.access[session.space].require(session.principal, right)
+        return session, space
+
+    def _need(self, capability: str, request: Command) -> None:
+        if capability not in self._connection.capabilities:
+            tag = request.__struct_config__.tag
+            raise ProtocolError(
+                f"{tag} needs the capability {capability}",
+                hint=f'name it in the hello: "capabilities":["{capability}"]',
+            )
+
+    # reading
+
+    def _ack(self, request: Ack, space: Space, session: ServerSession) -> Any:
+        session.acknowledged(Seq(request.seen_seq))
+        return {"serverSeq": space.seq}
+
+    def _query(self, request: GraphQuery, space: Space) -> Any:
+        query = request.query
+        if query.get("subscribe") is True:
+            raise ProtocolError(
+                "live graph.query subscriptions were removed; use session.watch.set"
+            )
+        branch, at = query.get("branch"), query.get("atSeq")
+        if branch is not None and not isinstance(branch, str):
+            raise QueryError("the branch of a query must be a string")
+        if at is not None and (isinstance(at, bool) or not isinstance(at, int)):
+            raise QueryError("the atSeq of a query must be a seq")
+
+        def evaluate() -> Any:
+            name, limits = BranchName(branch or MAIN), self._server.limits.graph
+            view = space.view_at(name, None if at is None else Seq(at))
+            graph = TrackedGraph(name, space.name, limits, space.views().memo)
+            graph.grow(view, roots_of(query, limits))
+            return graph.entities()
+
+        return {"serverSeq": space.seq, "entities": _asked(evaluate)}
+
+    # watching
+
+    def _watch_set(self, request: WatchSet, space: Space, session: ServerSession) -> Any:
+        self._count(len(request.watches))
+        views = space.views()
+        before = session.watched.tracked()
+        sync = _asked(
+            lambda: session.watched.replace(
+                request.watches, views, session.seen_seq, session.synced_seq
+            )
+        )
+        for branch, ids in before:
+            space.untrack(session, branch, ids)
+        session.stale.clear()
+        space.stale.pop(session, None)
+        telling.listen(space, session)
+        return self._synced(space, session, sync)
+
+    def _watch_add(self, request: WatchAdd, space: Space, session: ServerSession) -> Any:
+        fresh = _asked(lambda: session.watched.new_watches(request.watches))
+        self._count(len(session.watched.watches) + len(fresh))
+        if "coverage" in self._connection.capabilities:
+            # What changed before must be sent before we promise that nothing is missing.
+            telling.send_changes(self._connection, space, session, space.views())
+            # That may have been when its graph proved too large, and the session was let go.
+            self._connection.session(request.space, request.session_id)
+        sync, tracked = _asked(
+            lambda: session.watched.add(fresh, space.views(), session.synced_seq)
+        )
+        for branch, ids in tracked.items():
+            space.track(session, branch, ids)
+        return self._synced(space, session, sync)
+
+    def _count(self, watches: int) -> None:
+        most = self._server.limits.watches_per_session
+        if watches > most:
+            raise TooManyWatches(most)
+
+    def _synced(self, space: Space, session: ServerSession, sync: Sync) -> Any:
+        session.synced_seq = Seq(sync.to_seq)
+        self._server.registry.keep(session, urgent=True)
+        return {"serverSeq": space.seq, "sync": messages.to_wire(sync)}
+
+    # branches
+
+    def lifecycle(self, request: BranchCreate | BranchDelete) -> Callable[[Store], dict[str, Any]]:
+        """What to do to the store, if it may be done."""
+        session, space = self._admitted(request, Right.WRITE)
+        guard = self._server.access[space.name].guard(session.principal, Right.WRITE)
+        self._need("branches", request)
+        by = CommitKey(session.id, LocalSeq(request.local_seq))
+
+        def act(store: Store) -> dict[str, Any]:
+            if isinstance(request, BranchCreate):
+                branch = store.create_branch(
+                    request.name, request.parent_branch, request.fork_seq, by, guard
+                )
+            else:
+                branch = store.delete_branch(request.name, by, guard)
+            with store.reading() as engine:
+                seq = engine.tables.seq_of(by)
+            return {"seq": seq, "branch": branch.to_wire()}
+
+        return act
+
+    def _branches(self, request: BranchList, space: Space) -> Any:
+        branches = [
+            branch.to_wire()
+            for branch in space.store.branches()
+            if request.include_deleted or branch.status != DELETED
+        ]
+        return {"serverSeq": space.seq, "branches": branches}
+
+    def _diff(self, request: BranchDiff, space: Space) -> Any:
+        with space.store.reading() as engine:
+            tables = engine.tables
+            after = merging.now(tables, BranchName(request.branch))
+            before = (
+                merging.fork_point(tables, after.branch)
+                if request.against is None
+                else merging.now(tables, BranchName(request.against))
+            )
+            found = merging.differences(tables, engine.decode, before, after)
+        by_kind: dict[str, list[Any]] = {"added": [], "removed": [], "modified": []}
+        for difference in found:
+            by_kind[difference.kind].append(difference.id)
+        documents = [difference.to_wire() for difference in found]
+        return {"serverSeq": space.seq, **by_kind, "documents": documents}
+
+    def _merge(self, request: BranchMerge, space: Space) -> Any:
+        """A proposal: the client sends its commit with its own next localSeq, or settles first."""
+        with space.store.reading() as engine:
+            proposal = merging.propose(
+                engine.tables,
+                engine.decode,
+                BranchName(request.source),
+                BranchName(request.target),
+                request.resolutions,
+            )
+        commit = proposal.to_commit(0)
+        del commit["localSeq"]
+        return {
+            "serverSeq": space.seq,
+            "commit": commit,
+            "clashes": [clash.to_wire() for clash in proposal.clashes],
+        }
+
+    # history
+
+    def _history(self, request: HistoryRead, space: Space) -> Any:
+        newest = space.seq
+        last = newest if request.to_seq is None else min(Seq(request.to_seq), newest)
+        limit = min(max(request.limit, 1), self._server.limits.history_page_max)
+        wanted = None if request.ids is None else set(request.ids)
+        changes: list[Any] = []
+        at = Seq(request.from_seq)
+        # A page looks at so many commits, not finds so many: a rare id must not stall the others.
+        with space.store.reading() as engine:
+            rows = engine.tables.commits(at, limit)
+            for row in rows:
+                if row.seq > last:
+                    break
+                at = row.seq
+                if request.branch is not None and row.branch != request.branch:
+                    continue
+                original = engine.decode(row.original)
+                operations = [
+                    operation
+                    for operation in original.get("operations", ())
+                    if wanted is None or operation["id"] in wanted
+                ]
+                if operations or wanted is None:
+                    changes.append(
+                        {
+                            "seq": row.seq,
+                            "branch": row.branch,
+                            "sessionId": row.session,
+                            "localSeq": row.local_seq,
+                            "createdAt": row.created_at,
+                            "operations": operations,
+                            **_lifecycle_of(original),
+                        }
+                    )
+        return {"serverSeq": newest, "changes": changes, "atSeq": at, "more": at < last}
+
+
+def _lifecycle_of(original: Any) -> dict[str, Any]:
+    lifecycle = original.get("branchLifecycle")
+    return {} if lifecycle is None else {"branchLifecycle": lifecycle}
+
+
+def _asked(evaluate: Callable[[], Any]) -> Any:
+    """Run a question; whatever the store has against it is a QueryError."""
+    try:
+        return evaluate()
+    except (QueryError, StoreUnreachable):
+        raise
+    except StoreError as error:
+        raise QueryError(str(error), hint=error.hint) from None

@@ -1,0 +1,283 @@
+"""One peer of the server: frames in, answers out, in order, and what it may ask for.
+
+Messages of one connection are answered in the order they arrived. Only commits overlap
+(`pending_writes.py`); a message of any other kind waits until they are answered.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import HoldfastError
+from holdfast.ids import SessionId, SpaceId
+from holdfast.store.errors import StoreBusy, StoreUnreachable
+from holdfast.sync.server import notify as telling
+from holdfast.sync.server import opening
+from holdfast.sync.server.commands import Commands
+from holdfast.sync.server.limits import Bucket
+from holdfast.sync.server.pending_writes import Landing
+from holdfast.sync.server.refusals import refused
+from holdfast.sync.server.sessions import ServerSession
+from holdfast.sync.wire import messages
+from holdfast.sync.wire.close_codes import POLICY, TOO_BIG, TRY_AGAIN, UNSUPPORTED
+from holdfast.sync.wire.errors import (
+    InvalidMessage,
+    MessageTooLarge,
+    ProtocolError,
+    RateLimited,
+    SessionError,
+    SlowConsumer,
+)
+from holdfast.sync.wire.messages import (
+    HANDSHAKE,
+    INVALID,
+    BranchCreate,
+    BranchDelete,
+    Hello,
+    Message,
+    Request,
+    Response,
+    Revoked,
+    SessionOpen,
+    Transact,
+)
+
+if TYPE_CHECKING:
+    from holdfast.sync.server.server import Server
+
+Unread = InvalidMessage | MessageTooLarge
+"""A frame that is no message; refused when it is its turn."""
+
+
+class Connection:
+    """One peer. Feed it frames with `receive`; send what `take` returns, in order."""
+
+    def __init__(self, server: Server, serial: int, on_output: Callable[[], None]) -> None:
+        self.server, self.serial = server, serial
+        self.unified = server.flags.unified_json_encoding
+        self.ready = False
+        self.capabilities: frozenset[str] = frozenset()
+        self.sessions: dict[tuple[SpaceId, SessionId], ServerSession] = {}
+        self.closing: tuple[int, str] | None = None
+        self.challenge: str | None = None
+        self._on_output = on_output
+        self._outbox: list[str] = []
+        self._outbox_bytes = 0
+        self._queue: deque[str | Unread] = deque()
+        self._head: Request | Unread | None = None
+        self._pumping = False
+        self._gone = False
+        limits = server.limits
+        self._bucket = Bucket(limits.messages_per_second, limits.messages_burst, server.clock_ms())
+        self._commands = Commands(self)
+        self._landing = Landing(self)
+
+    # what an adapter needs
+
+    def receive(self, *texts: str) -> None:
+        """Frames arrived, in this order."""
+        limits, queue = self.server.limits, self._queue
+        for text in texts:
+            if self._gone or self.closing is not None:
+                return
+            if len(queue) >= limits.queued_messages_max:
+                self._pump()
+                if len(queue) >= limits.queued_messages_max:
+                    self.close(POLICY, "too many messages are waiting")
+                    return
+            if self.ready:
+                most = limits.message_bytes_max
+                queue.append(text if len(text) <= most else MessageTooLarge(len(text), most))
+            elif len(text) > limits.first_bytes_max:
+                self.close(TOO_BIG, f"more than {limits.first_bytes_max} bytes before hello")
+                return
+            else:
+                # A hello among them decides how the next one is taken.
+                queue.append(text)
+                self._pump()
+        self._pump()
+
+    def receive_binary(self) -> None:
+        """A frame that is no text arrived."""
+        self.close(UNSUPPORTED, "memory/v2 frames are text")
+
+    def take(self) -> list[str]:
+        """Everything that is to be sent now, in order."""
+        frames, self._outbox = self._outbox, []
+        return frames
+
+    def sent(self, size: int) -> None:
+        """So many characters of what was taken have left."""
+        self._outbox_bytes -= size
+
+    @property
+    def unread(self) -> int:
+        """How much was given to the adapter, or waits for it, and has not left yet."""
+        return self._outbox_bytes
+
+    def close(self, code: int, reason: str) -> None:
+        """Ask the adapter to close; nothing is sent or received from here on."""
+        if self.closing is None:
+            self.closing = (code, reason)
+            self._queue.clear()
+            self._note_busy()
+            self._on_output()
+
+    def disconnected(self) -> None:
+        """The peer is gone. Its sessions wait for it."""
+        if self._gone:
+            return
+        self._gone = True
+        self._queue.clear()
+        self._outbox.clear()
+        self._note_busy()
+        self.server.connections.pop(self, None)
+        now = self.server.clock_ms()
+        for session in self.sessions.values():
+            self._part_with(session)
+            self.server.registry.detach(session, now)
+        self.sessions.clear()
+        if self.challenge is not None and self.server.challenges is not None:
+            self.server.challenges.drop(self.challenge)
+
+    # one message after the other
+
+    def go_on(self) -> None:
+        """All writes are answered: go on with what waited for that."""
+        if self._queue:
+            self._pump()
+        else:
+            self._note_busy()
+            self.server.touched()
+
+    def _pump(self) -> None:
+        if self._pumping:
+            return
+        self._pumping = True
+        now = self.server.clock_ms()
+        try:
+            while self._queue and not self._gone:
+                if not self._next(now):
+                    break
+        finally:
+            self._pumping = False
+        self._note_busy()
+        self.server.touched()
+
+    def _note_busy(self) -> None:
+        """Say whether messages of this peer are still to be answered."""
+        if not self._gone and (self._queue or self._landing.writes):
+            self.server.busy.add(self)
+        else:
+            self.server.busy.discard(self)
+
+    def _next(self, now_ms: int) -> bool:
+        """Take the next message; False if it must wait for commits that are on their way."""
+        request = self._head
+        if request is None:
+            request = self._parsed(self._queue[0])
+        if self._landing.writes and not self._landing.leaves_room_for(request):
+            self._head = request
+            return False
+        self._queue.popleft()
+        self._head = None
+        if isinstance(request, Unread):
+            self.refuse(INVALID, request)
+            return True
+        wait_ms = self._bucket.take(now_ms)
+        if type(request) is Transact and self.ready:
+            if wait_ms:
+                self._landing.refuse(request, RateLimited(wait_ms))
+            else:
+                self._landing.commit(request)
+        elif wait_ms:
+            self.refuse(getattr(request, "request_id", HANDSHAKE), RateLimited(wait_ms))
+        else:
+            self._dispatch(request)
+        return True
+
+    def _parsed(self, frame: str | Unread) -> Request | Unread:
+        if not isinstance(frame, str):
+            return frame
+        try:
+            return messages.parse_request(frame, self.unified)
+        except InvalidMessage as error:
+            return error
+
+    def _dispatch(self, request: Request) -> None:
+        if isinstance(request, Hello):
+            self._answer(HANDSHAKE, lambda: self.send(opening.greet(self, request)))
+        elif not self.ready:
+            self.refuse(HANDSHAKE, ProtocolError("memory/v2 hello is required first"))
+        elif isinstance(request, BranchCreate | BranchDelete):
+            self._landing.act(request, lambda: self._commands.lifecycle(request))
+        else:
+            self._answer(request.request_id, lambda: self._run(request))
+
+    def _run(self, request: Any) -> None:
+        if isinstance(request, SessionOpen):
+            self.ok(request.request_id, opening.open_session(self, request))
+        else:
+            self.ok(request.request_id, self._commands.run(request))
+
+    def _answer(self, request_id: str, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except (StoreUnreachable, StoreBusy) as error:
+            # Not an answer: whoever asked may ask again, here or at another server.
+            self.close(TRY_AGAIN, str(error))
+        except HoldfastError as error:
+            self.refuse(request_id, error)
+
+    # sessions
+
+    def session(self, space: str, id: str) -> ServerSession:
+        """A session that is open on this connection, or `SessionError`."""
+        found = self.sessions.get((SpaceId(space), SessionId(id)))
+        if found is None:
+            raise SessionError
+        found.proven = True
+        return found
+
+    def lose(self, session: ServerSession, reason: str) -> None:
+        """The session is no longer this connection's."""
+        if self.sessions.pop(session.key, None) is not None:
+            self._part_with(session)
+            if session.owner is self:
+                session.owner = None
+            self.send(Revoked(space=session.space, session_id=session.id, reason=reason))
+
+    def _part_with(self, session: ServerSession) -> None:
+        telling.stop_listening(self.server.spaces[session.space], session)
+        if self._outbox_bytes and "coverage" not in self.capabilities:
+            # Nobody will read it, and a peer of the first version cannot say that it lacks it.
+            session.watched.doubt()
+
+    # sending
+
+    def ok(self, request_id: str, payload: Any) -> None:
+        self.send(Response(request_id=request_id, ok=payload))
+
+    def refuse(self, request_id: str, error: HoldfastError) -> None:
+        self.send(Response(request_id=request_id, error=refused(error, self.capabilities)))
+
+    def send(self, message: Message) -> None:
+        """Put a message into the outbox, unless nobody will read it."""
+        if not self._gone and self.closing is None:
+            self.send_frame(messages.encode(message, self.unified))
+
+    def send_frame(self, frame: str) -> None:
+        """Put a frame into the outbox; a peer that reads too slowly is dropped."""
+        if self._gone or self.closing is not None:
+            return
+        self._outbox.append(frame)
+        self._outbox_bytes += len(frame)
+        most = self.server.limits.outbox_bytes_max
+        if self._outbox_bytes > most:
+            slow = SlowConsumer(self._outbox_bytes, most)
+            self._outbox.clear()
+            self.close(POLICY, f"{slow.name}: {slow}"[:120])
+            return
+        self._on_output()

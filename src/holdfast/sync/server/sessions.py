@@ -1,0 +1,284 @@
+"""Sessions as the server keeps them: who owns one, how it is resumed, when it is forgotten.
+
+A session outlives its connections. Whoever presents its current token takes it over: ownership
+moves, the token changes, and the connection that had it is told. Without an owner a session is
+kept for a while, then forgotten.
+
+| exists? | presented | result |
+|---|---|---|
+| no | anything | a fresh session |
+| yes, of another principal | anything | AuthorizationError |
+| yes | no token, or an old one | SessionRevokedError |
+| yes, from before a restart | no token, or another one | a fresh session |
+| yes | the current token | the session, under a new token |
+| yes, and the answer to its last open was lost | what that open presented | the session, again |
+
+An answer counts as lost when its connection ended before the client used the session; otherwise a
+client whose line broke at the wrong moment would be locked out of its own session. Peers of the
+protocol's first version do not know this rule, and it does not apply to them.
+
+Only a digest of the token is kept, so that what we remember opens nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from holdfast.ids import GENESIS, BranchName, EntityId, Seq, SessionId, SpaceId
+from holdfast.store.graph import Limits as GraphLimits
+from holdfast.sync.server.watch import Watched
+from holdfast.sync.wire.errors import Forbidden, SessionRevoked
+from holdfast.sync.wire.messages import effect_head
+
+if TYPE_CHECKING:
+    from holdfast.sync.server.connection import Connection
+
+
+@dataclass(eq=False, slots=True)
+class ServerSession:
+    """One client's session of one space, without a socket, a clock or a database."""
+
+    space: SpaceId
+    id: SessionId
+    principal: str | None
+    token_digest: str
+    watched: Watched
+    serial: int
+    seen_seq: Seq = GENESIS
+    synced_seq: Seq = GENESIS
+    stale: dict[BranchName, set[EntityId]] = field(default_factory=dict)
+    owner: Connection | None = None
+    detached_at: int | None = None
+    proven: bool = False
+    """Whether the client has used the session since its last open, so that it has the token."""
+    presented_digest: str | None = None
+    """Of the token with which the session was last opened; None if with none."""
+    recalled: bool = False
+    """Whether it comes from an earlier process, so that its token may be out of date."""
+    orphaned_at: int | None = None
+    """Since when its client has documents that no watch reaches, if it has."""
+    key: tuple[SpaceId, SessionId] = field(init=False)
+    effect_head: str = field(init=False)
+    """How every effect that is sent to it begins."""
+
+    def __post_init__(self) -> None:
+        self.key = (self.space, self.id)
+        self.effect_head = effect_head(self.space, self.id)
+
+    def acknowledged(self, seq: Seq) -> None:
+        """The client has integrated everything up to `seq`."""
+        self.seen_seq = Seq(max(self.seen_seq, seq))
+        self.watched.integrated(self.seen_seq)
+
+
+class Keeper(Protocol):
+    """Where sessions are remembered beyond this process."""
+
+    def keep(self, session: ServerSession, until_ms: int | None, urgent: bool = False) -> None:
+        """Remember the session as it is; until then, or while it has an owner.
+
+        It is urgent when its client is about to hear of something that only we know.
+        """
+
+    def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None: ...
+    def forget(self, space: SpaceId, id: SessionId) -> None: ...
+    def let_go(self, space: SpaceId, id: SessionId) -> None:
+        """Another process keeps the session now: write nothing more of it."""
+
+    def taken_over(self, space: SpaceId, id: SessionId) -> None:
+        """A session that another process may still hold is now ours."""
+
+
+class Forgetful:
+    """Remembers nothing beyond this process."""
+
+    def keep(self, session: ServerSession, until_ms: int | None, urgent: bool = False) -> None:
+        pass
+
+    def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None:
+        return None
+
+    def forget(self, space: SpaceId, id: SessionId) -> None:
+        pass
+
+    def let_go(self, space: SpaceId, id: SessionId) -> None:
+        pass
+
+    def taken_over(self, space: SpaceId, id: SessionId) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session that was opened: with which token, whether resumed, and who had it before."""
+
+    session: ServerSession
+    token: str
+    resumed: bool
+    former_owner: Connection | None
+
+
+class Registry:
+    """Every session that this server knows."""
+
+    def __init__(
+        self,
+        ttl_ms: int,
+        new_id: Callable[[], str],
+        new_token: Callable[[], str],
+        keeper: Keeper,
+        graph_limits: GraphLimits,
+    ) -> None:
+        self._ttl_ms = ttl_ms
+        self._new_id, self._new_token = new_id, new_token
+        self._keeper = keeper
+        self._graph_limits = graph_limits
+        self._sessions: dict[tuple[SpaceId, SessionId], ServerSession] = {}
+        self._detached: dict[ServerSession, None] = {}
+        self._opened = 0
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def find(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None:
+        """A session that is alive."""
+        session = self._sessions.get((space, id))
+        if session is not None and self._expired(session, now_ms):
+            self._drop(session)
+            session = None
+        if session is None:
+            session = self._keeper.recall(space, id, now_ms)
+            if session is not None:
+                self._add(session)
+        return session
+
+    def _add(self, session: ServerSession) -> ServerSession:
+        self._opened += 1
+        session.serial = self._opened
+        self._sessions[session.key] = session
+        return session
+
+    def open(
+        self,
+        space: SpaceId,
+        id: str | None,
+        token: str | None,
+        principal: str | None,
+        connection: Connection,
+        now_ms: int,
+    ) -> Opened:
+        """Open or resume a session for a connection, or raise why not."""
+        found = None if id is None else self.find(space, SessionId(id), now_ms)
+        if found is not None and found.recalled and not _fits(found, principal, token):
+            # The process that last changed the token may have ended before that was kept. As its
+            # client cannot be told from a stranger, nobody gets what the session knew.
+            self.end(found)
+            found = None
+        if found is not None and found.owner is None and not _fits(found, principal, token):
+            # It may have been at another server meanwhile, which changed the token.
+            elsewhere = self._keeper.recall(space, found.id, now_ms)
+            if elsewhere is not None and _fits(elsewhere, principal, token):
+                self._drop(found)
+                found = self._add(elsewhere)
+        fresh_token = self._new_token()
+        if found is None:
+            self._opened += 1
+            found = ServerSession(
+                space,
+                SessionId(self._new_id() if id is None else id),
+                principal,
+                digest(fresh_token),
+                Watched(space, self._graph_limits),
+                self._opened,
+                owner=connection,
+            )
+            self._sessions[found.key] = found
+            return Opened(found, fresh_token, False, None)
+        if found.principal != principal:
+            raise Forbidden(
+                f"session {found.id} is already bound to {found.principal}",
+                hint="open a session of your own",
+            )
+        forgiven = "coverage" in connection.capabilities and _was_lost(found, token)
+        if not forgiven and not _fits(found, principal, token):
+            raise SessionRevoked(
+                f"session {found.id} resume token is no longer valid",
+                hint="another connection took the session over; open a new one",
+            )
+        if found.recalled:
+            self._keeper.taken_over(*found.key)
+        found.recalled = found.proven = False
+        found.presented_digest = None if token is None else digest(token)
+        former = found.owner if found.owner is not connection else None
+        found.owner, found.token_digest, found.detached_at = connection, digest(fresh_token), None
+        self._detached.pop(found, None)
+        return Opened(found, fresh_token, True, former)
+
+    def detach(self, session: ServerSession, now_ms: int) -> None:
+        """The session's connection is gone; the session waits for its client."""
+        session.owner, session.detached_at = None, now_ms
+        self._detached[session] = None
+        self._keeper.keep(session, now_ms + self._ttl_ms)
+
+    def keep(self, session: ServerSession, urgent: bool = False) -> None:
+        """Remember the session as it is now, should this process end."""
+        self._keeper.keep(session, None, urgent)
+
+    def end(self, session: ServerSession) -> None:
+        """Forget a session for good."""
+        self._drop(session)
+        self._keeper.forget(*session.key)
+
+    def lose(self, name: str) -> ServerSession | None:
+        """Another server has the session that is so named; forget ours, but not what is kept."""
+        for session in list(self._sessions.values()):
+            if public_name(*session.key) == name:
+                self._drop(session)
+                self._keeper.let_go(*session.key)
+                return session
+        return None
+
+    def sweep(self, now_ms: int) -> int:
+        """Forget sessions that waited too long; how many."""
+        expired = []
+        for session in self._detached:
+            if not self._expired(session, now_ms):
+                break  # they are in the order in which they were detached
+            expired.append(session)
+        for session in expired:
+            self._drop(session)
+        return len(expired)
+
+    def _expired(self, session: ServerSession, now_ms: int) -> bool:
+        return session.detached_at is not None and now_ms - session.detached_at >= self._ttl_ms
+
+    def _drop(self, session: ServerSession) -> None:
+        self._sessions.pop(session.key, None)
+        self._detached.pop(session, None)
+
+
+def _fits(session: ServerSession, principal: str | None, token: str | None) -> bool:
+    return (
+        session.principal == principal
+        and token is not None
+        and hmac.compare_digest(session.token_digest, digest(token))
+    )
+
+
+def _was_lost(session: ServerSession, token: str | None) -> bool:
+    """Whether this is the client that never received the token it was given last."""
+    presented = None if token is None else digest(token)
+    return session.owner is None and not session.proven and presented == session.presented_digest
+
+
+def public_name(space: str, id: str) -> str:
+    """What a session is called where others may listen."""
+    return digest(f"{space}\0{id}")
+
+
+def digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

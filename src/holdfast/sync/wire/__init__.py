@@ -1,0 +1,1 @@
+"""Messages, errors and close codes, as both sides of a connection know them."""

@@ -1,0 +1,193 @@
+"""Processes that answer orders: in order, whatever their size, and whoever dies."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+
+import pytest
+
+from holdfast.index.building import processes
+from holdfast.index.building import worker_pool as crews
+from holdfast.index.building.worker_pool import Crew, Died, Unstarted, ready
+
+DIE = b"die"
+
+
+def answer(order: bytes) -> bytes:
+    """What the workers below make of an order: longer than it, to fill the way back."""
+    return order[::-1] * 3
+
+
+def work(orders: Connection, results: Connection) -> None:
+    ready(results)
+    while order := orders.recv_bytes():
+        if order == DIE:
+            os._exit(3)
+        results.send_bytes(answer(order))
+
+
+def stillborn(orders: Connection, results: Connection) -> None:
+    raise ImportError("nothing to work with")
+
+
+@pytest.fixture(params=[1, 2, 3])
+def crew(request: pytest.FixtureRequest) -> Iterator[Crew]:
+    made = Crew(work, request.param)
+    yield made
+    made.end()
+
+
+def expected(order: bytes) -> bytes | Died:
+    return Died() if order == DIE else answer(order)
+
+
+@pytest.mark.shows("INDEX-POOL")
+def test_answers_come_in_the_order_of_the_orders(crew: Crew) -> None:
+    orders = [f"order {number}".encode() * (number % 7 + 1) for number in range(60)]
+    got = list(crew.answers((number, order) for number, order in enumerate(orders)))
+    assert got == [(number, answer(order)) for number, order in enumerate(orders)]
+
+
+def test_no_orders_start_nobody(crew: Crew) -> None:
+    assert list(crew.answers(iter(()))) == []
+    assert crew._workers == []
+
+
+def test_orders_and_answers_that_no_pipe_holds(crew: Crew) -> None:
+    """Nobody waits for somebody who waits for them."""
+    orders = [bytes([number]) * (crews.PIPE_BYTES * 2) for number in range(1, 8)]
+    assert [got for _, got in crew.answers((None, order) for order in orders)] == [
+        answer(order) for order in orders
+    ]
+
+
+@pytest.mark.shows("INDEX-PARSER-CRASH")
+def test_who_dies_takes_only_the_order_that_killed_it(crew: Crew) -> None:
+    orders = [DIE if number in (0, 5, 6, 19) else b"%d" % number for number in range(20)]
+    got = [answer for _, answer in crew.answers((None, order) for order in orders)]
+    assert got == [expected(order) for order in orders]
+
+
+def test_alone_one_order_at_a_time(crew: Crew) -> None:
+    orders = [b"a", DIE, b"b", DIE, DIE, b"c"]
+    got = [answer for _, answer in crew.alone((None, order) for order in orders)]
+    assert got == [expected(order) for order in orders]
+
+
+def test_what_is_not_wanted_any_more_ends(crew: Crew) -> None:
+    answers = crew.answers((None, b"x" * 100_000) for _ in range(50))
+    next(answers)
+    pids = [worker.pid for worker in crew._workers]
+    crew.end()
+    assert pids
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_workers_are_spawned_where_forking_is_not_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "active_count", lambda: 2)
+    crew = Crew(work, 1)
+    try:
+        assert list(crew.answers([("a", b"abc")])) == [("a", answer(b"abc"))]
+    finally:
+        crew.end()
+
+
+def nowhere(orders: Connection, results: Connection) -> None:
+    """A work that a new interpreter cannot find."""
+
+
+nowhere.__module__ = "holdfast.nowhere"
+
+
+def no_process(serve: object, pipes: object) -> int:
+    raise BlockingIOError("no process to be had")
+
+
+HINDRANCES = ["ends at once", "cannot be found", "cannot be told", "no process"]
+
+
+@pytest.mark.shows("INDEX-POOL-UNSTARTED")
+@pytest.mark.parametrize("hindrance", HINDRANCES)
+@pytest.mark.parametrize("count", [1, 3])
+def test_where_nobody_can_be_started_no_order_is_said_to_kill(
+    monkeypatch: pytest.MonkeyPatch, hindrance: str, count: int
+) -> None:
+    """Each order was answered with a death, and its files were kept as plain text."""
+    working = stillborn
+    if hindrance == "no process":
+        monkeypatch.setattr(processes, "start", no_process)
+    if hindrance.startswith("cannot"):
+        monkeypatch.setattr(threading, "active_count", lambda: 2)
+        working = nowhere if hindrance == "cannot be told" else stillborn
+    if hindrance == "cannot be found":
+        working = Lost()
+    crew = Crew(working, count)
+    orders = [(number, b"%d" % number) for number in range(20)]
+    try:
+        assert list(crew.answers(orders)) == [(number, Unstarted()) for number, _ in orders]
+        assert list(crew.alone(orders)) == [(number, Unstarted()) for number, _ in orders]
+        assert not crew._workers
+    finally:
+        crew.end()
+
+
+def gone() -> None:
+    raise ModuleNotFoundError("only here")
+
+
+class Lost:
+    """Can be sent, and not be put together again."""
+
+    def __call__(self, orders: Connection, results: Connection) -> None: ...
+
+    def __reduce__(self) -> tuple[object, tuple[()]]:
+        return gone, ()
+
+
+def test_who_was_started_does_the_work_of_those_who_cannot_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real, started = processes.start, 0
+
+    def once(serve: object, pipes: object) -> int:
+        nonlocal started
+        started += 1
+        return real(serve, pipes) if started == 1 else no_process(serve, pipes)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(processes, "start", once)
+    crew = Crew(work, 3)
+    orders = [(number, b"%d" % number) for number in range(30)]
+    try:
+        assert list(crew.answers(orders)) == [(n, answer(order)) for n, order in orders]
+        assert len(crew._workers) == 1
+    finally:
+        crew.end()
+
+
+def inherits(orders: Connection, results: Connection) -> None:
+    ready(results)
+    while orders.recv_bytes():
+        results.send_bytes(b" ".join(os.listdir(b"/proc/self/fd")))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_worker_has_nothing_of_ours_but_its_pipes(
+    monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    """An open file is a lock held: a worker would keep our lease after we die."""
+    monkeypatch.setattr(threading, "active_count", lambda: threads)
+    with open(__file__), open(__file__):
+        crew = Crew(inherits, 2)
+        try:
+            found = [got for _, got in crew.answers([(None, b"?")] * 4)]
+        finally:
+            crew.end()
+    for got in found:
+        assert isinstance(got, bytes)
+        # The last is of the directory itself, while it is listed.
+        assert sorted(map(int, got.split())) == [0, 1, 2, 3, 4]

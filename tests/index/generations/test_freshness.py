@@ -1,0 +1,146 @@
+"""Looks at a tree for an answer: what they read, and that remembering changes no verdict."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.files import disk
+from holdfast.files.policy import Policy
+from holdfast.files.snapshot import RACY_NS, Entry, Snapshot, Stat
+from holdfast.index.facts.model import extract
+from holdfast.index.generations.freshness import FreshnessChecks, Overlay
+
+
+class Manifest:
+    """A reader that has only the manifest of one generation."""
+
+    identity = (1, "run")
+
+    def __init__(self, root: Path, taken_ns: int) -> None:
+        self._snapshot = Snapshot(
+            {
+                path.name: Entry(_stat(path), disk.digest(path.read_bytes()))
+                for path in root.iterdir()
+            },
+            taken_ns,
+        )
+
+    def snapshot(self) -> Snapshot:
+        return self._snapshot
+
+
+def _stat(path: Path) -> Stat:
+    found = path.stat()
+    return Stat(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def look(checks: FreshnessChecks, root: Path, reader: Any) -> Overlay:
+    return checks.look(str(root), reader, Policy(), extract, None)
+
+
+@pytest.mark.shows("INDEX-FRESHNESS")
+def test_a_file_that_was_just_made_is_read_until_it_was_found_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    made_ns = max(_stat(path).ctime_ns for path in tmp_path.iterdir())
+    now_ns = made_ns
+    checks = FreshnessChecks(now_ns=lambda: now_ns)
+    reader = Manifest(tmp_path, made_ns)
+    read: list[str] = []
+    real = disk.read_file
+
+    def noted(root: str, key: str) -> tuple[bytes, Stat]:
+        read.append(key)
+        return real(root, key)
+
+    monkeypatch.setattr(disk, "read_file", noted)
+    look(checks, tmp_path, reader)
+    assert sorted(read) == ["a.py", "b.py"], "a write may have followed in the same tick"
+    read.clear()
+    now_ns = made_ns + 2 * RACY_NS
+    look(checks, tmp_path, reader)
+    assert sorted(read) == ["a.py", "b.py"], "what was read just then tells nothing yet"
+    read.clear()
+    look(checks, tmp_path, reader)
+    assert read == []
+    (tmp_path / "a.py").write_text("x = 2\n")
+    assert list(look(checks, tmp_path, reader).changed) == ["a.py"]
+    assert read == ["a.py"]
+
+
+EDIT = st.tuples(
+    st.sampled_from(["write", "sneak", "touch", "remove", "look"]),
+    st.sampled_from(["a.py", "b.py", "c.py"]),
+    st.integers(0, 1),
+    st.integers(0, 3),
+)
+
+
+@pytest.mark.shows("INDEX-FRESHNESS")
+@settings(deadline=None, max_examples=60)
+@given(edits=st.lists(EDIT, max_size=12))
+def test_remembering_what_was_read_changes_no_verdict(
+    tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, str, int, int]]
+) -> None:
+    """The twin is a look that remembers nothing. `sneak` is a write whose time is put back, as far
+    as one can: the time of the change of its inode moves."""
+    root = tmp_path_factory.mktemp("tree")
+    for name in ("a.py", "b.py"):
+        (root / name).write_text("x = 0\n")
+    now_ns = taken_ns = max(_stat(path).ctime_ns for path in root.iterdir())
+    checks = FreshnessChecks(now_ns=lambda: now_ns)
+    reader = Manifest(root, taken_ns)
+    for verb, name, value, seconds in [*edits, ("look", "", 0, 3), ("look", "", 0, 0)]:
+        path = root / name
+        now_ns += seconds * 1_000_000_000
+        if verb == "write":
+            path.write_text(f"x = {value}\n")
+        elif verb == "sneak" and path.exists():
+            before = path.stat()
+            path.write_text(f"x = {value}\n")
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        elif verb == "touch" and path.exists():
+            os.utime(path)
+        elif verb == "remove":
+            path.unlink(missing_ok=True)
+        else:
+            found = look(checks, root, reader)
+            plain = look(FreshnessChecks(now_ns=lambda: 0), root, reader)
+            assert {k: f.entry for k, f in found.changed.items()} == {
+                k: f.entry for k, f in plain.changed.items()
+            }
+            assert (found.gone, found.mode, found.added, found.modified) == (
+                plain.gone, plain.mode, plain.added, plain.modified,
+            )  # fmt: skip
+
+
+@pytest.mark.shows("INDEX-FRESHNESS")
+def test_a_change_that_no_time_tells_is_seen_at_every_look(tmp_path: Path) -> None:
+    """A write in the tick in which the manifest was made: the same stat, and other bytes."""
+    (tmp_path / "a.py").write_text("x = 1\n")
+    stat = _stat(tmp_path / "a.py")
+    reader = Manifest(tmp_path, stat.ctime_ns)
+    reader.snapshot = lambda: Snapshot(  # type: ignore[method-assign]
+        {"a.py": Entry(stat, disk.digest(b"x = 0\n"))}, stat.ctime_ns
+    )
+    checks = FreshnessChecks(now_ns=lambda: stat.ctime_ns + 5 * RACY_NS)
+    for _ in range(3):
+        assert list(look(checks, tmp_path, reader).changed) == ["a.py"]
+
+
+@pytest.mark.shows("INDEX-FRESHNESS")
+def test_a_sync_counts_from_when_it_looked_and_not_from_when_it_ended() -> None:
+    now = 10.0
+    checks = FreshnessChecks(clock=lambda: now)
+    began = checks.moment()
+    now = 11.0
+    checks.looked("/tree", (1, "run"), Snapshot({}, 0), began)
+    assert checks.recent("/tree", (1, "run")) is None

@@ -1,0 +1,188 @@
+"""`holdfast.connect` against a real server on a real socket, with and without an event loop."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast.errors import UsageError
+from holdfast.store.delta import MISSING
+from holdfast.sync.client.errors import CommitRefused, RequestRefused, SessionClosed
+from holdfast.sync.client.keys import SigningKey
+from holdfast.sync.client.outbox import SqliteOutbox
+from holdfast.sync.client.transaction import Transaction
+from holdfast.sync.io.aio import AsyncSpace
+from holdfast.sync.io.blocking import BlockingTransaction
+from holdfast.sync.io.connect import websocket_url
+from tests.sync.live import LiveServer, serving
+
+SPACE = "did:key:z6Mk-connect"
+SEED = bytes(range(32))
+SOON_S = 20
+
+
+def increment(tx: Transaction | BlockingTransaction) -> None:
+    tx.write_value("of:counter", ["n"], tx.get("of:counter", ["n"], 0) + 1)
+
+
+@pytest.mark.shows("R122", "R123")
+@pytest.mark.parametrize(
+    ("url", "wanted"),
+    [
+        ("http://localhost:7433", "ws://localhost:7433/sync"),
+        ("https://memory.example/", "wss://memory.example/sync"),
+        ("ws://localhost:7433/sync", "ws://localhost:7433/sync"),
+        ("wss://memory.example/other?x=1", "wss://memory.example/other?x=1"),
+    ],
+)
+def test_a_web_address_becomes_that_of_its_websocket(url: str, wanted: str) -> None:
+    assert websocket_url(url) == wanted
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="is no server"):
+        websocket_url("localhost:7433")
+
+
+def test_without_a_loop_a_document_is_written_read_and_queried(tmp_path: Path) -> None:
+    with serving(str(tmp_path)) as server, holdfast.connect(server.url, SPACE) as space:
+        landed = space.put("of:a", {"value": {"n": 1}}, timeout_s=SOON_S)
+        assert landed.seq == 1
+        assert space.read("of:a") == {"value": {"n": 1}}
+        query = {"roots": [{"id": "of:a", "selector": {"path": []}}]}
+        assert space.query(query, timeout_s=SOON_S)["entities"][0]["document"] == {
+            "value": {"n": 1}
+        }
+
+
+@pytest.mark.shows("W5", "W6", "T87")
+def test_a_fresh_client_sees_what_another_wrote_and_what_it_writes_next(tmp_path: Path) -> None:
+    with serving(str(tmp_path)) as server, holdfast.connect(server.url, SPACE) as writer:
+        writer.put("of:a", {"value": 1}, timeout_s=SOON_S)
+        with holdfast.connect(server.url, SPACE) as reader:
+            assert reader.sync("of:a", timeout_s=SOON_S) == {"value": 1}
+            changes = reader.syncs()
+            writer.put("of:a", {"value": 2}, timeout_s=SOON_S)
+            assert next(iter(changes)).upserts[0].seq == 2
+            assert reader.read("of:a") == {"value": 2}
+
+
+@pytest.mark.shows("R51", "R23")
+def test_two_clients_count_together_and_lose_nothing(tmp_path: Path) -> None:
+    async def count(space: AsyncSpace) -> None:
+        await space.sync("of:counter")
+        for _ in range(10):
+            await space.update(increment, attempts=50)
+
+    async def both(url: str) -> object:
+        async with holdfast.connect(url, SPACE) as one, holdfast.connect(url, SPACE) as two:
+            await asyncio.wait_for(asyncio.gather(count(one), count(two)), SOON_S)
+            query = {"roots": [{"id": "of:counter", "selector": {"path": []}}]}
+            return (await one.query(query))["entities"][0]["document"]
+
+    with serving(str(tmp_path)) as server:
+        assert asyncio.run(both(server.url)) == {"value": {"n": 20}}
+
+
+@pytest.mark.shows("W14", "T75", "SYNC-RECONNECT")
+def test_a_server_restart_is_survived(tmp_path: Path) -> None:
+    first = LiveServer(str(tmp_path))
+    port = first.port
+    with holdfast.connect(first.url, SPACE) as space:
+        space.put("of:a", {"value": 1}, timeout_s=SOON_S)
+        space.sync("of:a", timeout_s=SOON_S)
+        changes = space.syncs()
+        first.stop()
+        with space.transaction() as tx:  # while nobody is there
+            tx.write_value("of:a", [], 2)
+            verdict = tx.submit()
+        assert space.read("of:a") == {"value": 2}
+        assert not verdict.settled
+        second = LiveServer(str(tmp_path), port=port)
+        try:
+            space.synced(timeout_s=SOON_S)
+            landed = verdict.result()
+            assert landed is not None
+            assert landed.seq == 2
+            with holdfast.connect(second.url, SPACE) as other:
+                other.put("of:a", {"value": 3}, timeout_s=SOON_S)
+            while space.read("of:a") != {"value": 3}:
+                assert next(iter(changes)) is not None
+        finally:
+            second.stop()
+
+
+@pytest.mark.shows("SYNC-OUTBOX")
+def test_commits_survive_the_process_that_made_them(tmp_path: Path) -> None:
+    outbox = tmp_path / "outbox.db"
+    first = LiveServer(str(tmp_path / "store"))
+    port = first.port
+    space = holdfast.connect(first.url, SPACE, outbox=outbox).open_blocking()
+    space.put("of:a", {"value": 1}, timeout_s=SOON_S)
+    first.stop()
+    with space.transaction() as tx:
+        tx.write_value("of:a", [], 2)
+        verdict = tx.submit()
+    space.close()
+    with pytest.raises(SessionClosed):
+        verdict.result()
+    second = LiveServer(str(tmp_path / "store"), port=port)
+    try:
+        with holdfast.connect(second.url, SPACE, outbox=outbox) as again:
+            again.synced(timeout_s=SOON_S)
+            assert again.sync("of:a", timeout_s=SOON_S) == {"value": 2}
+    finally:
+        second.stop()
+    kept = SqliteOutbox(outbox, SPACE)
+    assert kept.commits() == []
+    kept.close()
+
+
+@pytest.mark.shows("W4", "W7", "W8")
+def test_a_signed_session_opens_and_an_unsigned_one_does_not(tmp_path: Path) -> None:
+    with serving(str(tmp_path), require_signature=True, key=b"k" * 32) as server:
+        with holdfast.connect(server.url, key=SEED) as space:
+            assert space.put("of:a", {"value": 1}, timeout_s=SOON_S).seq == 1
+        with pytest.raises(RequestRefused, match="requires authorization") as refused:
+            holdfast.connect(server.url, SigningKey(SEED).did).open_blocking()
+        assert refused.value.name == "AuthorizationError"
+
+
+def test_a_signed_session_comes_back_after_a_lost_connection(tmp_path: Path) -> None:
+    first = LiveServer(str(tmp_path), require_signature=True, key=b"k" * 32)
+    port = first.port
+    with holdfast.connect(first.url, key=SEED) as space:
+        space.put("of:a", {"value": 1}, timeout_s=SOON_S)
+        first.stop()
+        second = LiveServer(str(tmp_path), port=port, require_signature=True, key=b"k" * 32)
+        try:
+            assert space.put("of:a", {"value": 2}, timeout_s=SOON_S).seq == 2
+        finally:
+            second.stop()
+
+
+def test_a_refusal_is_raised_to_whoever_waits(tmp_path: Path) -> None:
+    with serving(str(tmp_path)) as server, holdfast.connect(server.url, SPACE) as space:
+        with holdfast.connect(server.url, SPACE) as other:
+            other.put("of:a", {"value": 1}, timeout_s=SOON_S)
+        with space.transaction() as tx:
+            assert tx.read("of:a") is MISSING
+            tx.write("of:a", [], {"value": 9})
+            with pytest.raises(CommitRefused, match="stale confirmed read") as refused:
+                space.commit(tx, timeout_s=SOON_S)
+        assert refused.value.is_conflict
+        assert refused.value.conflicts
+
+
+def test_branches_are_made_compared_and_merged(tmp_path: Path) -> None:
+    with serving(str(tmp_path)) as server, holdfast.connect(server.url, SPACE) as space:
+        space.put("of:a", {"value": 1}, timeout_s=SOON_S)
+        space.create_branch("draft")
+        space.put("of:a", {"value": 2}, branch="draft", timeout_s=SOON_S)
+        assert space.diff("draft")["modified"] == ["of:a"]
+        assert space.merge("draft") is not None
+        assert space.read("of:a") == {"value": 2}
+        assert space.merge("draft") is None
+        assert [change["seq"] for change in space.history(0, limit=2)] == [1, 2, 3, 4]
+        assert {branch["name"] for branch in space.branches()["branches"]} == {"", "draft"}
