@@ -813,7 +813,7 @@ def test_iss_index_stability_y8_an_empty_mount_point_is_not_a_thousand_deletions
 @pytest.mark.parametrize("state", ["RDY", "FPM", "untracked"])
 @pytest.mark.shows("INDEX-EMPTIED-ROOT")
 def test_a_rebuild_never_publishes_an_emptied_tree_over_its_index(
-    world: World, action: str, options: dict[str, Any], state: str
+    world: World, action: Any, options: dict[str, Any], state: str
 ) -> None:
     # A reindex of an unmounted tree used to replace the index with one of 0 files.
     make_ready(world)
