@@ -22,12 +22,14 @@ from holdfast.index.generations.record import (
     SyncCompleted,
 )
 from holdfast.index.tools import answers
-from holdfast.index.tools.calls import call_graph
-from holdfast.index.tools.listing import list_codebases
-from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.outline import file_outline
-from holdfast.index.tools.read import read_file
-from holdfast.index.tools.search import search_code
+from tests.index.wire import (
+    call_graph,
+    file_outline,
+    list_codebases,
+    manage_index,
+    read_file,
+    search_code,
+)
 from tests.index.world import NoWrites, World
 
 STALE = [reason.value for reason in STALE_REASONS]
