@@ -16,6 +16,7 @@ from holdfast.sequence.shelf import Shelf, facts_of
 from holdfast.sequence.suffix.backends import Backend
 from holdfast.sequence.suffix.stream import Document, Facts
 from holdfast.sequence.tokens.lexer import Reading
+from tests.scale import examples
 from tests.sequence.test_segments import ask, check
 
 paths = st.sampled_from(["a.txt", "b.txt", "c.txt", "d.txt"])
@@ -74,7 +75,7 @@ class ShelfAgreesWithTheTree(RuleBasedStateMachine):
 
 
 TestShelfAgreesWithTheTree = pytest.mark.shows("SEQ-SHELF")(ShelfAgreesWithTheTree.TestCase)
-TestShelfAgreesWithTheTree.settings = settings(max_examples=40, stateful_step_count=20)
+TestShelfAgreesWithTheTree.settings = settings(max_examples=examples(40), stateful_step_count=20)
 
 
 @pytest.mark.shows("SEQ-SHELF", "SEQ-DELTA")
