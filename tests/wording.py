@@ -17,16 +17,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+COUNTED = "files|lines|tokens|documents|commits|places|chunks|copies|symbols|results"
 PHRASES: dict[str, str] = {
-    r"(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b|more than\b|such\b)[a-z]+\b": "say 'is not a …'",
-    r"\b(?:nobody|somebody|whoever|whomever)\b": "name the subject: the caller, the server, the user",
-    r"\bthe fate of\b": "say 'the outcome of'",
-    r"\basks for nothing\b": "say what is accepted and what was given",
-    r"\bnames no\b": "say what is accepted and what was given",
-    r"\bto be had\b": "say 'available' or 'could not be started'",
+    r"(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b|more than\b|such\b)[a-z]+\b": "is not a …",
+    r"\b(?:nobody|somebody|whoever|whomever)\b": "name the subject: the caller, the server, …",
+    r"\bthe fate of\b": "the outcome of",
+    r"\basks for nothing\b|\bnames no\b": "say what is accepted and what was given",
+    r"\bto be had\b": "available, could not be started",
     r"\bnone of our business\b": "say what the code does with it",
     r"\bwhom to what\b": "name the missing argument",
-    r"\b1 (?:files|lines|tokens|documents|commits|places|chunks|copies|symbols|results)\b": "counts agree with their noun",
+    rf"\b1 (?:{COUNTED})\b": "counts agree with their noun",
 }
 """A pattern, and what to write instead."""
 
