@@ -18,7 +18,7 @@ import pytest
 
 from holdfast.sequence import canonical, insert, invariants
 from holdfast.sequence.compare import CompareState, MatchResult, ParentState
-from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, Mismatched, Place
+from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, Mismatched, TokenPath
 from holdfast.sequence.errors import EmptyQuery, InvalidEndBound, MissingCacheEntry, SingleToken
 from holdfast.sequence.graph import Graph, Location, Vertex
 from holdfast.sequence.read import Reader
@@ -367,12 +367,12 @@ def _state_names(cursor: Any) -> str:
 
 def _compare_state(named: Named, setup: Data, *, matched: bool) -> CompareState:
     cursor = Matched if matched else Candidate
-    query_place = Place(tuple(named.query(setup["query"])), setup["query_end"])
+    query_place = TokenPath(tuple(named.query(setup["query"])), setup["query_end"])
     checkpoint = Matched(query_place, setup["query_position"])
     root = Location(named.ids[setup["index_root"][0]], setup["index_root"][1], setup["index_start"])
     tokens = named.graph.patterns(root.vertex)[root.pattern]
     query = Checkpointed(cursor(query_place, setup["query_position"]), checkpoint)
-    index = cursor(Place(tokens, setup["index_end"]), setup["index_position"])
+    index = cursor(TokenPath(tokens, setup["index_end"]), setup["index_position"])
     return CompareState(ParentState(root, (), setup["index_position"], query), index, query)
 
 
@@ -418,7 +418,7 @@ def _advance_parent_state(named: Named, setup: Data, expect: Data) -> None:
         | {"checkpoint_position", "returns", "notes"},
         "expect",
     )
-    place = Place(tuple(named.query(setup["query"])), setup["query_end"])
+    place = TokenPath(tuple(named.query(setup["query"])), setup["query_end"])
     position = setup["query_position"]
     query = Checkpointed(Candidate(place, position), Matched(place, position))
     at = Location(named.ids[setup["root"][0]], setup["root"][1], setup["entry"])
@@ -451,13 +451,13 @@ def _mark_match(named: Named, setup: Data, expect: Data) -> None:
     tokens = tuple(named.query(setup["query"]))
     assert len(setup["cases"]) == len(expect["after"])
     for case, after in zip(setup["cases"], expect["after"], strict=True):
-        candidate = Candidate(Place(tokens, case["index"]), case["position"])
+        candidate = Candidate(TokenPath(tokens, case["index"]), case["position"])
         assert named.name(candidate.place.leaf(named.graph)) == case["token"]
         matched = candidate.mark_match(named.graph)
         assert _state_names(matched) == after["state"]
         assert matched.position == after["position"]
         # The index cursor moves by the same width from wherever it stands.
-        index = Candidate(Place(tokens, case["index"]), 7).mark_match(named.graph)
+        index = Candidate(TokenPath(tokens, case["index"]), 7).mark_match(named.graph)
         assert index.position - 7 == after["position"] - case["position"]
 
 
@@ -466,8 +466,8 @@ def _mark_both(named: Named, setup: Data, expect: Data) -> None:
     _known(expect, {"mark_match", "mark_mismatch", "notes"}, "expect")
     tokens, start = tuple(named.query(setup["query"])), setup["start"]
     before = Checkpointed(
-        Candidate(Place(tokens, start["index"]), start["position"]),
-        Matched(Place(tokens, start["index"] - 1), start["checkpoint_position"]),
+        Candidate(TokenPath(tokens, start["index"]), start["position"]),
+        Matched(TokenPath(tokens, start["index"] - 1), start["checkpoint_position"]),
     )
     for state, wanted in (
         (before.mark_match(named.graph), expect["mark_match"]),
@@ -488,7 +488,7 @@ def _advance_query(named: Named, setup: Data, expect: Data) -> None:
     _known(expect, {"result", "position", "index", "notes"}, "expect")
     start = setup["start"]
     assert start.get("state", "Matched") == "Matched"
-    place = Place(tuple(named.query(setup["query"])), start["index"])
+    place = TokenPath(tuple(named.query(setup["query"])), start["index"])
     matched = Matched(place, start["position"])
     following = Checkpointed(matched, matched).advance(named.graph)
     if expect["result"] == "Exhausted":
@@ -567,7 +567,7 @@ def _move(named: Named, setup: Data, expect: Data) -> None:
     tokens = named.graph.patterns(vertex)[setup.get("pattern", 0)]
     default = "left" if "left" in setup["op"] else setup.get("direction", "right")
     steps = setup["steps"] if isinstance(setup["steps"], list) else [default] * setup["steps"]
-    place, indices, results = Place(tokens, setup["start"]), list[Any](), list[str]()
+    place, indices, results = TokenPath(tokens, setup["start"]), list[Any](), list[str]()
     for step in steps:
         assert step in ("left", "right"), f"unknown step {step!r}"
         moved = place.next(named.graph) if step == "right" else place.previous(named.graph)
