@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.index.search.fields import FIELDS, Field
 from holdfast.index.search.name_table import NameTable
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+T = TypeVar("T")
 
 FILE_SLOPE = 0.6
 """How much a long file takes from each occurrence of a word, where files are compared whole."""
@@ -92,7 +94,7 @@ class Corpus:
         by_path = sorted(range(len(self.files)), key=lambda i: self.files[i].path)
         self._by_path: NDArray[np.int64] = np.array(by_path, dtype=np.int64)
         self._lengths = self.lengths[self.file_of >= 0].sum(axis=0, dtype=np.int64)
-        self.callables = NameTable()
+        self.names = NameTable()
         self._finish()
 
     def _finish(self) -> None:
@@ -115,6 +117,7 @@ class Corpus:
         self._norms: dict[object, NDArray[np.float32]] = {}
         self._kept: dict[Callable[[str], bool], NDArray[np.int8]] = {}
         self._asked = 0
+        self._derived: dict[Callable[[Corpus], Any], Any] = {}
         self._lock = threading.Lock()
 
     @cached_property
@@ -184,7 +187,7 @@ class Corpus:
         ]
         order = after._by_path
         made._by_path = np.insert(by_path, np.array(places, dtype=np.int64)[order], order + left)
-        made.callables = self.callables
+        made.names = self.names
         made._finish()
         return made
 
@@ -308,19 +311,12 @@ class Corpus:
             return np.empty(0, np.int64), np.empty(0, np.uint8), runs
         return _joined(rows, np.int64), _joined(counts, np.uint8), runs
 
-    @cached_property
-    def central(self) -> NDArray[np.float32]:
-        """How much each row is called, by name."""
-        from holdfast.index.search.signals import centrality
-
-        return centrality(self)
-
-    @cached_property
-    def bodies(self) -> NDArray[np.int64]:
-        """For each row that declares a function, the row with its body; -1 for all others."""
-        from holdfast.index.search.declarations import definition_rows
-
-        return definition_rows(self)
+    def derived(self, compute: Callable[[Corpus], T]) -> T:
+        """What a function makes of this corpus, computed once."""
+        if compute not in self._derived:
+            self._derived[compute] = compute(self)
+        found: T = self._derived[compute]
+        return found
 
     # The dense lane.
 

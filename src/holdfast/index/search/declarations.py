@@ -39,7 +39,7 @@ def definition_rows(corpus: Corpus) -> Numbers:
     numbers: dict[str, int] = {}
     stems = np.array([numbers.setdefault(stem, len(numbers)) for _, stem in told] + [-1])
     named = [
-        (corpus.callables.of(part.segment), first)
+        (corpus.names.of(part.segment), first)
         for first, part in zip(corpus.firsts, corpus.parts, strict=True)
     ]
     terms = np.concatenate([each.defined for each, _ in named])

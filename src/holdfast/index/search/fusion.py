@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-CALIBRATED_ON = 200
+SCALED_OVER = 200
 SAMPLED, SAMPLE_MIN = 16, 256
 """Of many scores one in so many is looked at, to see above which mark the best are."""
 
@@ -28,7 +28,7 @@ def min_max_scaled(scores: NDArray[Any], pool: NDArray[Any]) -> Floats:
     if not len(pool):
         return np.zeros(len(scores))
     high = float(pool.max())
-    low = float(pool.min()) if len(pool) >= CALIBRATED_ON else min(0.0, float(pool.min()))
+    low = float(pool.min()) if len(pool) >= SCALED_OVER else min(0.0, float(pool.min()))
     if high <= low:
         return np.where(scores >= high, 1.0, 0.0) if high > 0 else np.zeros(len(scores))
     return np.clip((scores.astype(np.float64) - low) / (high - low), 0.0, 1.0)

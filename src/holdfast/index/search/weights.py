@@ -78,6 +78,12 @@ class Held:
         share: float = getattr(self, role, 1.0)
         return share
 
+    @property
+    def lowest(self) -> float:
+        """The lowest factor of any role; 1 when roles are switched off."""
+        lowest: float = min(getattr(self, one.name) for one in fields(self))
+        return lowest
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -122,6 +128,11 @@ class Weights:
     """What is left of a score for each better chunk of the same file."""
     duplicate: float = 0.4
     """What is left of a score for a chunk that says the same as a better one."""
+
+    def of(self, signal: str, kind: Kind) -> float:
+        """The weight of a signal for a kind of query."""
+        weight: float | Shares = getattr(self, signal)
+        return weight.of(kind) if isinstance(weight, Shares) else weight
 
     def without(self, signal: str) -> Weights:
         """The same ranking with one lane or signal off."""
