@@ -14,10 +14,10 @@ from holdfast.app import App
 from holdfast.cli.main import main
 from holdfast.files.snapshot import Stat
 from holdfast.index.code_index import run_here
-from holdfast.index.tools.manage import manage_index
 from holdfast.sequence.segment_store import SegmentStore
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LexerOptions
 from holdfast.trees import no_progress, open_tree, segment_store_of, stamp_of, update_segments
+from tests.index.wire import manage_index
 from tests.scale import examples
 
 
@@ -39,7 +39,7 @@ def act(app: App, action: str, root: Path, **options: object) -> str:
     index = app.open_index()
     index.start = run_here
     try:
-        return manage_index(index, action, str(root), **options)["status"]  # type: ignore[arg-type]
+        return str(manage_index(index, action, str(root), **options)["status"])  # type: ignore[arg-type]
     finally:
         index.close()
 
