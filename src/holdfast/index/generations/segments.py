@@ -18,7 +18,7 @@ from holdfast.index.search.merging import Merger, merge
 from holdfast.index.search.segment import Segment
 
 if TYPE_CHECKING:
-    from holdfast.index.generations.changes import Change
+    from holdfast.index.generations.change_log import Change
     from holdfast.index.generations.model import PreparedFile
 
 ROWS_MAX = 60_000

@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from holdfast.index.generations.content_cache import CONTENT_VERSION, ContentStore
+from holdfast.index.building.content_cache import CONTENT_VERSION, ContentStore
 
 OLD = """
 CREATE TABLE prepared (key BLOB PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from holdfast.index.building.prepare import extract_facts
-from holdfast.index.generations.edited_files import (
+from holdfast.files.edited_files import (
     EDITED_MAX,
     KEPT_MAX,
     REFRESH_S,
     EditedFiles,
     edited_files,
 )
+from holdfast.index.building.prepare import extract_facts
 from tests.index.wire import manage_index, search_code
 from tests.index.world import World
 
