@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,6 +23,7 @@ from holdfast.index.search.merging import Merger, merge
 from holdfast.index.search.postings import Rows, postings
 from holdfast.index.search.segment import Segment
 from holdfast.index.search.terms import compact, terms
+from tests.scale import examples
 
 texts = st.lists(
     st.sampled_from(["load", "parseHTTP", "send_request", "x1", "größe", "LOAD", "a_b"]), max_size=6
@@ -154,8 +157,20 @@ def test_a_damaged_segment_is_refused(fields: list[Fields], data: st.DataObject)
         segments.unpack(packed, b"\0", 8)
 
 
+@pytest.mark.shows("SEARCH-FINITE")
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_vectors_that_are_not_finite_are_refused(number: float) -> None:
+    segment = made([Fields("load", "", "", "", "a", "", "load x", "send")])
+    row = np.array([1.0, number, 0.5, 0.0], dtype=np.float32)
+    with pytest.raises(DamagedBackend, match="not finite"):
+        segments.with_vectors(segment, row.tobytes(), 4)
+    stored = np.array([number], dtype=np.float32).tobytes() + b"\1\2\3\4"
+    with pytest.raises(DamagedBackend, match="not finite"):
+        segments.unpack(segments.pack(segment), stored, 4)
+
+
 @pytest.mark.shows("SEARCH-SEGMENT-MERGE")
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(chunks, st.booleans()), max_size=4))
 def test_merged_segments_equal_one_made_of_all_that_is_kept(
     parts: list[tuple[list[Fields], bool]],
