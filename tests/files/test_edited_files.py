@@ -134,6 +134,3 @@ def test_only_the_latest_rankings_are_remembered() -> None:
         edited.keep(str(number), {"/r": frozenset({str(number)})})
     assert edited.kept("0") == {}
     assert edited.kept(str(KEPT_MAX)) == {"/r": frozenset({str(KEPT_MAX)})}
-
-
-FUNCTION = "def load_{0}(path):\n    handle = open_{0}(path)\n    return handle.{0}\n"

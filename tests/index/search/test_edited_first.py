@@ -15,6 +15,9 @@ from tests.index.wire import manage_index, search_code
 from tests.index.world import World
 
 
+FUNCTION = "def load_{0}(path):\n    handle = open_{0}(path)\n    return handle.{0}\n"
+
+
 @pytest.fixture
 def world_in_git(world: World) -> World:
     world.index.extract = extract_facts
