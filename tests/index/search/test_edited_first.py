@@ -14,7 +14,6 @@ from tests.files.test_edited_files import git
 from tests.index.wire import manage_index, search_code
 from tests.index.world import World
 
-
 FUNCTION = "def load_{0}(path):\n    handle = open_{0}(path)\n    return handle.{0}\n"
 
 
