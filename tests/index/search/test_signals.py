@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from holdfast.index.facts.model import extract
+from holdfast.index.facts.extract import extract
 from holdfast.index.search import signals
 from holdfast.index.search.candidates import Candidates, gather
 from holdfast.index.search.query_analysis import KINDS, analyze
