@@ -113,9 +113,7 @@ def _install(target: InstallTarget) -> list[Edit]:
     skill = folder / "skills" / NAME / "SKILL.md"
     server = {"type": "stdio", **server_entry(target)}
     return [
-        put_entry(
-            servers, ("mcpServers", NAME), {"type": "stdio", **server_entry(target)}, "the tools"
-        ),
+        put_entry(servers, ("mcpServers", NAME), server, "the tools"),
         _hooks(target, settings),
         Edit(skill, read(skill), bundled("claude", "skill.md"), "when to use which tool"),
     ]
