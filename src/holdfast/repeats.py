@@ -5,12 +5,12 @@ Trees, git and sequence meet here; the command, the tool and the dashboard all c
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from holdfast.errors import UsageError
-from holdfast.files.git import git
+from holdfast.files.git import Repository, open_repository
 from holdfast.sequence import clones
 from holdfast.sequence.clones_answer import ClonesAnswer
 from holdfast.sequence.corpus import Corpus
@@ -42,57 +42,56 @@ def find_clones(
 
     With `since`, only the blocks that have more copies than at that revision.
     """
-    commit = None if since is None else _commit_of(tree.root, since)
-    segment = tree.segments.compact(progress)
     groups: list[clones.Group] = []
     tokens = documents = 0
-    if segment is not None:
-        tokens, documents = len(segment), len(segment.documents)
-        searched = clones.renamed(segment) if renamed else segment
-        groups = clones.find_groups(searched, minimum=minimum)
-        if commit is not None:
-            before = _before(tree.root, str(since), commit, options, renamed, progress)
-            groups = clones.new_since(groups, *before)
-        groups = clones.relocated(groups, segment)
-        if not overlapping:
-            groups = clones.informative(groups, len(segment.tokens))
+    with nullcontext() if since is None else open_repository(tree.root) as repository:
+        commit = None if since is None else _commit_of(repository, tree.root, since)
+        segment = tree.segments.compact(progress)
+        if segment is not None:
+            tokens, documents = len(segment), len(segment.documents)
+            searched = clones.renamed(segment) if renamed else segment
+            groups = clones.find_groups(searched, minimum=minimum)
+            if repository is not None and commit is not None:
+                before = _before(repository, str(since), commit, options, renamed, progress)
+                groups = clones.new_since(groups, *before)
+            groups = clones.relocated(groups, segment)
+            if not overlapping:
+                groups = clones.informative(groups, len(segment.tokens))
     listed = tuple(groups[:limit] if limit else groups)
     return ClonesAnswer(str(tree.root), listed, len(groups), tokens, documents, tree.not_searched())
 
 
-def _commit_of(root: Path, revision: str) -> str:
+def _commit_of(repository: Repository | None, root: Path, revision: str) -> str:
     """The commit that a revision refers to."""
-    found = None
-    if not revision.startswith("-"):
-        found = git(root, "rev-parse", "--verify", "--quiet", revision + "^{commit}")
-    if found is None:
+    commit = None if repository is None else repository.commit(revision)
+    if commit is None:
         raise UsageError(
-            f"{revision!r} is not a revision of the git repository at {root}",
+            f"{revision!r} is not a revision of a git repository at {root}",
             "use a commit, a branch or a tag",
         )
-    return found.decode().strip()
+    return commit
 
 
 def _before(
-    root: Path, revision: str, commit: str, options: LexerOptions, renamed: bool, progress: Progress
+    repository: Repository,
+    revision: str,
+    commit: str,
+    options: LexerOptions,
+    renamed: bool,
+    progress: Progress,
 ) -> tuple[Callable[[str], bool], Callable[[Sequence[bytes]], int]]:
     """Whether a file changed since a commit, and how often a block occurred in those files then."""
-    base = os.fsdecode((git(root, "rev-parse", "--show-prefix") or b"").rstrip(b"\n"))
-    flags = ("--name-only", "--no-renames", "--relative", "-z")
-    # `git diff` would refresh the index and so write to the repository.
-    listed = git(root, "diff-index", *flags, commit, "--", ".")
-    others = git(root, "ls-files", "-z", "--others", "--exclude-standard")
-    if listed is None or others is None:
+    changed = repository.changed_since(commit)
+    if changed is None:
         raise UsageError(
-            f"git cannot list what changed since {revision} at {root}",
-            "check `git status`, or leave out --since",
+            f"git cannot list the changes since {revision} at {repository.directory}",
+            "run git status to see why, or leave out --since",
         )
-    changed = {os.fsdecode(path) for path in (listed + others).split(b"\0") if path}
     documents = []
     for number, path in enumerate(sorted(changed)):
         if number % FILES_PER_STEP == 0:
             progress("reading the revision", number, len(changed))
-        data = git(root, "cat-file", "blob", f"{commit}:{base}{path}")
+        data = repository.blob(commit, repository.prefix + path)
         text = None if data is None else text_of(data)
         if text is not None:
             documents.append(Document(document_facts(path, len(text), 0, text), text))

@@ -17,16 +17,18 @@ from holdfast.index.facts.model import MODULE, FileFacts
 from holdfast.index.generations.model import PreparedChunk, PreparedFile
 from holdfast.index.search import trigrams
 from holdfast.index.search.fields import fields_of
+from holdfast.index.search.posting_segment import TEST_KIND
 from holdfast.index.search.postings import Rows, postings
-from holdfast.index.search.segment import TEST_KIND
 from holdfast.index.search.terms import WORD
 
 Extract = Callable[[str, bytes], FileFacts]
 
 
 def extract_facts(path: str, source: bytes) -> FileFacts:
-    """The real extractor; the parser is loaded by the first file that needs it."""
-    return facts_of.extract(path, source)
+    """`facts.extract.extract`, loaded with the parser by the first file that needs it."""
+    from holdfast.index.facts.extract import extract
+
+    return extract(path, source)
 
 
 PREPARED_VERSION = 5

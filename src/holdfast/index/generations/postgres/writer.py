@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.generations import changes
-from holdfast.index.generations.changes import Change
+from holdfast.index.generations import change_log
+from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.postgres import tables
 from holdfast.index.generations.segments import ROWS_MAX, Gathering, Standing, digest, to_merge
-from holdfast.index.search import segment as segment_format
-from holdfast.index.search.merging import merge
+from holdfast.index.search import posting_segment as segment_format
+from holdfast.index.search.segment_merge import merge
 
 if TYPE_CHECKING:
     import psycopg
 
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
 
 def _clean(text: str) -> str:
@@ -97,7 +97,7 @@ class PostgresWriter:
             self._insert_segment(self._gathered_as, self._gathering.take())
             self._gathered_as = None
 
-    def _insert_segment(self, number: int, segment: Segment) -> None:
+    def _insert_segment(self, number: int, segment: PostingSegment) -> None:
         postings, vectors = segment_format.pack(segment), segment_format.pack_vectors(segment)
         self._connection.execute(
             "INSERT INTO segment VALUES ($1,$2,$3,$4,$5,$6)",
@@ -182,11 +182,11 @@ class PostgresWriter:
             self._connection.execute("DELETE FROM change WHERE root_id = $1", (self._root,))
             return
         change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
-        notes = changes.noted(tables.notes(self._connection, self._root), change)
+        notes = change_log.noted(tables.notes(self._connection, self._root), change)
         self._connection.execute(
             "INSERT INTO change VALUES ($1, $2) "
             "ON CONFLICT (root_id) DO UPDATE SET notes = excluded.notes",
-            (self._root, changes.encode(notes)),
+            (self._root, change_log.encode(notes)),
         )
 
     def _commit(self) -> None:
