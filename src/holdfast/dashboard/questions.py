@@ -293,12 +293,12 @@ class Questions:
         from argparse import Namespace
 
         from holdfast.agents.doctor import examine
-        from holdfast.cli.install import place_of
+        from holdfast.cli.install import target_of
 
-        place = place_of(Namespace(scope="user", start=None))
+        target = target_of(Namespace(scope="user", start=None))
         found = [
             {"about": one.about, "state": one.state, "said": one.said, "fix": one.fix or None}
-            for one in examine(self._app, place)
+            for one in examine(self._app, target)
         ]
         wrong = any(one["state"] == "wrong" for one in found)
         return {"status": "wrong" if wrong else "ok", "findings": found}
