@@ -46,7 +46,7 @@ def act(app: App, action: str, root: Path, **options: object) -> str:
 
 def paths(app: App, root: Path, reading: Reading = CODE_ONLY) -> set[str]:
     """What the segments on disk hold, without a look at the tree."""
-    return set(shelf_of(app.home / "sequence", root.resolve(), reading).known())
+    return set(shelf_of(app.home.sequence, root.resolve(), reading).known())
 
 
 def texts(shelf: Shelf) -> dict[str, str | None]:
@@ -98,7 +98,7 @@ def test_an_indexed_tree_is_looked_at_by_the_rules_of_its_index(app: App, tree: 
 def test_other_readings_follow_only_where_somebody_asked(app: App, tree: Path) -> None:
     act(app, "create", tree)
     with_comments = Reading(comments=True)
-    assert not shelf_of(app.home / "sequence", tree, with_comments).directory.exists()
+    assert not shelf_of(app.home.sequence, tree, with_comments).directory.exists()
     app.open_tree(tree, with_comments, silent)
     (tree / "c.py").write_text("# third\n")
     act(app, "sync", tree)
@@ -106,8 +106,8 @@ def test_other_readings_follow_only_where_somebody_asked(app: App, tree: Path) -
 
 
 def test_segments_that_cannot_be_written_do_not_fail_the_index(app: App, tree: Path) -> None:
-    app.home.mkdir()
-    (app.home / "sequence").write_text("in the way")
+    app.home.make()
+    app.home.sequence.write_text("in the way")
     assert act(app, "create", tree) == "ok"
     assert act(app, "status", tree) == "ok"
 
@@ -174,5 +174,5 @@ def test_after_any_edits_the_segments_are_those_of_a_fresh_look(
                 file.write_text("".join(f"x{rng.randrange(9)} = {n}\n" for n in range(5)))
         act(app, "sync", tree)
         fresh = open_tree(tree, tmp_path / f"twin-{rng.random()}", CODE_ONLY, silent, time.time_ns)
-        kept = shelf_of(app.home / "sequence", tree)
+        kept = shelf_of(app.home.sequence, tree)
         assert texts(kept) == texts(fresh.shelf), f"seed {seed}"

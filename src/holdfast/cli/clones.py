@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--sarif", action="store_true", help="print a SARIF 2.1.0 log")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     if args.min_tokens < 2:
         raise UsageError(f"--min-tokens {args.min_tokens}: a block has two tokens or more")
     if args.limit < 0:
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     progress = steps_on_terminal()
     reading = Reading(comments=args.comments)
     with ended_at_once():
-        tree = App.from_environment().open_tree(args.path, reading, progress)
+        tree = app.open_tree(args.path, reading, progress)
         found = repeats(
             tree,
             reading,

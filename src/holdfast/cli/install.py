@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from holdfast.agents.clients import CLIENTS, Client, Place
+from holdfast.agents.place import place_of
 from holdfast.agents.plan import Edit, Receipts, apply
 from holdfast.app import App
 from holdfast.cli import output
@@ -42,18 +40,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
-    return _run(args, install=True)
+def run(args: argparse.Namespace, app: App) -> int:
+    return _run(args, app, install=True)
 
 
-def run_uninstall(args: argparse.Namespace) -> int:
-    return _run(args, install=False)
+def run_uninstall(args: argparse.Namespace, app: App) -> int:
+    return _run(args, app, install=False)
 
 
-def _run(args: argparse.Namespace, *, install: bool) -> int:
-    app = App.from_environment()
-    place = place_of(args)
-    receipts = Receipts(app.home / "agents" / "receipts.json")
+def _run(args: argparse.Namespace, app: App, *, install: bool) -> int:
+    place = place_of(app, args.scope, args.start)
+    receipts = Receipts(app.home.receipts)
     clients = _clients(args, place, receipts, install=install)
     if not clients and not args.json:
         print("no agent was found here, and nothing of ours in the settings of one")
@@ -73,39 +70,6 @@ def _run(args: argparse.Namespace, *, install: bool) -> int:
     if args.json:
         print_json({"dryRun": args.dry_run, "scope": args.scope, "clients": facts})
     return 1 if any(fact["status"] == "failed" for fact in facts) else 0
-
-
-def place_of(args: argparse.Namespace) -> Place:
-    """Where things are, by the scope and the program that the arguments name."""
-    project = Path.cwd() if args.scope == "project" else None
-    command = (*_home_of_ours(project), *_command(args.start, project))
-    return Place(Path.home(), project, command, os.environ)
-
-
-def _home_of_ours(project: Path | None) -> tuple[str, ...]:
-    """What makes an agent use the same home as we do now, if that is not the usual one.
-
-    A project's files are shared, so they name nobody's home.
-    """
-    home = App.from_environment().home
-    if project is not None or home.absolute() == Path.home() / ".holdfast":
-        return ()
-    return ("env", f"HOLDFAST_HOME={home.absolute()}")
-
-
-def _command(given: str | None, project: Path | None) -> tuple[str, ...]:
-    """How an agent starts us: by name in a project that others share, else by full path."""
-    if given is not None:
-        return (given,)
-    found = shutil.which("holdfast")
-    if project is not None and found is not None:
-        return ("holdfast",)
-    started = Path(sys.argv[0])
-    if started.name == "holdfast" and started.is_file():
-        return (str(started.resolve().absolute()),)
-    if found is not None:
-        return (str(Path(found).absolute()),)
-    return (sys.executable, "-m", "holdfast")
 
 
 def _clients(
@@ -149,9 +113,9 @@ def _one(
     needed = [edit for edit in edits if edit.needed]
     kept: list[Path] = []
     if not args.dry_run:
-        app.make_home()
+        app.home.make()
         ours = () if install else [str(one) for one in receipt.get("folders", ())]
-        done = apply(edits, app.home / "agents" / "backups", time.time(), ours)
+        done = apply(edits, app.home.backups, app.clock.now_s(), ours)
         kept = done.kept
         if install and needed:
             receipts.put(key, client.receipt(edits, receipt, place, done.folders))

@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     """0 when all of the snippet was found, 1 when it was not."""
     source = text_of(_snippet(args))
     if source is None:
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     if args.copies < 0:
         raise UsageError(f"--copies {args.copies} names no number of places")
     with ended_at_once():
-        tree = App.from_environment().open_tree(args.path, reading, steps_on_terminal())
+        tree = app.open_tree(args.path, reading, steps_on_terminal())
         family = snippet_family(args.language, args.file, list(tree.files))
         report = locate.locate(
             tree.shelf.corpus, source, lex(source, family, reading), copies=args.copies

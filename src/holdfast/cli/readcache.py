@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.reading import commands
 from holdfast.reading.paths import Request
@@ -35,15 +36,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         reading.add_session_arguments(verb, required=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     verb = {"status": _status, "refresh": _refresh, "explain": _explain}[args.verb]
-    return verb(args)
+    return verb(args, app)
 
 
-def _status(args: argparse.Namespace) -> int:
-    host = reading.host(args, newest_leaf=True)
+def _status(args: argparse.Namespace, app: App) -> int:
+    host = reading.host(args, app, newest_leaf=True)
     assert host is not None, "the session is required"
-    status = reading.reader().status(host)
+    status = reading.reader(app).status(host)
     if args.json:
         facts = {
             "scopes": status.scopes,
@@ -62,10 +63,10 @@ def _status(args: argparse.Namespace) -> int:
     return 0
 
 
-def _refresh(args: argparse.Namespace) -> int:
-    host = reading.host(args)
+def _refresh(args: argparse.Namespace, app: App) -> int:
+    host = reading.host(args, app)
     assert host is not None, "the session is required"
-    reader = reading.reader()
+    reader = reading.reader(app)
     request = Request(args.path)
     if args.lines is not None:
         request = commands.parse_refresh(f"{args.path} {args.lines}", reader.place)
@@ -74,9 +75,9 @@ def _refresh(args: argparse.Namespace) -> int:
     return 0
 
 
-def _explain(args: argparse.Namespace) -> int:
-    facts = reading.reader().explain(
-        Request(args.path), reading.host(args, newest_leaf=args.call is None)
+def _explain(args: argparse.Namespace, app: App) -> int:
+    facts = reading.reader(app).explain(
+        Request(args.path), reading.host(args, app, newest_leaf=args.call is None)
     )
     if args.json:
         print(json.dumps(facts, ensure_ascii=False))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast.app import App
 from holdfast.cli.failures import TRANSPORT, Refused
 from holdfast.errors import UsageError
 
@@ -59,14 +59,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="say where we listen as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     try:
         import uvicorn
     except ImportError:
         raise UsageError(
             "serving needs the uvicorn and websockets packages", "pip install 'holdfast[serve]'"
         ) from None
-    from holdfast.app import App
     from holdfast.sync.io.endpoint import ServeOptions, SyncService
     from holdfast.sync.io.handover import Handover
     from holdfast.sync.io.websocket import LOOPBACK, Doors
@@ -85,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     options = ServeOptions(
-        store=args.store or default_store(),
+        store=args.store or str(app.store_url),
         hosts=(*LOOPBACK, args.host, *args.allow_host),
         origins=tuple(args.allow_origin),
         require_signature=args.require_signature,
@@ -93,8 +92,7 @@ def run(args: argparse.Namespace) -> int:
         audience=args.audience or f"holdfast://{args.host}:{args.port}",
         key=_key(Path(args.key_file)) if args.key_file else b"",
     )
-    app = App.from_environment()
-    token = token_of(app.home)
+    token = token_of(app.home, app.new_secret)
     service = SyncService(options)
     config = uvicorn.Config(
         site(app, service, Doors(options.hosts, options.origins), token),
@@ -127,17 +125,6 @@ def run(args: argparse.Namespace) -> int:
             TRANSPORT,
         ) from None
     return 0
-
-
-def default_store() -> str:
-    """Where spaces are when nobody says."""
-    url = os.environ.get("HOLDFAST_DATABASE_URL")
-    if url:
-        return url
-    home = os.environ.get("HOLDFAST_HOME")
-    # Absolute, so that a home whose name looks like a URL is a directory all the same.
-    base = Path(home).expanduser() if home else Path.home() / ".holdfast"
-    return str(base.absolute() / "spaces")
 
 
 def _key(path: Path) -> bytes:

@@ -243,7 +243,7 @@ def _sessions(app: App, project: Path, now_ms: int, days: int) -> None:
     )
 
     def session(name: str) -> NativeSession:
-        log = open_log(app.open_space, name, app.fresh_name)
+        log = open_log(app.open_space, name, app.new_id)
         return NativeSession(log, now_ms=clock, new_id=lambda: f"e{next(numbers):04x}")
 
     files = sorted(str(path.relative_to(project)) for path in project.rglob("*.py"))

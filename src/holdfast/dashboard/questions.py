@@ -291,15 +291,12 @@ class Questions:
 
     def doctor(self, asked: Members) -> Any:
         """Everything a user could have wrong, and the fix."""
-        from argparse import Namespace
-
         from holdfast.agents.doctor import examine
-        from holdfast.cli.install import place_of
+        from holdfast.agents.place import place_of
 
-        place = place_of(Namespace(scope="user", start=None))
         found = [
             {"about": one.about, "state": one.state, "said": one.said, "fix": one.fix or None}
-            for one in examine(self._app, place)
+            for one in examine(self._app, place_of(self._app))
         ]
         wrong = any(one["state"] == "wrong" for one in found)
         return {"status": "wrong" if wrong else "ok", "findings": found}

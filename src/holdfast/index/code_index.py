@@ -11,13 +11,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.files.paths import canonical_root
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
+from holdfast.home import Home
 from holdfast.index.building.prepare import Extract, extract_facts
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.facts import model as facts
@@ -169,9 +169,12 @@ def policy_of(options: Options) -> Policy:
 
 
 def open_index(
-    home: Path, provider: EmbeddingProvider | None = None, backend: Backend | None = None
+    home: str | os.PathLike[str],
+    provider: EmbeddingProvider | None = None,
+    backend: Backend | None = None,
 ) -> CodeIndex:
     """The code index kept under a home directory; embedded, unless another backend is given."""
+    home = Home(home)
     if provider is None:
         from holdfast.index.embedding.static import StaticEmbedding
 
@@ -179,11 +182,11 @@ def open_index(
     if backend is None:
         from holdfast.index.generations.sqlite.backend import SqliteBackend
 
-        backend = SqliteBackend(home / "index" / "roots", provider.dimension)
+        backend = SqliteBackend(home.index_roots, provider.dimension)
     return CodeIndex(
-        Registry(home / "index" / "registry.json"),
+        Registry(home.index_registry),
         backend,
         provider,
-        Leases(home / "run" / "leases"),
-        ContentStore(home / "index" / "content.sqlite"),
+        Leases(home.leases),
+        ContentStore(home.index_content),
     )

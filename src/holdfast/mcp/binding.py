@@ -26,9 +26,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from holdfast.home import Home
 from holdfast.mcp import bindings
 from holdfast.mcp.caller import Caller
 from holdfast.mcp.rendezvous import process
@@ -104,7 +104,7 @@ class Sessions:
 
     def __init__(
         self,
-        home: Path,
+        home: Home,
         open_space: Callable[[str], Store],
         *,
         now_ms: Callable[[], int],

@@ -21,6 +21,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.home import Home
+
 FORMAT_VERSION = 1
 KEPT_S = 14 * 24 * 3600.0
 
@@ -56,11 +58,11 @@ class Binding:
         }
 
 
-def write(home: Path, binding: Binding) -> Path | None:
+def write(home: Home, binding: Binding) -> Path | None:
     """Leave a binding, whole or not at all; None if no file can be named after its session."""
     if not _SAFE.match(binding.host) or not _SAFE.match(binding.session):
         return None
-    folder = home / "run" / "bindings"
+    folder = home.bindings
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / f"{binding.host}-{binding.session}.json"
     part = folder / f".{os.getpid()}-{path.name}"
@@ -70,10 +72,10 @@ def write(home: Path, binding: Binding) -> Path | None:
     return path
 
 
-def read_all(home: Path) -> list[Binding]:
+def read_all(home: Home) -> list[Binding]:
     """Every binding that can be understood, the newest first; those long unused are let go."""
     found = []
-    folder = home / "run" / "bindings"
+    folder = home.bindings
     try:
         names = [entry for entry in os.scandir(folder) if entry.name.endswith(".json")]
     except OSError:

@@ -282,7 +282,7 @@ def carry_out(tool: Tool, call: Call, arguments: dict[str, Any] | None) -> Resul
         log.exception("%s failed", tool.name)
         return failure(
             f"{tool.name} failed for a reason of its own; nothing is claimed",
-            f"the log in {call.desk.home / 'run'} has the trace",
+            f"the log in {call.desk.home.run} has the trace",
         )
 
 
@@ -314,7 +314,7 @@ async def serve_stream(
     desk: Desk, hello: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     """Serve one shim until it goes."""
-    unique = desk.fresh_name()
+    unique = desk.new_id()
     caller = caller_of(hello, unique)
     sent = Sent()
     server = Serving(desk, caller, sent).server()

@@ -17,7 +17,8 @@ import re
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
+
+from holdfast.home import Home
 
 LAYOUT_VERSION = 1
 OBJECT_BYTES_MAX = 16 * 1024 * 1024
@@ -56,9 +57,9 @@ class Objects:
     """Contents by digest below one directory. Every method may be called by many processes."""
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
-        self.root = Path(root)
-        self._objects = f"{self.root}/objects"
-        self._tmp = str(self.root / "tmp")
+        home = Home(root)
+        self.root = home.path
+        self._objects, self._tmp = str(home.objects), str(home.temporary)
 
     def path_of(self, digest: str) -> str:
         """Where the object is kept. The digest must be one: never a path in disguise."""

@@ -44,7 +44,7 @@ def branch(store: Store, args: argparse.Namespace, app: App) -> int:
     from holdfast.ids import LocalSeq, SessionId
     from holdfast.store.model import CommitKey
 
-    by = CommitKey(SessionId(app.session("cli")), LocalSeq(1))
+    by = CommitKey(SessionId(app.writer_id("cli")), LocalSeq(1))
     if args.act == "create":
         branch = store.create_branch(args.name, args.parent, args.at, by)
         said = f"created {branch.name} from {branch.parent or 'the default branch'} at seq"
@@ -104,7 +104,7 @@ def merge(store: Store, args: argparse.Namespace, app: App) -> int:
             print(f"{operation['op']} {operation['id']}")
         print(f"{counted(len(proposal.operations), 'document')} would change")
         return OK
-    by = CommitKey(SessionId(app.session("cli")), LocalSeq(1))
+    by = CommitKey(SessionId(app.writer_id("cli")), LocalSeq(1))
     applied = store.merge(by, args.source, args.into, resolutions)
     if args.json:
         print_json(None if applied is None else applied.to_wire())

@@ -138,7 +138,7 @@ def _commit(store: Store, args: argparse.Namespace, app: App, operation: dict[st
     if args.if_seq is not None:
         reads.append({"id": args.id, "path": [], "seq": args.if_seq})
     applied = store.transact(
-        app.session("cli"),
+        app.writer_id("cli"),
         {
             "localSeq": 1,
             "branch": args.branch,
