@@ -28,11 +28,11 @@ from bench.corpus import default_roots, gather
 from holdfast.files import disk
 from holdfast.sequence import clones
 from holdfast.sequence.corpus import Corpus
-from holdfast.sequence.shelf import Shelf, facts_of
+from holdfast.sequence.segment_store import SegmentStore, document_facts
 from holdfast.sequence.suffix.backends import Backend
-from holdfast.sequence.suffix.query import Live
-from holdfast.sequence.suffix.segment import Segment, build
-from holdfast.sequence.suffix.statistics import lows_of
+from holdfast.sequence.suffix.query import LiveSegment
+from holdfast.sequence.suffix.segment import TokenSegment, build
+from holdfast.sequence.suffix.statistics import minima_of
 from holdfast.sequence.suffix.stream import Document, stream_of
 from holdfast.sequence.tokens import compiled
 from holdfast.sequence.tokens.families import family_of
@@ -94,7 +94,7 @@ def measure(bench: Bench, tokens_goal: int) -> None:
     bench.row("plain regex, tokens as ids", f"{ids_time:.2f} s", f"{plain_count / 1e6:.1f} M")
 
     documents = [
-        Document(facts_of(path, len(text), 0, text), text)
+        Document(document_facts(path, len(text), 0, text), text)
         for path, text in zip(paths, texts, strict=True)
     ]
     build(stream_of(documents[:3], CODE_ONLY, Backend.COMPILED), Backend.COMPILED)  # compiled now
@@ -145,9 +145,9 @@ def measure(bench: Bench, tokens_goal: int) -> None:
     bench.row("tokens asked for", f"{tokens_goal / 1e6:.1f} M", f"{count / 1e6:.1f} M indexed")
 
 
-def locating(bench: Bench, segment: Segment, texts: list[bytes]) -> None:
+def locating(bench: Bench, segment: TokenSegment, texts: list[bytes]) -> None:
     """Snippets of the tree, half of them with one token changed; against bytes.find."""
-    corpus, chance = Corpus([Live(segment)]), random.Random(7)
+    corpus, chance = Corpus([LiveSegment(segment)]), random.Random(7)
     joined = b"\n".join(texts)
     everything: list[float] = []
     finds: list[float] = []
@@ -189,10 +189,10 @@ def locating(bench: Bench, segment: Segment, texts: list[bytes]) -> None:
     bench.judged("bytes.find of what is not there", "", missing / middle, ">=", 50)
 
 
-def matching(bench: Bench, segment: Segment) -> None:
+def matching(bench: Bench, segment: TokenSegment) -> None:
     """Matching statistics of ever longer runs of the tree, a token changed now and then."""
-    corpus = Corpus([Live(segment)])
-    made, _ = least(lambda: lows_of(segment), 1)
+    corpus = Corpus([LiveSegment(segment)])
+    made, _ = least(lambda: minima_of(segment), 1)
     bench.row("matching statistics, minima made once", f"{made * 1e3:.0f} ms")
     per_token: dict[int, float] = {}
     for size in (1_000, 4_000, 16_000):
@@ -213,13 +213,13 @@ def resident(bench: Bench, path: Path) -> None:
         "import random, sys\n"
         "from pathlib import Path\n"
         "from holdfast.sequence.corpus import Corpus\n"
-        "from holdfast.sequence.suffix.query import Live\n"
-        "from holdfast.sequence.suffix.segment import Segment\n"
+        "from holdfast.sequence.suffix.query import LiveSegment\n"
+        "from holdfast.sequence.suffix.segment import TokenSegment\n"
         "def held():\n"
         "    return int(Path('/proc/self/statm').read_text().split()[1]) * 4096\n"
         "before = held()\n"
-        "s = Segment.open(Path(sys.argv[1]))\n"
-        "c = Corpus([Live(s)])\n"
+        "s = TokenSegment.open(Path(sys.argv[1]))\n"
+        "c = Corpus([LiveSegment(s)])\n"
         "r = random.Random(1)\n"
         "for _ in range(200):\n"
         "    at = r.randrange(len(s.tokens) - 20)\n"
@@ -241,16 +241,16 @@ def changing(bench: Bench, documents: list[Document]) -> None:
     """One changed file: from its bytes to an answer that knows it."""
     directory = Path(tempfile.mkdtemp())
     try:
-        shelf = Shelf(directory, backend=Backend.COMPILED)
-        shelf.refresh(documents, [])
+        store = SegmentStore(directory, backend=Backend.COMPILED)
+        store.refresh(documents, [])
         chance = random.Random(3)
         took, spent = [], []
         for number in range(25):
             document = chance.choice(documents)
             text = document.data + b"\nfresh_%d = fresh_%d + 1\n" % (number, number)
-            changed = Document(facts_of(document.facts.path, len(text), number, text), text)
+            changed = Document(document_facts(document.facts.path, len(text), number, text), text)
             before, used = time.perf_counter(), time.process_time()
-            corpus = shelf.refresh([changed], [])
+            corpus = store.refresh([changed], [])
             answer = corpus.find([b"fresh_%d" % number, b"=", b"fresh_%d" % number])
             took.append(time.perf_counter() - before)
             spent.append(time.process_time() - used)
@@ -305,7 +305,7 @@ def against_jscpd(bench: Bench, jscpd: str, size_bytes: int) -> None:
         subprocess.run(
             [jscpd, str(small), "--min-tokens", "50", "--min-lines", "1", "--mode", "weak",
              "--max-size", "1mb", "--max-lines", "100000", "--reporters", "json",
-             "--output", str(directory / "out"), "--silent"],
+             "--output", str(directory / "out"), "--no_progress"],
             capture_output=True, check=False,
         )  # fmt: skip
         theirs, their_cpu = time.perf_counter() - before, _children() - spent

@@ -16,8 +16,6 @@ from holdfast.index.generations.gate import Building, Failed, Incompatible, Open
 from holdfast.index.generations.marker import Marker
 from holdfast.index.generations.proof import Reason
 from holdfast.index.generations.record import Indexed, IndexFailed, Indexing, Record, State
-from holdfast.index.tools.listing import list_codebases
-from holdfast.index.tools.manage import manage_index
 from holdfast.mcp import bindings
 from holdfast.mcp.bindings import Binding
 from holdfast.observed.codebases import Codebases, codebase_key, codebase_values
@@ -27,6 +25,7 @@ from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Reader
 from holdfast.sessions import SPACE, open_log
+from tests.index.wire import list_codebases, manage_index
 
 PRINT = Fingerprint("hashed", "m", 256, "sqlite", "s")
 HOUR = 3_600_000

@@ -14,10 +14,10 @@ from holdfast.app import App
 from holdfast.cli.main import main
 from holdfast.files.snapshot import Stat
 from holdfast.index.code_index import run_here
-from holdfast.index.tools.manage import manage_index
-from holdfast.sequence.shelf import Shelf
-from holdfast.sequence.tokens.lexer import CODE_ONLY, Reading
-from holdfast.trees import bring_up, open_tree, shelf_of, silent, stamp_of
+from holdfast.sequence.segment_store import SegmentStore
+from holdfast.sequence.tokens.lexer import CODE_ONLY, LexerOptions
+from holdfast.trees import no_progress, open_tree, segment_store_of, stamp_of, update_segments
+from tests.index.wire import manage_index
 from tests.scale import examples
 
 
@@ -39,18 +39,18 @@ def act(app: App, action: str, root: Path, **options: object) -> str:
     index = app.open_index()
     index.start = run_here
     try:
-        return manage_index(index, action, str(root), **options)["status"]  # type: ignore[arg-type]
+        return str(manage_index(index, action, str(root), **options)["status"])  # type: ignore[arg-type]
     finally:
         index.close()
 
 
-def paths(app: App, root: Path, reading: Reading = CODE_ONLY) -> set[str]:
+def paths(app: App, root: Path, options: LexerOptions = CODE_ONLY) -> set[str]:
     """What the segments on disk hold, without a look at the tree."""
-    return set(shelf_of(app.home.sequence, root.resolve(), reading).known())
+    return set(segment_store_of(app.home.sequence, root.resolve(), options).known())
 
 
-def texts(shelf: Shelf) -> dict[str, str | None]:
-    return {path: shelf.digest(path) for path in shelf.known()}
+def texts(store: SegmentStore) -> dict[str, str | None]:
+    return {path: store.digest(path) for path in store.known()}
 
 
 @pytest.mark.shows("SEQ-FILES", "SEQ-FRESH")
@@ -61,7 +61,7 @@ def test_an_index_makes_the_segments_and_a_sync_keeps_them_fresh(app: App, tree:
     (tree / "c.py").write_text("def third(): return 3\n")
     assert act(app, "sync", tree) == "ok"
     assert paths(app, tree) == {"b.py", "c.py"}
-    count = app.open_tree(tree, CODE_ONLY, silent).shelf.corpus.count([b"third", b"("])
+    count = app.open_tree(tree, CODE_ONLY, no_progress).segments.corpus.count([b"third", b"("])
     assert count == 1
 
 
@@ -91,15 +91,15 @@ def test_an_indexed_tree_is_looked_at_by_the_rules_of_its_index(app: App, tree: 
     (tree / "odd.zork").write_text("zork zork zork\n")
     act(app, "create", tree, custom_extensions=[".zork"], ignore_patterns=["b.py"])
     assert paths(app, tree) == {"a.py", "odd.zork"}
-    assert set(app.open_tree(tree, CODE_ONLY, silent).files) == {"a.py", "odd.zork"}
+    assert set(app.open_tree(tree, CODE_ONLY, no_progress).files) == {"a.py", "odd.zork"}
 
 
 @pytest.mark.shows("SEQ-FRESH")
 def test_other_readings_follow_only_where_somebody_asked(app: App, tree: Path) -> None:
     act(app, "create", tree)
-    with_comments = Reading(comments=True)
-    assert not shelf_of(app.home.sequence, tree, with_comments).directory.exists()
-    app.open_tree(tree, with_comments, silent)
+    with_comments = LexerOptions(comments=True)
+    assert not segment_store_of(app.home.sequence, tree, with_comments).directory.exists()
+    app.open_tree(tree, with_comments, no_progress)
     (tree / "c.py").write_text("# third\n")
     act(app, "sync", tree)
     assert "c.py" in paths(app, tree, with_comments)
@@ -125,14 +125,14 @@ def test_what_was_not_searched_is_said(
 
 def test_a_file_the_reader_cannot_open_counts_as_unreadable(tree: Path, tmp_path: Path) -> None:
     """Root may read everything, so the file becomes a directory between the look and the read."""
-    shelf = shelf_of(tmp_path / "sequence", tree)
-    opened = open_tree(tree, tmp_path / "sequence", CODE_ONLY, silent, time.time_ns)
+    store = segment_store_of(tmp_path / "sequence", tree)
+    opened = open_tree(tree, tmp_path / "sequence", CODE_ONLY, no_progress, time.time_ns)
     (tree / "b.py").unlink()
     (tree / "b.py").mkdir()
     unreadable: set[str] = set()
-    bring_up(shelf, tree, opened.files, unreadable, time.time_ns(), silent)
+    update_segments(store, tree, opened.files, unreadable, time.time_ns(), no_progress)
     assert unreadable == {"b.py"}
-    assert set(shelf.known()) == {"a.py"}
+    assert set(store.known()) == {"a.py"}
 
 
 @pytest.mark.shows("SEQ-FRESH")
@@ -140,14 +140,14 @@ def test_a_write_in_the_tick_of_the_look_is_seen_by_the_next(tree: Path, tmp_pat
     """The size and the times stay as they were; only the nearness of the look tells."""
     stat = (tree / "a.py").stat()
     clock: Callable[[], int] = lambda: max(stat.st_mtime_ns, stat.st_ctime_ns)  # noqa: E731
-    open_tree(tree, tmp_path / "s", CODE_ONLY, silent, clock)
+    open_tree(tree, tmp_path / "s", CODE_ONLY, no_progress, clock)
     (tree / "a.py").write_text("def other(): return 1\n")
-    shelf = shelf_of(tmp_path / "s", tree)
+    store = segment_store_of(tmp_path / "s", tree)
     # As if the file system's clock had not moved on.
-    shelf._touched["a.py"] = (stat.st_size, stamp_of_now(tree / "a.py"))
+    store._touched["a.py"] = (stat.st_size, stamp_of_now(tree / "a.py"))
     found = {"a.py": stat_of(tree / "a.py"), "b.py": stat_of(tree / "b.py")}
-    bring_up(shelf, tree, found, set(), clock(), silent)
-    assert shelf.corpus.count([b"other"]) == 1
+    update_segments(store, tree, found, set(), clock(), no_progress)
+    assert store.corpus.count([b"other"]) == 1
 
 
 def stat_of(path: Path) -> Stat:
@@ -173,6 +173,8 @@ def test_after_any_edits_the_segments_are_those_of_a_fresh_look(
             else:
                 file.write_text("".join(f"x{rng.randrange(9)} = {n}\n" for n in range(5)))
         act(app, "sync", tree)
-        fresh = open_tree(tree, tmp_path / f"twin-{rng.random()}", CODE_ONLY, silent, time.time_ns)
-        kept = shelf_of(app.home.sequence, tree)
-        assert texts(kept) == texts(fresh.shelf), f"seed {seed}"
+        fresh = open_tree(
+            tree, tmp_path / f"twin-{rng.random()}", CODE_ONLY, no_progress, time.time_ns
+        )
+        kept = segment_store_of(app.home.sequence, tree)
+        assert texts(kept) == texts(fresh.segments), f"seed {seed}"

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from holdfast.files.snapshot import Snapshot
     from holdfast.index.code_index import CodeIndex
     from holdfast.reading.reader import Host, Reader
-    from holdfast.sequence.shelf import Progress
-    from holdfast.sequence.tokens.lexer import Reading
+    from holdfast.sequence.segment_store import Progress
+    from holdfast.sequence.tokens.lexer import LexerOptions
     from holdfast.store.settings import Settings
     from holdfast.store.store import Store
     from holdfast.trees import Tree
@@ -138,11 +138,11 @@ class App:
 
     def _update_segments(self, root: str, snapshot: Snapshot) -> None:
         # Imported when a generation was published: a search does not need it.
-        from holdfast.trees import Followed
+        from holdfast.trees import SegmentUpdater
 
-        Followed(self.home.sequence)(root, snapshot)
+        SegmentUpdater(self.home.sequence)(root, snapshot)
 
-    def open_tree(self, path: str | Path, reading: Reading, progress: Progress) -> Tree:
+    def open_tree(self, path: str | Path, reading: LexerOptions, progress: Progress) -> Tree:
         """A tree for sequence search, made of the same files as its index."""
         from pathlib import Path
 

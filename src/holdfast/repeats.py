@@ -14,12 +14,12 @@ from holdfast.errors import UsageError
 from holdfast.files.git import git
 from holdfast.sequence import clones
 from holdfast.sequence.corpus import Corpus
-from holdfast.sequence.shelf import Progress, facts_of
+from holdfast.sequence.segment_store import Progress, document_facts
 from holdfast.sequence.suffix.backends import choose
-from holdfast.sequence.suffix.query import Live
+from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.suffix.segment import build
 from holdfast.sequence.suffix.stream import Document, stream_of
-from holdfast.sequence.tokens.lexer import Reading, normalised
+from holdfast.sequence.tokens.lexer import LexerOptions, normalised
 from holdfast.sequence.tokens.text import text_of
 from holdfast.trees import Tree
 
@@ -38,7 +38,7 @@ class Repeats:
 
 def repeats(
     tree: Tree,
-    reading: Reading,
+    options: LexerOptions,
     progress: Progress,
     *,
     minimum: int,
@@ -48,17 +48,17 @@ def repeats(
 ) -> Repeats:
     """The blocks of `minimum` tokens and more; `since` a revision only those with more copies."""
     earlier = None if since is None else _at(tree.root, since)
-    segment = tree.shelf.compact(progress)
+    segment = tree.segments.compact(progress)
     if segment is None:
         return Repeats([], 0, 0)
     searched = clones.renamed(segment) if renamed else segment
     groups = clones.find_groups(searched, minimum=minimum)
     if earlier is not None:
-        before = _before(tree.root, str(since), earlier, reading, renamed, progress)
+        before = _before(tree.root, str(since), earlier, options, renamed, progress)
         groups = clones.new_since(groups, *before)
     groups = clones.relocated(groups, segment)
     if not overlapping:
-        groups = clones.telling(groups, len(segment.tokens))
+        groups = clones.informative(groups, len(segment.tokens))
     return Repeats(groups, len(segment), len(segment.documents))
 
 
@@ -76,13 +76,13 @@ def _at(root: Path, revision: str) -> str:
 
 
 def _before(
-    root: Path, revision: str, commit: str, reading: Reading, renamed: bool, progress: Progress
+    root: Path, revision: str, commit: str, options: LexerOptions, renamed: bool, progress: Progress
 ) -> tuple[Callable[[str], bool], Callable[[Sequence[bytes]], int]]:
     """Which files changed since a commit, and how often a block stood in them then."""
     base = os.fsdecode((git(root, "rev-parse", "--show-prefix") or b"").rstrip(b"\n"))
-    options = ("--name-only", "--no-renames", "--relative", "-z")
+    flags = ("--name-only", "--no-renames", "--relative", "-z")
     # `diff` would leave out files that were only touched, and write that down for git.
-    listed = git(root, "diff-index", *options, commit, "--", ".")
+    listed = git(root, "diff-index", *flags, commit, "--", ".")
     others = git(root, "ls-files", "-z", "--others", "--exclude-standard")
     if listed is None or others is None:
         raise UsageError(
@@ -97,13 +97,13 @@ def _before(
         data = git(root, "cat-file", "blob", f"{commit}:{base}{path}")
         text = None if data is None else text_of(data)
         if text is not None:
-            documents.append(Document(facts_of(path, len(text), 0, text), text))
+            documents.append(Document(document_facts(path, len(text), 0, text), text))
     progress("reading the revision", len(changed), len(changed))
     backend = choose(sum(len(document.data) for document in documents) // 4)
-    segment = build(stream_of(documents, reading, backend), backend)
+    segment = build(stream_of(documents, options, backend), backend)
     if renamed:
         segment = clones.renamed(segment, backend)
-    before = Corpus([Live(segment)])
+    before = Corpus([LiveSegment(segment)])
 
     def count(block: Sequence[bytes]) -> int:
         found = before.find([normalised(text) if renamed else text for text in block])
@@ -111,6 +111,6 @@ def _before(
             return 0
         # Places of a group do not overlap, so these may not either.
         places = sorted(place.position for place in found.occurrences())
-        return len(clones.apart(places, len(block)))
+        return len(clones.without_overlaps(places, len(block)))
 
     return changed.__contains__, count

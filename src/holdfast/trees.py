@@ -1,7 +1,7 @@
 """The token sequences of a source tree, from the same look at its files as the code index.
 
 Where files, index and sequence meet. Every lifecycle action of the index hands the snapshot it
-published to `Followed`, which brings the tree's segments to the same state; so a tree that is
+published to `SegmentUpdater`, which brings the tree's segments to the same state; so a tree that is
 indexed and watched has segments that are fresh too. A tree that is not indexed has segments of its
 own, made when they are first asked for.
 
@@ -21,17 +21,17 @@ from holdfast.errors import HOME_HINT, HoldfastError, UsageError
 from holdfast.files import disk
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS, Snapshot, Stat, compressed, covered
-from holdfast.sequence.shelf import Progress, Shelf, facts_of
-from holdfast.sequence.suffix.stream import Document, Facts
+from holdfast.sequence.segment_store import Progress, SegmentStore, document_facts
+from holdfast.sequence.suffix.stream import Document, DocumentFacts
 from holdfast.sequence.tokens.families import BY_NAME, family_of
-from holdfast.sequence.tokens.lexer import CODE_ONLY, Reading
+from holdfast.sequence.tokens.lexer import CODE_ONLY, LexerOptions
 from holdfast.sequence.tokens.text import text_of
 
 BINARY = "binary"
 """The digest of a file that is no text: it is known, so that it is not read again, and empty."""
 
-READINGS = tuple(
-    Reading(comments=comments, whitespace=whitespace)
+ALL_OPTIONS = tuple(
+    LexerOptions(comments=comments, whitespace=whitespace)
     for comments in (False, True)
     for whitespace in (False, True)
 )
@@ -42,7 +42,7 @@ class Tree:
     """A tree and its segments, as fresh as the look that opened it."""
 
     root: Path
-    shelf: Shelf
+    segments: SegmentStore
     files: Mapping[str, Stat]
     unreadable: frozenset[str] = frozenset()
     """Files and directories that could not be read, so that nothing is known of them now."""
@@ -70,17 +70,19 @@ class Tree:
         return {"notSearched": note} if note else {}
 
 
-def shelf_of(sequence_root: Path, root: Path, reading: Reading = CODE_ONLY) -> Shelf:
+def segment_store_of(
+    sequence_root: Path, root: Path, options: LexerOptions = CODE_ONLY
+) -> SegmentStore:
     """The segments of a tree, read in one way."""
-    name = "".join(flag for flag, on in (("c", reading.comments), ("w", reading.whitespace)) if on)
-    directory = Shelf.directory_of(sequence_root, root)
-    return Shelf(directory.with_name(directory.name + ("-" + name if name else "")), reading)
+    name = "".join(flag for flag, on in (("c", options.comments), ("w", options.whitespace)) if on)
+    directory = SegmentStore.directory_of(sequence_root, root)
+    return SegmentStore(directory.with_name(directory.name + ("-" + name if name else "")), options)
 
 
 def open_tree(
     root: Path,
     sequence_root: Path,
-    reading: Reading,
+    options: LexerOptions,
     progress: Progress,
     now_ns: Callable[[], int],
     policy: Policy | None = None,
@@ -93,22 +95,22 @@ def open_tree(
     except disk.TreeMissing as error:
         said = "is not a directory" if root.exists() else "does not exist"
         raise UsageError(f"{root} {said}", "name a directory that exists") from error
-    shelf = shelf_of(sequence_root, root, reading)
+    store = segment_store_of(sequence_root, root, options)
     unreadable = set(found.unreadable)
     try:
-        bring_up(shelf, root, found.stats, unreadable, taken_ns, progress)
+        update_segments(store, root, found.stats, unreadable, taken_ns, progress)
     except OSError as error:
         if error.errno not in READ_ONLY:
             raise UsageError(
                 f"{sequence_root} cannot be written: {error.strerror}", HOME_HINT
             ) from error
         # Made for this once: slower, and the same answer.
-        shelf = _unkept(root, reading)
+        store = _unkept(root, options)
         unreadable = set(found.unreadable)
-        bring_up(shelf, root, found.stats, unreadable, taken_ns, progress)
+        update_segments(store, root, found.stats, unreadable, taken_ns, progress)
     skipped = found.skipped
     return Tree(
-        root, shelf, found.stats, compressed(unreadable), skipped["large"], skipped["unnameable"]
+        root, store, found.stats, compressed(unreadable), skipped["large"], skipped["unnameable"]
     )
 
 
@@ -116,20 +118,20 @@ READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 """What a home says that may be looked at and not be changed."""
 
 
-def _unkept(root: Path, reading: Reading) -> Shelf:
+def _unkept(root: Path, options: LexerOptions) -> SegmentStore:
     """Segments for which there is no place to stay; they go when nobody has them open."""
     import shutil
     import tempfile
     import weakref
 
     directory = tempfile.mkdtemp(prefix="holdfast-")
-    shelf = shelf_of(Path(directory), root, reading)
-    weakref.finalize(shelf, shutil.rmtree, directory, ignore_errors=True)
-    return shelf
+    store = segment_store_of(Path(directory), root, options)
+    weakref.finalize(store, shutil.rmtree, directory, ignore_errors=True)
+    return store
 
 
-def bring_up(
-    shelf: Shelf,
+def update_segments(
+    store: SegmentStore,
     root: Path,
     stats: Mapping[str, Stat],
     unreadable: set[str],
@@ -140,17 +142,17 @@ def bring_up(
 
     What cannot be read is dropped from the segments: nothing may match in text nobody can check.
     """
-    known = shelf.known()
+    known = store.known()
     stale = [
         path
         for path, stat in sorted(stats.items())
-        if not _as_known(known.get(path), stat, shelf.taken_ns)
+        if not _as_known(known.get(path), stat, store.taken_ns)
     ]
     gone = [path for path in known if path not in stats]
     if not stale and not gone:
         return
     documents = list(_documents(root, stale, gone, unreadable, progress))
-    shelf.refresh(documents, gone, progress, taken_ns=taken_ns)
+    store.refresh(documents, gone, progress, taken_ns=taken_ns)
 
 
 def _as_known(known: tuple[int, int] | None, stat: Stat, taken_ns: int) -> bool:
@@ -181,18 +183,18 @@ def _documents(
             continue
         text = text_of(data)
         if text is None:
-            yield Document(Facts(path, stat.size_bytes, stamp_of(stat), BINARY), b"")
+            yield Document(DocumentFacts(path, stat.size_bytes, stamp_of(stat), BINARY), b"")
         else:
-            yield Document(facts_of(path, stat.size_bytes, stamp_of(stat), text), text)
+            yield Document(document_facts(path, stat.size_bytes, stamp_of(stat), text), text)
     progress("reading files", len(paths), len(paths))
 
 
-def silent(_step: str, _done: int, _total: int) -> None:
+def no_progress(_step: str, _done: int, _total: int) -> None:
     """Progress that nobody watches."""
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class SegmentUpdater:
     """Brings the segments of a tree along with each generation of its index.
 
     The plain reading is made if need be; others only where somebody asked for them before. Trouble
@@ -208,11 +210,11 @@ class Followed:
             for path, entry in snapshot.entries.items()
             if not covered(path, snapshot.unreadable)
         }
-        for reading in READINGS:
+        for options in ALL_OPTIONS:
             try:
-                shelf = shelf_of(self.sequence_root, Path(root), reading)
-                if reading == CODE_ONLY or shelf.directory.is_dir():
-                    bring_up(shelf, Path(root), stats, set(), snapshot.taken_ns, silent)
+                store = segment_store_of(self.sequence_root, Path(root), options)
+                if options == CODE_ONLY or store.directory.is_dir():
+                    update_segments(store, Path(root), stats, set(), snapshot.taken_ns, no_progress)
             except (OSError, HoldfastError):
                 continue
 

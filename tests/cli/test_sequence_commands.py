@@ -15,7 +15,7 @@ import pytest
 from holdfast.cli.main import main
 from holdfast.files.git import git
 from holdfast.sequence.locate import locate
-from holdfast.sequence.shelf import Shelf, facts_of
+from holdfast.sequence.segment_store import SegmentStore, document_facts
 from holdfast.sequence.suffix.stream import Document
 from holdfast.sequence.tokens.lexer import lex
 
@@ -349,12 +349,12 @@ def test_ctrl_c_ends_a_compiled_step_at_once_and_leaves_nothing_behind(
     program = (
         "import ctypes, sys\n"
         "from holdfast.cli.main import main\n"
-        "from holdfast.sequence import shelf\n"
+        "from holdfast.sequence import segment_store\n"
         "def sorts(*_):\n"
         "    print('sorting', flush=True)\n"
         "    while True:\n"
         "        ctypes.PyDLL(None).sleep(60)\n"  # as compiled code: Python hears of nothing
-        "shelf.build = sorts\n"
+        "segment_store.build = sorts\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     words = [command[0], *command[1:], *(["--path"] if command[0] == "locate" else []), str(tree)]
@@ -374,21 +374,21 @@ def test_ctrl_c_ends_a_compiled_step_at_once_and_leaves_nothing_behind(
 
 @pytest.mark.shows("SEQ-CANCEL")
 def test_what_a_killed_writer_left_is_removed_by_the_next(tree: Path, tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "shelf")
-    shelf.directory.mkdir(parents=True)
-    left = shelf.directory / ".00000001.segment.4711"
+    store = SegmentStore(tmp_path / "segments")
+    store.directory.mkdir(parents=True)
+    left = store.directory / ".00000001.segment.4711"
     left.write_bytes(b"half")
     text = b"a = b + c\n"
-    shelf.refresh([Document(facts_of("a.py", len(text), 0, text), text)], removed=[])
+    store.refresh([Document(document_facts("a.py", len(text), 0, text), text)], removed=[])
     assert not left.exists()
-    assert Shelf(shelf.directory).corpus.tokens == 5
+    assert SegmentStore(store.directory).corpus.tokens == 5
 
 
 @pytest.mark.shows("SEQ-CANCEL")
 def test_a_look_can_be_called_off_between_parts(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "shelf")
+    store = SegmentStore(tmp_path / "segments")
     text = b"a = b + c\n"
-    corpus = shelf.refresh([Document(facts_of("a.py", len(text), 0, text), text)], removed=[])
+    corpus = store.refresh([Document(document_facts("a.py", len(text), 0, text), text)], removed=[])
     source = b"c + zz a = yy b + " * 50
     looks = 0
 

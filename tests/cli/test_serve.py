@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -75,6 +76,34 @@ def test_a_guarded_server_knows_who_is_asking_and_what_they_may(tmp_path: Path) 
         while CLIENTS:
             CLIENTS.pop().close()
         served.stop()
+
+
+@pytest.mark.shows("SYNC-IDENTITY-REQUIRED", "SYNC-IDENTITY-BOUND")
+def test_the_default_audience_names_the_real_port_and_identity_may_be_required(
+    tmp_path: Path,
+) -> None:
+    """With `--port 0` every server called itself port 0, so an open for one fitted another."""
+    key = Key(1)
+    served = Served(home_of(tmp_path), "--require-identity")
+    try:
+        client = key.enter(served.url, key.did, "any")
+        port = urlsplit(served.url).port
+        assert client.hello["sessionOpen"]["audience"] == f"holdfast://127.0.0.1:{port}"
+        assert client.refusal is None
+        first_version = Client(served.url, space=key.did)
+        refusal = first_version.open("any")["error"]
+        assert refusal["message"].endswith("needs the identity capability on this server")
+    finally:
+        while CLIENTS:
+            CLIENTS.pop().close()
+        served.stop()
+
+
+@pytest.mark.shows("SYNC-SERVE")
+def test_an_address_of_another_machine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["serve", "--host", "192.0.2.1", "--port", "0", "--store", "memory:"]
+    assert main([*arguments, "--require-signature"]) == 3
+    assert "cannot listen on 192.0.2.1" in capsys.readouterr().err
 
 
 @pytest.mark.shows("SYNC-IDENTITY-SESSION-ID", "SYNC-KEPT")

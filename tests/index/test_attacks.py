@@ -19,12 +19,14 @@ from holdfast.index.errors import BackendUnavailable, OutsideRoot, RegistryDamag
 from holdfast.index.generations.record import IndexFailed, Indexing
 from holdfast.index.generations.registry import Registry
 from holdfast.index.generations.sqlite import tables as sqlite_tables
-from holdfast.index.tools.calls import call_graph
-from holdfast.index.tools.listing import list_codebases
-from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.outline import file_outline
-from holdfast.index.tools.read import read_file
-from holdfast.index.tools.search import search_code
+from tests.index.wire import (
+    call_graph,
+    file_outline,
+    list_codebases,
+    manage_index,
+    read_file,
+    search_code,
+)
 from tests.index.world import World
 
 
@@ -94,7 +96,7 @@ def database(world: World) -> Path:
 
 
 def state(world: World) -> str:
-    return manage_index(world.index, "status", world.root)["humanText"]
+    return str(manage_index(world.index, "status", world.root)["humanText"])
 
 
 @pytest.mark.shows("INDEX-DAMAGED-HEALS")

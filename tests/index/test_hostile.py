@@ -11,9 +11,7 @@ import pytest
 
 from holdfast.index.code_index import open_index, run_here
 from holdfast.index.generations.marker import MARKER_KIND
-from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.outline import file_outline
-from holdfast.index.tools.search import search_code
+from tests.index.wire import file_outline, manage_index, search_code
 
 MANY = 100_000 if os.environ.get("HOLDFAST_SOAK") else 2_000
 

@@ -22,10 +22,8 @@ from hypothesis.stateful import (
 )
 
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.tools.listing import list_codebases
-from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.search import search_code
 from tests.index.tools.test_decision_tables import set_proof
+from tests.index.wire import list_codebases, manage_index, search_code
 from tests.index.world import World
 
 PROOFS = ["V", "PF", "FM", "missing_marker_doc", "invalid_payload", "path_mismatch"]

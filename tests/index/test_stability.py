@@ -11,13 +11,15 @@ from holdfast.index.building import lifecycle
 from holdfast.index.generations.fingerprint import SCHEMA_VERSION
 from holdfast.index.generations.record import IndexFailed, Indexing
 from holdfast.index.tools.answers import may_retry, valid_response
-from holdfast.index.tools.calls import call_graph
-from holdfast.index.tools.listing import list_codebases
-from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.outline import file_outline
-from holdfast.index.tools.read import read_file
-from holdfast.index.tools.search import search_code
 from tests.index.tools.test_decision_tables import make_ready, set_proof
+from tests.index.wire import (
+    call_graph,
+    file_outline,
+    list_codebases,
+    manage_index,
+    read_file,
+    search_code,
+)
 from tests.index.world import NoWrites, World
 
 

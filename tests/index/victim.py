@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.index.code_index import open_index, run_here
-from holdfast.index.tools.manage import manage_index
 from tests.index import double
+from tests.index.wire import manage_index
 
 
 def main() -> None:

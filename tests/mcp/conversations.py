@@ -89,12 +89,19 @@ class Codex:
         with self.path.open("a") as out:
             out.write(json.dumps(raw) + "\n")
 
-    async def uses(self, client: Client, tool: str, **arguments: Any) -> CallToolResult:
+    def asks(self, tool: str, arguments: dict[str, Any]) -> str:
+        """Write a call down; its id."""
         id = f"call_{uuid.uuid4().hex[:12]}"
         self.item("response_item", {"type": "function_call", "name": f"mcp__holdfast__{tool}",
                                     "arguments": json.dumps(arguments), "call_id": id})  # fmt: skip
-        result = await call(client, tool, meta={"threadId": self.thread}, **arguments)
-        shown = json.dumps(facts_of(result))
+        return id
+
+    def is_answered(self, id: str, text: str) -> None:
         self.item("response_item",
-                  {"type": "function_call_output", "call_id": id, "output": shown})  # fmt: skip
+                  {"type": "function_call_output", "call_id": id, "output": text})  # fmt: skip
+
+    async def uses(self, client: Client, tool: str, **arguments: Any) -> CallToolResult:
+        id = self.asks(tool, arguments)
+        result = await call(client, tool, meta={"threadId": self.thread}, **arguments)
+        self.is_answered(id, json.dumps(facts_of(result)))
         return result

@@ -5,7 +5,9 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,19 @@ from mcp import Client
 from holdfast.app import App
 from holdfast.home import Home
 from holdfast.mcp import bindings
-from holdfast.mcp.binding import THREAD_ID, TOOL_USE_ID, Bound, Sessions, Unbound, pending_call
+from holdfast.mcp.binding import (
+    LEAF,
+    THREAD_ID,
+    TOOL_USE_ID,
+    Bound,
+    Sessions,
+    Unbound,
+    pending_call,
+)
 from holdfast.mcp.bindings import Binding
 from holdfast.mcp.caller import Ancestor, Caller, caller_of
 from holdfast.mcp.desk import Desk
+from holdfast.mcp.rendezvous import process
 from holdfast.mcp.serving import carry_out
 from holdfast.mcp.tool import Call
 from holdfast.mcp.tools import TOOLS
@@ -155,34 +166,65 @@ def test_codex_names_its_thread_and_the_rollout_names_the_call(tmp_path: Path, u
     assert other.thread != codex.thread
 
 
+@contextmanager
+def holding(*paths: Path) -> Iterator[Ancestor]:
+    """A process called codex that holds these files open."""
+    program = "import sys; held = [open(p) for p in sys.argv[1:]]; print('.', flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, paths)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as agent:  # fmt: skip
+        assert agent.stdout is not None
+        agent.stdout.readline()
+        facts = process(agent.pid)
+        assert facts is not None
+        yield Ancestor(agent.pid, int(str(facts["start"])), "codex")
+        agent.communicate("\n", timeout=WAIT_S)
+
+
 @pytest.mark.shows("MCP-BIND-ANCESTRY")
 def test_an_ancestor_that_holds_one_rollout_open_is_certain_and_two_are_not(
     tmp_path: Path, user: Path
 ) -> None:
     codex, other = Codex(user / ".codex"), Codex(user / ".codex")
-    program = "import sys; held = [open(p) for p in sys.argv[1:]]; print('.', flush=True); input()"
-
-    def holding(*paths: Path) -> subprocess.Popen[str]:
-        started = subprocess.Popen(
-            [sys.executable, "-c", program, *map(str, paths)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        assert started.stdout is not None
-        started.stdout.readline()
-        return started
-
-    from holdfast.mcp.rendezvous import process
-
+    codex.asks("read", {"path": "a"})
+    home = {"HOME": str(user)}
     for paths, certain in (((codex.path,), True), ((codex.path, other.path), False), ((), False)):
         with holding(*paths) as agent:
-            facts = process(agent.pid)
-            assert facts is not None
-            start = int(str(facts["start"]))
-            caller = Caller("/code", {"HOME": str(user)}, (Ancestor(agent.pid, start, "codex"),))
-            assert isinstance(found(tmp_path, caller), Bound) is certain
-            reused = Caller("/", {"HOME": str(user)}, (Ancestor(agent.pid, start - 1, "codex"),))
-            assert isinstance(found(tmp_path, reused), Unbound)
-            agent.communicate("\n", timeout=WAIT_S)
+            bound = found(tmp_path, Caller("/code", home, (agent,)), path="a")
+            assert isinstance(bound, Bound) is certain
+            reused = Caller("/", home, (replace(agent, start=agent.start - 1),))
+            assert isinstance(found(tmp_path, reused, path="a"), Unbound)
+
+
+@pytest.mark.shows("MCP-BIND-ANCESTRY", "READ-PROMISE")
+def test_an_agent_that_codex_started_is_not_codex(tmp_path: Path, user: Path) -> None:
+    """Every MCP client below a codex process was taken for Codex itself: an agent started in its
+    shell was told *unchanged* at its first read of a file that only Codex had seen."""
+    codex = Codex(user / ".codex")
+    call = codex.asks("read", {"path": "a"})
+    home = {"HOME": str(user)}
+    shell, launcher = Ancestor(8, 8, "bash"), Ancestor(9, 9, "uvx")
+    with holding(codex.path) as agent:
+        for above in ((agent,), (shell, agent), (launcher, shell, agent)):
+            bound = found(tmp_path, Caller("/code", home, above), path="a")
+            assert isinstance(bound, Bound)
+            assert bound.call == call
+        mine = Caller("/code", home, (agent,), client="codex-mcp-client")
+        assert isinstance(found(tmp_path, mine, path="a"), Bound)
+
+        for name in ("pi", "opencode", "node", "python3"):
+            above = (Ancestor(9, 9, name), shell, agent)
+            assert isinstance(found(tmp_path, Caller("/code", home, above), path="a"), Unbound)
+        other = Caller("/code", home, (agent,), client="opencode")
+        assert isinstance(found(tmp_path, other, path="a"), Unbound), "it says that it is another"
+        for sign in ({LEAF: "abc"}, {LEAF: 3}, {TOOL_USE_ID: None}):
+            session = found(tmp_path, Caller("/code", home, (agent,)), sign, path="a")
+            assert isinstance(session, Unbound), f"Codex never sends {sign}"
+        session = found(tmp_path, Caller("/code", home, (agent,)), path="b")
+        assert isinstance(session, Unbound), "Codex did not make this call"
+        codex.is_answered(call, "text")
+        assert isinstance(found(tmp_path, Caller("/code", home, (agent,)), path="a"), Unbound)
 
 
 def test_a_greeting_in_a_wrong_form_is_not_believed() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from holdfast.reading.answer import Current
 from holdfast.reading.context import as_data, as_text, held_file, recovery, united, without
 from holdfast.reading.errors import Unreadable
@@ -49,6 +51,36 @@ def test_a_change_outside_the_lines_held_leaves_them_current(desk: Desk) -> None
     desk.write("a.txt", numbered(20).replace("line 17", "seventeen"))
     (file,) = desk.reader.context(desk.session).held
     assert (file.state, file.stale_lines) == ("current", 0)
+
+
+@pytest.mark.shows("READ-CONTEXT")
+@pytest.mark.parametrize(
+    ("lines", "old", "new", "state"),
+    [
+        ("", "line 20", "line 20\nmore", "changed"),
+        ("", "line 1\n", "zero\nline 1\n", "changed"),
+        (":5-9", "line 1\n", "zero\nline 1\n", "changed"),
+        (":5-9", "line 1\n", "", "changed"),
+        (":5-9", "line 7\n", "line 7\nmore\n", "changed"),
+        (":5-9", "line 9\n", "line 9\nmore\n", "current"),
+        (":5-9", "line 20", "line 20\nmore", "current"),
+    ],
+    ids=["end", "start", "above", "removed above", "within", "just below", "below"],
+)
+def test_lines_that_moved_or_got_company_are_not_as_on_disk(
+    desk: Desk, lines: str, old: str, new: str, state: str
+) -> None:
+    """A file with lines added to it, and none taken away, was said to be *as on disk*; so was a
+    range whose line numbers had moved."""
+    desk.write("a.txt", numbered(20))
+    desk.read(f"a.txt{lines}")
+    desk.write("a.txt", numbered(20).replace(old, new, 1))
+    found = desk.reader.context(desk.session)
+    assert (found.held[0].state, found.held[0].stale_lines) == (state, 0)
+    text = as_text(found, str(desk.cwd))
+    assert ("as on disk" in text) is (state == "current")
+    assert ("[a.txt changed on disk" in text) is (state == "changed")
+    assert as_data(found)["held"][0]["state"] == state
 
 
 def test_a_file_that_cannot_be_compared_is_not_gone(desk: Desk) -> None:

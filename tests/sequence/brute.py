@@ -75,6 +75,6 @@ def smallest_vertices(matched: tuple[object, ...], graph: Graph) -> list[tuple[o
 def kinds(matched: tuple[object, ...], root: tuple[object, ...]) -> set[Kind]:
     """Every way the match lies in the root."""
     return {
-        Kind.lying(at_start=at == 0, at_end=at + len(matched) == len(root))
+        Kind.of(at_start=at == 0, at_end=at + len(matched) == len(root))
         for _, at in occurrences(matched, [root])
     }

@@ -8,7 +8,7 @@ import pytest
 
 import holdfast.sequence
 from holdfast.sequence.compare import MatchResult
-from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, Mismatched, Place
+from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, Mismatched, TokenPath
 from holdfast.sequence.response import EndReason
 from holdfast.sequence.search import Clear, SearchState, beginning
 from tests.sequence.graphs import Env
@@ -20,13 +20,13 @@ SOURCE = Path(holdfast.sequence.__file__).parent
 def test_candidate_to_matched_position() -> None:
     env = Env("ab=a b; abc=ab c")
     query = tuple(env("ab c"))
-    first = Candidate(Place(query, 0), 0)
+    first = Candidate(TokenPath(query, 0), 0)
     matched = first.mark_match(env.graph)
     assert (matched.place.index, matched.position) == (0, 2)
     second = matched.advance(env.graph)
-    assert second == Candidate(Place(query, 1), 2), "PAST ab is AT c"
+    assert second == Candidate(TokenPath(query, 1), 2), "PAST ab is AT c"
     assert second.mark_match(env.graph).position == 3
-    index = Candidate(Place(env.graph.patterns(env.ids["abc"])[0], 0), 0)
+    index = Candidate(TokenPath(env.graph.patterns(env.ids["abc"])[0], 0), 0)
     assert index.mark_match(env.graph).position == matched.position
 
 
@@ -34,18 +34,18 @@ def test_candidate_to_matched_position() -> None:
 def test_mark_match_semantics() -> None:
     env = Env("ab=a b; abc=ab c")
     query = tuple(env("ab c"))
-    before = Checkpointed(Candidate(Place(query, 1), 2), Matched(Place(query, 0), 2))
+    before = Checkpointed(Candidate(TokenPath(query, 1), 2), Matched(TokenPath(query, 0), 2))
     after = before.mark_match(env.graph)
-    assert after.checkpoint == after.current == Matched(Place(query, 1), 3)
+    assert after.checkpoint == after.current == Matched(TokenPath(query, 1), 3)
     failed = before.mark_mismatch()
     assert failed.checkpoint == before.checkpoint
-    assert failed.current == Mismatched(Place(query, 1), 2)
+    assert failed.current == Mismatched(TokenPath(query, 1), 2)
 
 
 @pytest.mark.shows("SEQ-TEST-QUERY-EXHAUSTED", "SEQ-PHASE1-ADHOC")
 def test_advance_query_exhausted() -> None:
     env = Env("ab=a b; abc=ab c")
-    matched = Matched(Place(tuple(env("ab c")), 1), 3)
+    matched = Matched(TokenPath(tuple(env("ab c")), 1), 3)
     assert Checkpointed(matched, matched).advance(env.graph) is None
     assert matched.position == 3, "no width is added a second time"
 

@@ -10,9 +10,9 @@ import pytest
 
 from holdfast.sequence.corpus import Corpus
 from holdfast.sequence.search import find_ancestor
-from holdfast.sequence.suffix.query import Live
+from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.tokens.lexer import CODE_ONLY
-from holdfast.trees import open_tree, silent
+from holdfast.trees import no_progress, open_tree
 from tests.sequence.graphs import env1
 from tests.sequence.test_segments import ask, segment_of
 
@@ -54,7 +54,7 @@ def test_four_atoms_of_a_query_of_four_tokens_are_not_all_of_it() -> None:
 
 @pytest.mark.shows("SEQ-D7")
 def test_every_occurrence_is_counted_and_listed() -> None:
-    corpus = Corpus([Live(segment_of([list("abcab"), list("ab"), list("xab")]))])
+    corpus = Corpus([LiveSegment(segment_of([list("abcab"), list("ab"), list("xab")]))])
     answer = ask(corpus, ["a", "b"])
     assert answer.count == 4
     assert sorted((o.path, o.token) for o in answer.occurrences()) == [
@@ -78,9 +78,9 @@ def test_odd_files_do_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tree / "quote.js").write_bytes(b"x = `never closed")
     os.chmod(tree / "quote.js", 0o000)
     (tree / "a b\n\xfc.py").write_bytes(b"odd_name = 1")
-    open_tree(tree, tmp_path / "home", CODE_ONLY, silent, time.time_ns)
-    opened = open_tree(tree, tmp_path / "home", CODE_ONLY, silent, time.time_ns)
-    corpus = opened.shelf.corpus
+    open_tree(tree, tmp_path / "home", CODE_ONLY, no_progress, time.time_ns)
+    opened = open_tree(tree, tmp_path / "home", CODE_ONLY, no_progress, time.time_ns)
+    corpus = opened.segments.corpus
     assert ask(corpus, ["wide", "words"]).query_exhausted
     assert ask(corpus, ["odd_name", "="]).count == 1
     assert corpus.find([b"caf\xe9", b"=", b"1"]).count == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.main import main
-from holdfast.sequence import locate, report, shelf
+from holdfast.sequence import locate, report, segment_store
 from holdfast.sequence.suffix import segment
 from holdfast.sequence.tokens import lexer
 
@@ -77,7 +77,7 @@ def test_the_program_of_the_page_prints_what_it_says(
     ("name", "version"),
     [
         ("segment (`*.segment`)", segment.FORMAT_VERSION),
-        ("manifest (`manifest.json`)", shelf.MANIFEST_VERSION),
+        ("manifest (`manifest.json`)", segment_store.MANIFEST_VERSION),
         ("lexer", lexer.LEXER_VERSION),
         ("`locate --json`", locate.REPORT_VERSION),
         ("`clones --json`", report.CLONES_VERSION),

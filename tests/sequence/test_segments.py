@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from holdfast.sequence import canonical, clones, view
 from holdfast.sequence import corpus as corpus_module
-from holdfast.sequence.corpus import Corpus, Located
+from holdfast.sequence.corpus import Corpus, CorpusMatch
 from holdfast.sequence.errors import EmptyQuery, SegmentDamaged, SegmentTooNew
 from holdfast.sequence.graph import string_digest
 from holdfast.sequence.response import Answer, EndReason, Kind
 from holdfast.sequence.search import find_sequence
 from holdfast.sequence.suffix import backends, segment
 from holdfast.sequence.suffix.backends import Backend
-from holdfast.sequence.suffix.query import Live
-from holdfast.sequence.suffix.segment import ARRAYS, FORMAT_VERSION, Segment, build
-from holdfast.sequence.suffix.stream import Document, Facts, joined, stream_of
+from holdfast.sequence.suffix.query import LiveSegment
+from holdfast.sequence.suffix.segment import ARRAYS, FORMAT_VERSION, TokenSegment, build
+from holdfast.sequence.suffix.stream import Document, DocumentFacts, joined, stream_of
 from holdfast.sequence.tokens.lexer import CODE_ONLY
 from tests.sequence import brute
 
@@ -34,19 +34,19 @@ EVERY = list(Backend)
 
 def document(text: str, path: str = "a.txt") -> Document:
     data = text.encode()
-    return Document(Facts(path, len(data), 0, str(zlib.crc32(data))), data)
+    return Document(DocumentFacts(path, len(data), 0, str(zlib.crc32(data))), data)
 
 
-def segment_of(texts: list[list[str]], backend: Backend = Backend.PURE) -> Segment:
+def segment_of(texts: list[list[str]], backend: Backend = Backend.PURE) -> TokenSegment:
     made = [document(" ".join(text), f"{n}.txt") for n, text in enumerate(texts)]
     return build(stream_of(made, CODE_ONLY, backend), backend)
 
 
-def ask(corpus: Corpus, query: list[str]) -> Located:
+def ask(corpus: Corpus, query: list[str]) -> CorpusMatch:
     return corpus.find([word.encode() for word in query])
 
 
-def check(answer: Located, query: list[str], alive: list[list[str]]) -> None:
+def check(answer: CorpusMatch, query: list[str], alive: list[list[str]]) -> None:
     longest = brute.longest_prefix(query, alive)
     assert answer.position == longest
     assert answer.count == (len(brute.occurrences(query[:longest], alive)) if longest else 0)
@@ -71,7 +71,7 @@ def test_segments_with_deletions_answer_as_looking_everywhere_does(
     cut = data.draw(st.integers(0, len(texts)))
     lives, alive = [], []
     for group in (texts[:cut], texts[cut:]):
-        live = Live(segment_of(group))
+        live = LiveSegment(segment_of(group))
         for number, text in enumerate(group):
             if data.draw(st.booleans()):
                 live.delete(number)
@@ -86,7 +86,7 @@ def test_segments_with_deletions_answer_as_looking_everywhere_does(
 def test_core_graph_and_segments_agree(texts: list[list[str]], query: list[str]) -> None:
     """On position and count always; on root and kind after lifting helper vertices to repeats."""
     texts = [*texts, ["a", "b", "c", "d"]]
-    answer: Answer = ask(Corpus([Live(segment_of(texts))]), query)
+    answer: Answer = ask(Corpus([LiveSegment(segment_of(texts))]), query)
     if len(query) < 2:
         return
     graph = canonical.canonical_graph(texts)
@@ -106,7 +106,7 @@ def test_core_graph_and_segments_agree(texts: list[list[str]], query: list[str])
         assert brute.occurrences(graph.spelled(core_root), [lifted])
 
 
-def arrays(made: Segment) -> dict[str, Any]:
+def arrays(made: TokenSegment) -> dict[str, Any]:
     return {name: bytes(memoryview(made.arrays[name]).cast("B")) for name in ARRAYS}
 
 
@@ -170,7 +170,7 @@ def test_the_maximal_repeats_of_a_segment_are_all_there(
 def test_matching_statistics_are_the_longest_match_from_every_token(
     texts: list[list[str]], query: list[str]
 ) -> None:
-    corpus = Corpus([Live(segment_of(texts))])
+    corpus = Corpus([LiveSegment(segment_of(texts))])
     assert corpus.matching_statistics([w.encode() for w in query]) == [
         brute.longest_prefix(query[at:], texts) for at in range(len(query))
     ]
@@ -179,7 +179,7 @@ def test_matching_statistics_are_the_longest_match_from_every_token(
 @pytest.mark.shows("SEQ-PARTS")
 @given(documents_of_words, queries)
 def test_parts_respell_the_query(texts: list[list[str]], query: list[str]) -> None:
-    corpus = Corpus([Live(segment_of(texts))])
+    corpus = Corpus([LiveSegment(segment_of(texts))])
     spelled: list[str] = []
     for part in corpus.parts([w.encode() for w in query]):
         spelled += [t.decode() for t in part.query[: max(1, part.position)]]
@@ -191,7 +191,7 @@ def test_parts_respell_the_query(texts: list[list[str]], query: list[str]) -> No
 def test_parts_are_the_same_however_much_is_looked_at_once(
     texts: list[list[str]], query: list[str], window: int
 ) -> None:
-    corpus = Corpus([Live(segment_of(texts))])
+    corpus = Corpus([LiveSegment(segment_of(texts))])
     words = [w.encode() for w in query]
 
     def plain() -> Iterator[tuple[int, int, object, object, bytes | None]]:
@@ -306,9 +306,13 @@ def test_a_segment_survives_its_file(tmp_path: Path) -> None:
     mapped = made.write(tmp_path / "1.segment")
     assert arrays(mapped) == arrays(made)
     assert mapped.documents == made.documents
-    check(ask(Corpus([Live(mapped)]), ["b", "c"]), ["b", "c"], [["a", "b", "c"], ["b", "c", "a"]])
+    check(
+        ask(Corpus([LiveSegment(mapped)]), ["b", "c"]),
+        ["b", "c"],
+        [["a", "b", "c"], ["b", "c", "a"]],
+    )
     empty = build(stream_of([], CODE_ONLY)).write(tmp_path / "2.segment")
-    assert ask(Corpus([Live(empty)]), ["a"]).position == 0
+    assert ask(Corpus([LiveSegment(empty)]), ["a"]).position == 0
 
 
 @pytest.mark.shows("SEQ-FORMAT-VERSION")
@@ -330,17 +334,17 @@ def test_a_damaged_segment_is_refused_and_never_misread(
     cut = data.draw(st.integers(0, len(raw) - 1))
     path.write_bytes(raw[:cut])
     with pytest.raises(SegmentDamaged):
-        Segment.open(path)
+        TokenSegment.open(path)
     at = data.draw(st.integers(20, 20 + header - 1))
     path.write_bytes(raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :])
     with pytest.raises(SegmentDamaged):
-        Segment.open(path)
+        TokenSegment.open(path)
     path.write_bytes(raw[:8] + struct.pack("<I", FORMAT_VERSION + 1) + raw[12:])
     with pytest.raises(SegmentTooNew):
-        Segment.open(path)
+        TokenSegment.open(path)
     path.write_bytes(raw[:8] + struct.pack("<I", FORMAT_VERSION - 1) + raw[12:])
     with pytest.raises(SegmentDamaged):
-        Segment.open(path)
+        TokenSegment.open(path)
 
 
 @pytest.mark.shows("SEQ-HOSTILE-FILES")
@@ -352,7 +356,7 @@ def test_a_wrong_bit_anywhere_in_a_segment_is_noticed(tmp_path: Path) -> None:
     for at in range(len(raw)):
         path.write_bytes(raw[:at] + bytes([raw[at] ^ 1 << at % 8]) + raw[at + 1 :])
         try:
-            found = Segment.open(path)
+            found = TokenSegment.open(path)
         except (SegmentDamaged, SegmentTooNew):
             continue
         assert (arrays(found), found.documents) == (arrays(made), made.documents), at
@@ -363,7 +367,7 @@ def test_a_long_run_some_of_whose_copies_were_deleted_is_not_compared_with_itsel
     """Where one of its places had been deleted every place was compared with the first, all that
     stands before it: a hundred thousand tokens took minutes."""
     for before in ([], ["b", "c"]):
-        live = Live(segment_of([before + ["a"] * 100_000, ["a", "a", "a"]], Backend.VECTOR))
+        live = LiveSegment(segment_of([before + ["a"] * 100_000, ["a", "a", "a"]], Backend.VECTOR))
         live.delete(1)
         answer = ask(Corpus([live]), ["a", "a"])
         assert (answer.count, answer.start, answer.root_width) == (99_999, 0, 2)
@@ -401,7 +405,7 @@ def test_joined_streams_are_the_stream_of_the_chosen_documents(
 def test_an_answer_is_explained_on_a_core_graph_of_its_surroundings(
     texts: list[list[str]], query: list[str]
 ) -> None:
-    answer = ask(Corpus([Live(segment_of(texts))]), query)
+    answer = ask(Corpus([LiveSegment(segment_of(texts))]), query)
     explained = view.explain(answer, tokens=6)
     if answer.position < 2:
         assert explained is None

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from holdfast.sequence.corpus import Corpus
 from holdfast.sequence.suffix.backends import Backend
-from holdfast.sequence.suffix.query import Live
-from holdfast.sequence.suffix.statistics import Lows
+from holdfast.sequence.suffix.query import LiveSegment
+from holdfast.sequence.suffix.statistics import RangeMinima
 from tests.sequence import brute
 from tests.sequence.test_segments import segment_of
 
@@ -28,7 +28,7 @@ def test_the_walk_is_the_longest_match_from_every_token(
     """Several segments, some documents of each deleted."""
     lives, alive = [], []
     for part in parts:
-        live = Live(segment_of(part))
+        live = LiveSegment(segment_of(part))
         for number, text in enumerate(part):
             if data.draw(st.booleans(), label=f"delete {number}"):
                 live.delete(number)
@@ -45,7 +45,7 @@ def test_the_walk_is_the_longest_match_from_every_token(
 def test_the_next_low_on_both_sides_is_found(
     values: list[int], bound: int, data: st.DataObject
 ) -> None:
-    lows, place = Lows(values), data.draw(st.integers(0, len(values) - 1))
+    lows, place = RangeMinima(values), data.draw(st.integers(0, len(values) - 1))
     below = [at for at, value in enumerate(values) if value < bound]
     assert lows.last_below(bound, place) == max((at for at in below if at <= place), default=-1)
     assert lows.first_below(bound, place) == min(
@@ -58,7 +58,7 @@ def test_the_next_low_on_both_sides_is_found(
 def test_lows_of_many_levels() -> None:
     values = [9] * 300_000
     values[17], values[299_000] = 1, 2
-    lows = Lows(values)
+    lows = RangeMinima(values)
     assert lows.last_below(2, 299_999) == 17
     assert lows.last_below(3, 299_999) == 299_000
     assert lows.last_below(1, 299_999) == -1
@@ -70,7 +70,7 @@ def test_lows_of_many_levels() -> None:
 def test_one_token_a_hundred_thousand_times_asked_with_itself() -> None:
     """The square of it would be ten thousand million comparisons."""
     count = 100_000
-    corpus = Corpus([Live(segment_of([["a"] * count], Backend.VECTOR))])
+    corpus = Corpus([LiveSegment(segment_of([["a"] * count], Backend.VECTOR))])
     assert corpus.matching_statistics([b"a"] * (count + 5)) == [
         min(count, count + 5 - at) for at in range(count + 5)
     ]
@@ -81,7 +81,7 @@ def test_a_copy_with_a_fault_now_and_then() -> None:
     """Shared prefixes longer than sixteen bits can say, and a match that ends and begins again."""
     random.seed(7)
     period = [random.choice("abcdefgh") for _ in range(71_000)]
-    corpus = Corpus([Live(segment_of([period, [*period, "z"]], Backend.VECTOR))])
+    corpus = Corpus([LiveSegment(segment_of([period, [*period, "z"]], Backend.VECTOR))])
     query = list(period)
     faults = [20_000, 20_001, 45_000]
     for at in faults:

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.sequence.suffix.backends import Backend, available
-from holdfast.sequence.suffix.stream import Document, Facts, Stream, stream_of
+from holdfast.sequence.suffix.stream import Document, DocumentFacts, Stream, stream_of
 from holdfast.sequence.tokens.families import FAMILIES, family_of
-from holdfast.sequence.tokens.lexer import Reading, TokenKind, kind_of, lex, normalised
+from holdfast.sequence.tokens.lexer import LexerOptions, TokenKind, kind_of, lex, normalised
 from holdfast.sequence.tokens.text import text_of
 
 PIECES = [
@@ -20,11 +20,11 @@ PIECES = [
 
 sources = st.lists(st.sampled_from(PIECES), max_size=16).map(b"".join)
 PATHS = [f"a.{s}" for s in ("py", "rs", "js", "lua", "txt", "go", "hs", "html", "sql", "el", "ml")]
-readings = st.builds(Reading, st.booleans(), st.booleans())
+readings = st.builds(LexerOptions, st.booleans(), st.booleans())
 
 
-def texts(source: str, path: str, reading: Reading = Reading()) -> list[str]:  # noqa: B008
-    return [t.decode() for t in lex(source.encode(), family_of(path), reading).texts]
+def texts(source: str, path: str, options: LexerOptions = LexerOptions()) -> list[str]:  # noqa: B008
+    return [t.decode() for t in lex(source.encode(), family_of(path), options).texts]
 
 
 @pytest.mark.shows("SEQ-LEXER")
@@ -49,14 +49,14 @@ def test_a_language_is_cut_where_it_says(path: str, source: str, expected: str) 
 
 @pytest.mark.shows("SEQ-LEXER-OPTIONS")
 def test_comments_and_blanks_are_tokens_when_asked_for() -> None:
-    kept = texts("a  # note\nb", "a.py", Reading(comments=True, whitespace=True))
+    kept = texts("a  # note\nb", "a.py", LexerOptions(comments=True, whitespace=True))
     assert kept == ["a", "  ", "# note", "\n", "b"]
 
 
 @pytest.mark.shows("SEQ-LEXER-LOSSLESS")
 @given(sources, st.integers(0, len(FAMILIES) - 1))
 def test_tokens_with_comments_and_blanks_are_the_whole_text(source: bytes, family: int) -> None:
-    lexed = lex(source, family, Reading(comments=True, whitespace=True))
+    lexed = lex(source, family, LexerOptions(comments=True, whitespace=True))
     assert b"".join(lexed.texts) == source
     for text, start in zip(lexed.texts, lexed.starts, strict=True):
         assert source[start : start + len(text)] == text
@@ -79,12 +79,12 @@ def facts(stream: Stream) -> tuple[object, ...]:
     readings,
 )
 def test_the_compiled_lexer_is_the_regular_expression(
-    files: list[tuple[bytes, str]], reading: Reading
+    files: list[tuple[bytes, str]], options: LexerOptions
 ) -> None:
     assert Backend.COMPILED in available()
-    documents = [Document(Facts(path, len(data), 0, ""), data) for data, path in files]
-    assert facts(stream_of(documents, reading, Backend.COMPILED)) == facts(
-        stream_of(documents, reading, Backend.PURE)
+    documents = [Document(DocumentFacts(path, len(data), 0, ""), data) for data, path in files]
+    assert facts(stream_of(documents, options, Backend.COMPILED)) == facts(
+        stream_of(documents, options, Backend.PURE)
     )
 
 
@@ -93,13 +93,13 @@ def test_the_compiled_lexer_is_the_regular_expression(
 def test_several_threads_number_words_as_one_would(files: list[tuple[bytes, str]]) -> None:
     from holdfast.sequence.tokens import compiled
 
-    documents = [Document(Facts(path, len(data), 0, ""), data) for data, path in files]
+    documents = [Document(DocumentFacts(path, len(data), 0, ""), data) for data, path in files]
     alone, compiled._ALONE = compiled._ALONE, 1
     try:
-        together = facts(stream_of(documents, Reading(), Backend.COMPILED))
+        together = facts(stream_of(documents, LexerOptions(), Backend.COMPILED))
     finally:
         compiled._ALONE = alone
-    assert together == facts(stream_of(documents, Reading(), Backend.PURE))
+    assert together == facts(stream_of(documents, LexerOptions(), Backend.PURE))
 
 
 @pytest.mark.shows("SEQ-RENAMED")
@@ -130,7 +130,7 @@ def test_what_is_text_is_told_from_its_bytes() -> None:
 @pytest.mark.shows("SEQ-HOSTILE-LINEAR")
 @pytest.mark.parametrize("path", ["a.py", "a.js", "a.c", "a.rs", "a.lua", "a.html", "a.sql"])
 def test_strings_and_comments_without_an_end_are_read_once(path: str) -> None:
-    """Reading each unclosed quote to the end of the text again would take hours here."""
+    """LexerOptions each unclosed quote to the end of the text again would take hours here."""
     for piece in (b'"\\', b"'\\", b"/*", b"`", b'"""', b"--[[", b"<!--", b"'", b'"', b"\\"):
         source = piece * 200_000
         assert sum(map(len, lex(source, family_of(path)).texts)) <= len(source)

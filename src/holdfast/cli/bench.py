@@ -117,10 +117,10 @@ def _words(root: Path) -> list[str]:
 def _locate(app: App, root: Path, rounds: int) -> list[dict[str, Any]]:
     from holdfast.files import disk
     from holdfast.sequence.tokens.lexer import CODE_ONLY, lex
-    from holdfast.trees import silent
+    from holdfast.trees import no_progress
 
-    tree = app.open_tree(root, CODE_ONLY, silent)
-    corpus = tree.shelf.corpus
+    tree = app.open_tree(root, CODE_ONLY, no_progress)
+    corpus = tree.segments.corpus
     texts = [disk.read_file(str(root), path)[0] for path in tree.files]
     snippets = [
         line.strip() for text in texts[:rounds] for line in text.split(b"\n")[:40] if len(line) > 30

@@ -13,7 +13,7 @@ from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.errors import UsageError
 from holdfast.repeats import repeats
 from holdfast.sequence import clones, report
-from holdfast.sequence.tokens.lexer import Reading
+from holdfast.sequence.tokens.lexer import LexerOptions
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,12 +45,12 @@ def run(args: argparse.Namespace, app: App) -> int:
     if args.limit < 0:
         raise UsageError(f"--limit {args.limit} names no number of blocks", "0 lists all")
     progress = steps_on_terminal()
-    reading = Reading(comments=args.comments)
+    options = LexerOptions(comments=args.comments)
     with ended_at_once():
-        tree = app.open_tree(args.path, reading, progress)
+        tree = app.open_tree(args.path, options, progress)
         found = repeats(
             tree,
-            reading,
+            options,
             progress,
             minimum=args.min_tokens,
             renamed=args.renamed,

@@ -12,7 +12,7 @@ from holdfast.cli.envelopes import typed_in
 from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.errors import UsageError
 from holdfast.sequence import locate
-from holdfast.sequence.tokens.lexer import Reading, lex
+from holdfast.sequence.tokens.lexer import LexerOptions, lex
 from holdfast.sequence.tokens.text import text_of
 from holdfast.trees import snippet_family
 
@@ -38,14 +38,14 @@ def run(args: argparse.Namespace, app: App) -> int:
     source = text_of(_snippet(args))
     if source is None:
         raise UsageError("the snippet is no text", "give one that has no NUL in it")
-    reading = Reading(comments=args.comments)
+    options = LexerOptions(comments=args.comments)
     if args.copies < 0:
         raise UsageError(f"--copies {args.copies} names no number of places")
     with ended_at_once():
-        tree = app.open_tree(args.path, reading, steps_on_terminal())
+        tree = app.open_tree(args.path, options, steps_on_terminal())
         family = snippet_family(args.language, args.file, list(tree.files))
         report = locate.locate(
-            tree.shelf.corpus, source, lex(source, family, reading), copies=args.copies
+            tree.segments.corpus, source, lex(source, family, options), copies=args.copies
         )
     if args.json:
         data = {"root": str(tree.root), **locate.as_data(report)}

@@ -79,7 +79,7 @@ def components() -> list[tuple[str, str]]:
 
     from holdfast.index.facts.model import FACTS_VERSION
     from holdfast.index.generations.fingerprint import SCHEMA_VERSION
-    from holdfast.sequence.shelf import MANIFEST_VERSION
+    from holdfast.sequence.segment_store import MANIFEST_VERSION
     from holdfast.sync.wire.messages import PROTOCOL_VERSION
 
     return [

@@ -40,6 +40,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a session is opened only by whoever proves to hold a key",
     )
     parser.add_argument(
+        "--require-identity",
+        action="store_true",
+        help="signatures must answer a challenge (refuses first-version clients); "
+        "implies --require-signature",
+    )
+    parser.add_argument(
         "--acl",
         choices=("off", "observe", "enforce"),
         default="off",
@@ -75,21 +81,25 @@ def run(args: argparse.Namespace, app: App) -> int:
 
     if not 0 <= args.port <= 65535:
         raise UsageError(f"there is no port {args.port}", "a port is 1 to 65535; 0 picks one")
-    if args.acl != "off" and not args.require_signature:
+    signatures = args.require_signature or args.require_identity
+    if args.acl != "off" and not signatures:
         raise UsageError("an access list needs to know who is asking", "add --require-signature")
     loopback = args.host in LOOPBACK
-    if not loopback and not args.require_signature:
+    if not loopback and not signatures:
         print(
             f"holdfast: warning: everyone who can reach {args.host} may read and write",
             file=sys.stderr,
         )
+    bound = _any_free_port(args.host) if args.port == 0 else None
+    port = args.port if bound is None else bound.getsockname()[1]
     options = ServeOptions(
         store=args.store or str(app.store_url),
         hosts=(*LOOPBACK, args.host, *args.allow_host),
         origins=tuple(args.allow_origin),
-        require_signature=args.require_signature,
+        require_signature=signatures,
+        require_identity=args.require_identity,
         access=AccessMode(args.acl),
-        audience=args.audience or f"holdfast://{args.host}:{args.port}",
+        audience=args.audience or f"holdfast://{args.host}:{port}",
         key=_key(Path(args.key_file)) if args.key_file else b"",
     )
     token = token_of(app.home, app.new_secret)
@@ -97,7 +107,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     config = uvicorn.Config(
         site(app, service, Doors(options.hosts, options.origins), token),
         host=args.host,
-        port=args.port,
+        port=port,
         ws=Handover,
         ws_max_size=options.limits.message_bytes_max,
         # Compressing costs more than it saves on one machine and in one data centre.
@@ -113,7 +123,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     gc.set_threshold(200_000, 20, 20)
     try:
         shown = token if args.show_token or sys.stdout.isatty() else None
-        announcing(config, args.json, shown).run()
+        announcing(config, args.json, shown).run(None if bound is None else [bound])
     except SystemExit as stop:
         # The web server has said why.
         if not stop.code:
@@ -125,6 +135,22 @@ def run(args: argparse.Namespace, app: App) -> int:
             TRANSPORT,
         ) from None
     return 0
+
+
+def _any_free_port(host: str) -> socket.socket:
+    """A socket on a port that the system chose, so that it is known before anyone connects."""
+    import socket
+
+    try:
+        family, *_, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        raise Refused(
+            "NotServed",
+            f"cannot listen on {host}: {error.strerror or error}",
+            "--host must be an address of this machine",
+            TRANSPORT,
+        ) from None
 
 
 def _key(path: Path) -> bytes:

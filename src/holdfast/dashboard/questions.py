@@ -142,28 +142,28 @@ class Questions:
 
     def locate(self, asked: Members) -> Any:
         from holdfast.sequence import locate
-        from holdfast.sequence.tokens.lexer import Reading, lex
-        from holdfast.trees import silent, snippet_family
+        from holdfast.sequence.tokens.lexer import LexerOptions, lex
+        from holdfast.trees import no_progress, snippet_family
 
         source = _need(asked, "snippet").encode("utf-8", "surrogatepass")
-        reading = Reading()
-        tree = self._app.open_tree(self._root(asked), reading, silent)
+        reading = LexerOptions()
+        tree = self._app.open_tree(self._root(asked), reading, no_progress)
         family = snippet_family(None, None, list(tree.files))
-        report = locate.locate(tree.shelf.corpus, source, lex(source, family, reading))
+        report = locate.locate(tree.segments.corpus, source, lex(source, family, reading))
         data = {**locate.as_data(report), "text": locate.as_text(report)}
         return {"root": str(tree.root), **data, **tree.notes()}
 
     def clones(self, asked: Members) -> Any:
         from holdfast.repeats import repeats
         from holdfast.sequence import clones, report
-        from holdfast.sequence.tokens.lexer import Reading
-        from holdfast.trees import silent
+        from holdfast.sequence.tokens.lexer import LexerOptions
+        from holdfast.trees import no_progress
 
         minimum = max(2, _number(asked, "minimum", clones.MINIMUM))
-        reading = Reading()
-        tree = self._app.open_tree(self._root(asked), reading, silent)
+        reading = LexerOptions()
+        tree = self._app.open_tree(self._root(asked), reading, no_progress)
         renamed = asked.get("renamed") == "1"
-        found = repeats(tree, reading, silent, minimum=minimum, renamed=renamed)
+        found = repeats(tree, reading, no_progress, minimum=minimum, renamed=renamed)
         shown = found.groups[: _number(asked, "limit", CLONES_MAX)]
         data = report.as_data(shown, found.tokens, found.documents, len(found.groups))
         return {"root": str(tree.root), **data, **tree.notes()}

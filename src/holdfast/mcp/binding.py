@@ -7,7 +7,8 @@ itself. For the others something in the call must be found in the log:
     Claude Code   names its pending call in `_meta`; a call's id is unique, so the transcript that
                   holds that call, unanswered, is this conversation
     Codex         names its thread in `_meta`; the rollout's own name ends with it. Without that,
-                  an ancestor called codex that holds exactly one rollout open
+                  the nearest agent above us is a codex process that holds exactly one rollout
+                  open, and this call is pending in that rollout
 
 An agent may write its log a moment after it calls, so a call that is not there yet is waited for,
 briefly. What stays unproven is `Unbound`, with the reason; nothing is guessed.
@@ -48,6 +49,8 @@ WAIT_S, LOOK_EVERY_S = 0.25, 0.02
 CANDIDATES_MAX = 8
 ADAPTERS_MAX = 128
 TAIL_BYTES = 1 << 20
+LAUNCHERS = frozenset({"sh", "bash", "dash", "zsh", "fish", "env", "uv", "uvx", "pipx"})
+"""Programs between an agent and us that are not agents themselves."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
 
@@ -161,15 +164,12 @@ class Sessions:
         thread = _text(meta.get(THREAD_ID))
         if thread is not None:
             return self._thread(caller, thread, tool, arguments)
-        rollout = _open_rollout(caller)
+        rollout = _open_rollout(caller) if _may_be_codex(caller, meta) else None
         if rollout is not None:
-            found = self._adapter("codex", rollout)
-            pending = pending_call(rollout, tool, arguments)
-            how = "the codex process above us holds this rollout open"
-            return Bound(found[0], "codex", _stem(rollout), how, pending), found[1]
+            return self._rollout(rollout, tool, arguments)
         if any(one.is_called("claude") for one in caller.ancestors):
             return Unbound("Claude Code did not name the pending call, so the leaf is a guess")
-        return Unbound("nothing says which conversation this is; start with --session to name it")
+        return Unbound("nothing identifies the conversation this call belongs to")
 
     def _named(
         self, session: str, kind: str | None, call: str | None
@@ -234,6 +234,19 @@ class Sessions:
         pending = pending_call(found[0], tool, arguments)
         how = "Codex named its thread, and the rollout is of that thread"
         return Bound(host, "codex", thread, how, pending), lock
+
+    def _rollout(
+        self, rollout: str, tool: str, arguments: Mapping[str, Any]
+    ) -> tuple[Bound, threading.RLock] | Unbound:
+        """The rollout that the codex process above us holds open, if this call is pending in it."""
+        deadline = time.monotonic() + self._wait_s
+        while (pending := pending_call(rollout, tool, arguments)) is None:
+            if time.monotonic() > deadline:
+                return Unbound("this call is not pending in the rollout of the codex process above")
+            time.sleep(LOOK_EVERY_S)
+        host, lock = self._adapter("codex", rollout)
+        how = "the codex process above us holds this rollout open, and the call is pending in it"
+        return Bound(host, "codex", _stem(rollout), how, pending), lock
 
     def _adapter(self, kind: str, name: str) -> tuple[AnyHost, threading.RLock]:
         """The adapter of a log, kept: it has read what was there before."""
@@ -321,24 +334,38 @@ def _newest(folder: str) -> list[str]:
     return [entry.path for entry in found[:CANDIDATES_MAX]]
 
 
+def _may_be_codex(caller: Caller, meta: Mapping[str, Any]) -> bool:
+    """Whether nothing about the call says that another agent than Codex made it."""
+    return (
+        (not caller.client or "codex" in caller.client.lower())
+        and TOOL_USE_ID not in meta
+        and LEAF not in meta
+    )
+
+
 def _open_rollout(caller: Caller) -> str | None:
-    """The one rollout that an ancestor called codex holds open; None unless it is exactly one."""
-    for one in caller.ancestors:
-        now = process(one.pid) if one.is_called("codex") else None
-        if now is None or now["start"] != one.start:
-            continue  # another program, or another process that got its number
-        held = set()
-        with contextlib.suppress(OSError):
-            for entry in os.scandir(f"/proc/{one.pid}/fd"):
-                with contextlib.suppress(OSError):
-                    held.add(os.readlink(entry.path))
-        rollouts = [
-            path
-            for path in held
-            if os.path.basename(path).startswith("rollout-") and path.endswith(".jsonl")
-        ]
-        return rollouts[0] if len(rollouts) == 1 else None
-    return None
+    """The one rollout that the agent which started us holds open, if that agent is Codex.
+
+    Shells and package runners are passed over. Any other program nearer than Codex may be an agent
+    that Codex started, whose context is its own.
+    """
+    agent = next((one for one in caller.ancestors if one.name not in LAUNCHERS), None)
+    if agent is None or not agent.is_called("codex"):
+        return None
+    now = process(agent.pid)
+    if now is None or now["start"] != agent.start:
+        return None  # It ended, and another process may have its number.
+    held = set()
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(f"/proc/{agent.pid}/fd"):
+            with contextlib.suppress(OSError):
+                held.add(os.readlink(entry.path))
+    rollouts = [
+        path
+        for path in held
+        if os.path.basename(path).startswith("rollout-") and path.endswith(".jsonl")
+    ]
+    return rollouts[0] if len(rollouts) == 1 else None
 
 
 def _codex_home(caller: Caller) -> str:

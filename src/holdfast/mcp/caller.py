@@ -39,6 +39,8 @@ class Caller:
     transport: str = "stdio"
     name: str = "mcp"
     """Who commits, as the store's log shows it; unique for each connection."""
+    client: str = ""
+    """What the program at the other end calls itself; empty until it has said so."""
 
     _local_seq: int = 0
     _turn: threading.Lock = field(default_factory=threading.Lock)

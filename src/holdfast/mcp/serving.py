@@ -211,7 +211,8 @@ class Serving:
         params = ctx.session.client_params
         if params is not None:
             unique = self._caller.name.rpartition("-")[2]
-            self._caller.name = named(params.client_info.name, unique)
+            self._caller.client = params.client_info.name
+            self._caller.name = named(self._caller.client, unique)
 
     # resources and prompts
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from holdfast.reading import diff
 from holdfast.reading import scope as scopes
-from holdfast.reading.answer import Current, strict_text
+from holdfast.reading.answer import Current, lines_of, strict_text
 from holdfast.reading.baseline import decode
 from holdfast.reading.scope import Lines, Scope
 from holdfast.reading.trust import Trust
@@ -40,6 +40,8 @@ class HeldText:
     """Those of the lines held that the file no longer has."""
     lines_total: int | None
     size_bytes: int
+    as_on_disk: bool = False
+    """Whether every line held stands in the file now under the same number."""
 
     @property
     def whole(self) -> bool:
@@ -109,8 +111,8 @@ def held_file(
     state: State = "current"
     if current is None:
         state = "changed" if there else "gone"
-    if current is not None and any(text.digest != current.digest for text in texts):
-        state = "changed" if any(text.stale for text in texts) else state
+    elif not all(text.as_on_disk for text in texts):
+        state = "changed"
     return HeldFile(path, state, tuple(texts), None if current is None else current.lines_total)
 
 
@@ -140,7 +142,7 @@ def _held_text(
         # Its length is not known any more; what was printed of it still is.
         runs = [scope if isinstance(scope, Lines) else Lines(1, 0) for scope in scopes]
         same = current is not None and current.digest == digest
-        return HeldText(digest, tuple(runs), () if same else tuple(runs), None, 0)
+        return HeldText(digest, tuple(runs), () if same else tuple(runs), None, 0, same)
     lines = text.split("\n")
     asked = [scope if isinstance(scope, Lines) else Lines(1, len(lines)) for scope in scopes]
     held = without(united(asked), blocked)
@@ -148,26 +150,42 @@ def _held_text(
         len("\n".join(lines[run.first - 1 : run.last]).encode("utf-8", "surrogatepass")) + 1
         for run in held
     )
-    return HeldText(digest, tuple(held), _stale(held, data, current, expired), len(lines), size)
+    moved = _moved(held, len(lines), data, current)
+    stale = _stale(moved, data, current, expired)
+    return HeldText(digest, tuple(held), stale, len(lines), size, not moved)
+
+
+def _moved(
+    held: list[Lines], lines_total: int, data: bytes, current: Current | None
+) -> list[Lines]:
+    """The runs that the file does not have at the same place now.
+
+    A file that is held whole and got longer has moved too: it is no longer all of the file.
+    """
+    if current is None or current.text is None:
+        return held
+    if current.data == data:
+        return []
+    if held == [Lines(1, lines_total)] and current.lines_total != lines_total:
+        return held
+    return [run for run in held if lines_of(data, run) != current.shown_lines(run)]
 
 
 def _stale(
-    held: list[Lines],
+    moved: list[Lines],
     data: bytes,
     current: Current | None,
     expired: Callable[[], bool],
 ) -> tuple[Lines, ...]:
-    if current is not None and current.data == data:
-        return ()
-    if current is None or current.text is None:
-        return tuple(held)
+    if not moved or current is None or current.text is None:
+        return tuple(moved)
     removed = diff.removed_lines(decode(data), current.shown, expired)
     if removed is None:
-        return tuple(held)  # too far apart to tell: none of it counts as still there
+        return tuple(moved)  # too far apart to tell: none of it counts as still there
     gone = [Lines(first, last) for first, last in removed]
     return tuple(
         Lines(max(run.first, other.first), min(run.last, other.last))
-        for run in held
+        for run in moved
         for other in gone
         if other.first <= run.last and run.first <= other.last
     )
@@ -296,7 +314,11 @@ def _said(file: HeldFile) -> str:
         return f"as on disk, {cost}"
     if file.state == "gone":
         return f"no longer on disk, {cost}"
-    return f"{file.stale_lines} of them changed on disk, {cost}"
+    if file.stale_lines:
+        return f"{file.stale_lines} of them changed on disk, {cost}"
+    if file.texts[0].whole:
+        return f"lines were added on disk, {cost}"
+    return f"they moved on disk, {cost}"
 
 
 def _shown(path: str, cwd: str) -> str:

@@ -19,8 +19,8 @@ from typing import Any
 
 from holdfast.sequence.corpus import Occurrence
 from holdfast.sequence.suffix.backends import Backend, choose, kernels
-from holdfast.sequence.suffix.query import Live, interval
-from holdfast.sequence.suffix.segment import Segment, build
+from holdfast.sequence.suffix.query import LiveSegment, interval
+from holdfast.sequence.suffix.segment import TokenSegment, build
 from holdfast.sequence.suffix.stream import Stream
 from holdfast.sequence.tokens.lexer import normalised
 
@@ -43,7 +43,7 @@ class Group:
 
 
 def find_groups(
-    segment: Segment,
+    segment: TokenSegment,
     *,
     minimum: int = MINIMUM,
     backend: Backend | None = None,
@@ -62,7 +62,7 @@ def find_groups(
 
 
 def _blocks(
-    segment: Segment, minimum: int, backend: Backend
+    segment: TokenSegment, minimum: int, backend: Backend
 ) -> Iterator[tuple[int, Sequence[int]]]:
     """Each maximal repeat that lies in no longer repeat somewhere, with all its positions."""
     if backend is Backend.PURE:
@@ -71,7 +71,7 @@ def _blocks(
         yield from _blocks_numpy(segment, minimum, backend)
 
 
-def _blocks_pure(segment: Segment, minimum: int) -> Iterator[tuple[int, Sequence[int]]]:
+def _blocks_pure(segment: TokenSegment, minimum: int) -> Iterator[tuple[int, Sequence[int]]]:
     shared = segment.shared_prefixes()
     suffixes, count = segment.suffixes, len(segment.tokens)
     longest = [0] * (count + 1)
@@ -89,7 +89,7 @@ def _blocks_pure(segment: Segment, minimum: int) -> Iterator[tuple[int, Sequence
 
 
 def _blocks_numpy(
-    segment: Segment, minimum: int, backend: Backend
+    segment: TokenSegment, minimum: int, backend: Backend
 ) -> Iterator[tuple[int, Sequence[int]]]:
     import numpy as np
 
@@ -132,11 +132,11 @@ def _with_free_rank(table: Any, depths: Any) -> Iterator[tuple[int, int, int]]:
 
 
 def _groups(
-    segment: Segment, length: int, positions: Sequence[int], minimum: int
+    segment: TokenSegment, length: int, positions: Sequence[int], minimum: int
 ) -> Iterator[Group]:
     """The group of places that do not overlap, and one for each run that overlaps with itself."""
     runs = list(_periodic_runs(positions, length))
-    places = apart(positions, length)
+    places = without_overlaps(positions, length)
     if len(places) > 1:
         yield Group(length, _occurrences(segment, places, length), periodic=bool(runs))
     for first, last, period in runs:
@@ -153,11 +153,11 @@ def _groups(
             firsts.add(last - half - apart_by)  # the same from the other end, so that it is shown
         for at in sorted(firsts):
             # A half may stand in other places too, where it is part of no run.
-            places = apart(_places(segment, at, half), half)
+            places = without_overlaps(_places(segment, at, half), half)
             yield Group(half, _occurrences(segment, places, half), periodic=True)
 
 
-def apart(positions: Sequence[int], length: int) -> list[int]:
+def without_overlaps(positions: Sequence[int], length: int) -> list[int]:
     """Of these places, in their order, each that does not overlap with the one before it."""
     out: list[int] = []
     for position in positions:
@@ -166,13 +166,15 @@ def apart(positions: Sequence[int], length: int) -> list[int]:
     return out
 
 
-def _occurrences(segment: Segment, positions: Sequence[int], length: int) -> tuple[Occurrence, ...]:
+def _occurrences(
+    segment: TokenSegment, positions: Sequence[int], length: int
+) -> tuple[Occurrence, ...]:
     return tuple(Occurrence(segment, position, length) for position in positions)
 
 
-def _places(segment: Segment, at: int, length: int) -> list[int]:
+def _places(segment: TokenSegment, at: int, length: int) -> list[int]:
     """Every place of the tokens that stand at a position, in order."""
-    run = interval(Live(segment), segment.tokens[at : at + length].tolist(), length)
+    run = interval(LiveSegment(segment), segment.tokens[at : at + length].tolist(), length)
     places: list[int] = segment.suffixes[run.low : run.high].tolist()
     return sorted(places)
 
@@ -199,7 +201,7 @@ def _distinct(groups: list[Group]) -> list[Group]:
 
 
 def repeats(
-    segment: Segment, *, minimum: int = MINIMUM, backend: Backend | None = None
+    segment: TokenSegment, *, minimum: int = MINIMUM, backend: Backend | None = None
 ) -> Iterator[tuple[Occurrence, int]]:
     """Every maximal repeat of at least `minimum` tokens: one of its places, and its count.
 
@@ -217,7 +219,7 @@ def repeats(
         yield Occurrence(segment, segment.suffixes[first], length), end - first
 
 
-def telling(groups: Sequence[Group], size: int, *, share: float = 0.1) -> list[Group]:
+def informative(groups: Sequence[Group], size: int, *, share: float = 0.1) -> list[Group]:
     """The groups that show something new, in their order; `size` is the length of the stream.
 
     A block is often part of a slightly different block that stands less often. A group of whose
@@ -234,7 +236,7 @@ def telling(groups: Sequence[Group], size: int, *, share: float = 0.1) -> list[G
     return kept
 
 
-def renamed(segment: Segment, backend: Backend | None = None) -> Segment:
+def renamed(segment: TokenSegment, backend: Backend | None = None) -> TokenSegment:
     """The segment as it would be if all names and literals were called the same.
 
     Positions stay: a place in it is the same place in the documents.
@@ -264,7 +266,7 @@ def renamed(segment: Segment, backend: Backend | None = None) -> Segment:
     return build(plain, backend)
 
 
-def relocated(groups: Sequence[Group], segment: Segment) -> list[Group]:
+def relocated(groups: Sequence[Group], segment: TokenSegment) -> list[Group]:
     """The same places in another segment of the same documents, such as the one before renaming."""
     return [
         Group(
@@ -286,7 +288,7 @@ class Reference:
 
 
 def references(
-    segment: Segment, *, minimum: int = MINIMUM, backend: Backend | None = None
+    segment: TokenSegment, *, minimum: int = MINIMUM, backend: Backend | None = None
 ) -> list[Reference]:
     """Every run that a reader of the documents in order has seen before, greedily, longest first.
 

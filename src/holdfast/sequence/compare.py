@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from holdfast.sequence.cursor import Candidate, Checkpointed, Cursor, Matched, Place
+from holdfast.sequence.cursor import Candidate, Checkpointed, Cursor, Matched, TokenPath
 from holdfast.sequence.graph import Graph, Location, Vertex
 from holdfast.sequence.response import EndReason, Kind, MatchPath
 
@@ -39,7 +39,7 @@ class ParentState:
         tokens = graph.patterns(self.at.vertex)[self.at.pattern]
         if self.at.nth + 1 == len(tokens):
             return None
-        place = Place(tokens, self.at.nth + 1)
+        place = TokenPath(tokens, self.at.nth + 1)
         return CompareState(self, Candidate(place, self.entry_pos), self.query)
 
     def raised(self, graph: Graph, to: Location) -> ParentState:
@@ -148,7 +148,7 @@ class MatchResult:
 
     def kind(self, graph: Graph) -> Kind:
         parent, place = self.state.parent, self.state.index.place
-        return Kind.lying(
+        return Kind.of(
             at_start=parent.at.nth == 0 and not parent.start_path,
             at_end=place.index + 1 == len(place.tokens) and not place.path,
         )

@@ -16,15 +16,15 @@ from holdfast.sequence.errors import EmptyQuery
 from holdfast.sequence.graph import string_digest
 from holdfast.sequence.response import EndReason, Kind
 from holdfast.sequence.suffix import query as segments
-from holdfast.sequence.suffix.query import Live, Run
-from holdfast.sequence.suffix.segment import Place, Segment
+from holdfast.sequence.suffix.query import LiveSegment, SuffixRange
+from holdfast.sequence.suffix.segment import SourcePosition, TokenSegment
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
     """One place where a run of tokens stands."""
 
-    segment: Segment
+    segment: TokenSegment
     position: int
     length: int
 
@@ -41,12 +41,12 @@ class Occurrence:
         return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in path)
 
     @property
-    def first(self) -> Place:
+    def first(self) -> SourcePosition:
         """Where its first token begins."""
         return self.segment.place(self.position)
 
     @property
-    def last(self) -> Place:
+    def last(self) -> SourcePosition:
         """Where its last token ends."""
         return self.segment.place(self.position + self.length - 1, end=True)
 
@@ -81,7 +81,7 @@ class Occurrence:
 
 
 @dataclass(frozen=True)
-class Located:
+class CorpusMatch:
     """The answer of a corpus: how much of the query exists, where, and in what."""
 
     query: tuple[bytes, ...]
@@ -97,7 +97,7 @@ class Located:
     root_width: int
     root_position: int
     """Where one occurrence of the root begins in `holder`'s stream."""
-    runs: tuple[tuple[Live, Run], ...]
+    runs: tuple[tuple[LiveSegment, SuffixRange], ...]
 
     @property
     def query_exhausted(self) -> bool:
@@ -138,7 +138,7 @@ WINDOW = 64
 class Corpus:
     """The living documents of some segments, searched together."""
 
-    def __init__(self, lives: Sequence[Live]) -> None:
+    def __init__(self, lives: Sequence[LiveSegment]) -> None:
         self.lives = list(lives)
 
     @property
@@ -149,12 +149,12 @@ class Corpus:
     def documents(self) -> int:
         return sum(len(live.living()) for live in self.lives)
 
-    def find(self, query: Sequence[bytes]) -> Located:
+    def find(self, query: Sequence[bytes]) -> CorpusMatch:
         """The longest prefix of the query that occurs, where, and what it lies in."""
         if not query:
             raise EmptyQuery
         texts = tuple(query)
-        found: list[tuple[Live, Run]] = []
+        found: list[tuple[LiveSegment, SuffixRange]] = []
         length = 0
         for live in self.lives:
             token = live.segment.token
@@ -164,17 +164,17 @@ class Corpus:
                     found, length = [], run.length
                 found.append((live, run))
         if not found:
-            return Located(texts, 0, 0, Kind.NOT_FOUND, EndReason.NO_MATCH, 0, 0, 0, 0, ())
+            return CorpusMatch(texts, 0, 0, Kind.NOT_FOUND, EndReason.NO_MATCH, 0, 0, 0, 0, ())
         count = sum(run.count for _, run in found)
         runs = tuple(found)
         if length == 1 and len(texts) > 1:
             # Nothing goes on from the first token: as in a core graph, it is its own answer.
             position = next(iter(found[0][0].positions(found[0][1].low, found[0][1].high)))
-            return Located(
+            return CorpusMatch(
                 texts, 1, count, Kind.NOT_FOUND, EndReason.NO_MATCH, 0, 1, 1, position, runs
             )
         left, right, position = self._surroundings(found, length)
-        kind = Kind.lying(at_start=left == 0, at_end=right == 0)
+        kind = Kind.of(at_start=left == 0, at_end=right == 0)
         if length == len(texts):
             reason = EndReason.QUERY_EXHAUSTED
         elif right == 0:
@@ -182,11 +182,13 @@ class Corpus:
         else:
             reason = EndReason.MISMATCH
         width = left + length + right
-        return Located(
+        return CorpusMatch(
             texts, length, count, kind, reason, left, left + length, width, position - left, runs
         )
 
-    def _surroundings(self, found: list[tuple[Live, Run]], length: int) -> tuple[int, int, int]:
+    def _surroundings(
+        self, found: list[tuple[LiveSegment, SuffixRange]], length: int
+    ) -> tuple[int, int, int]:
         """How far all occurrences in all segments agree beyond the match, left and right."""
         around = [(live.segment, segments.surroundings(live, run)) for live, run in found]
         segment, first = around[0]
@@ -211,7 +213,7 @@ class Corpus:
         answer = self.find(query)
         return answer.count if answer.query_exhausted else 0
 
-    def parts(self, query: Sequence[bytes]) -> Iterator[Located]:
+    def parts(self, query: Sequence[bytes]) -> Iterator[CorpusMatch]:
         """Cut the whole query into longest matches, each where the last one ended.
 
         A token that occurs nowhere is a part that matched nothing.

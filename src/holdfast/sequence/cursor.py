@@ -18,7 +18,7 @@ from holdfast.sequence.graph import Graph, Location, Pattern, Vertex
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TokenPath:
     """A leaf below a run of tokens: which token, and the way down inside it."""
 
     tokens: Pattern
@@ -29,50 +29,50 @@ class Place:
         """The vertex the place is on."""
         return graph.child(self.path[-1]) if self.path else self.tokens[self.index]
 
-    def next(self, graph: Graph) -> Place | None:
+    def next(self, graph: Graph) -> TokenPath | None:
         """The next leaf to the right at the highest level, or None at the end of the run."""
         path = self.path
         while path:
             at = path[-1]
             if at.nth + 1 < len(graph.patterns(at.vertex)[at.pattern]):
-                return Place(self.tokens, self.index, (*path[:-1], at._replace(nth=at.nth + 1)))
+                return TokenPath(self.tokens, self.index, (*path[:-1], at._replace(nth=at.nth + 1)))
             path = path[:-1]
         if self.index + 1 < len(self.tokens):
-            return Place(self.tokens, self.index + 1)
+            return TokenPath(self.tokens, self.index + 1)
         return None
 
-    def previous(self, graph: Graph) -> Place | None:
+    def previous(self, graph: Graph) -> TokenPath | None:
         """The next leaf to the left, or None at the start of the run."""
         path = self.path
         while path:
             at = path[-1]
             if at.nth:
-                return Place(self.tokens, self.index, (*path[:-1], at._replace(nth=at.nth - 1)))
+                return TokenPath(self.tokens, self.index, (*path[:-1], at._replace(nth=at.nth - 1)))
             path = path[:-1]
-        return Place(self.tokens, self.index - 1) if self.index else None
+        return TokenPath(self.tokens, self.index - 1) if self.index else None
 
-    def finished(self, graph: Graph) -> Place:
+    def finished(self, graph: Graph) -> TokenPath:
         """The same right edge, said at the highest level: last children stand for their parent."""
         path = self.path
         while path and path[-1].nth + 1 == len(graph.patterns(path[-1].vertex)[path[-1].pattern]):
             path = path[:-1]
-        return Place(self.tokens, self.index, path)
+        return TokenPath(self.tokens, self.index, path)
 
-    def first_children(self, graph: Graph) -> list[Place]:
+    def first_children(self, graph: Graph) -> list[TokenPath]:
         """The place on each distinct first child of the leaf, widest first."""
         leaf = self.leaf(graph)
         seen: dict[Vertex, Location] = {}
         for number, pattern in enumerate(graph.patterns(leaf)):
             seen.setdefault(pattern[0], Location(leaf, number, 0))
         ordered = sorted(seen, key=lambda child: -graph.width(child))
-        return [Place(self.tokens, self.index, (*self.path, seen[child])) for child in ordered]
+        return [TokenPath(self.tokens, self.index, (*self.path, seen[child])) for child in ordered]
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
     """PAST its token: `position` atoms agree, the token's own among them."""
 
-    place: Place
+    place: TokenPath
     position: int
 
     def advance(self, graph: Graph) -> Candidate | None:
@@ -85,7 +85,7 @@ class Matched:
 class Mismatched:
     """AT a token that does not agree; nothing was added."""
 
-    place: Place
+    place: TokenPath
     position: int
 
 
@@ -93,7 +93,7 @@ class Mismatched:
 class Candidate:
     """AT its token: `position` atoms agree before it, and the token has yet to be compared."""
 
-    place: Place
+    place: TokenPath
     position: int
 
     def descend(self, graph: Graph) -> list[Candidate]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from holdfast.sequence.corpus import Corpus, Located, Occurrence
+from holdfast.sequence.corpus import Corpus, CorpusMatch, Occurrence
 from holdfast.sequence.errors import EmptyQuery
 from holdfast.sequence.tokens.lexer import Lexed
 
@@ -20,11 +20,11 @@ COPIES = 20
 class Report:
     """What `locate` says of one snippet."""
 
-    answer: Located
+    answer: CorpusMatch
     lexed: Lexed
     source: bytes
     copies: tuple[Occurrence, ...]
-    parts: tuple[tuple[int, Located], ...]
+    parts: tuple[tuple[int, CorpusMatch], ...]
     """The whole snippet cut into longest matches: where each begins in it, and its answer."""
 
     @property
@@ -55,7 +55,7 @@ def locate(
         raise EmptyQuery
     check()
     answer = corpus.find(lexed.texts)
-    parts: list[tuple[int, Located]] = []
+    parts: list[tuple[int, CorpusMatch]] = []
     at = 0
     for part in corpus.parts(lexed.texts) if not answer.query_exhausted else [answer]:
         check()

@@ -26,7 +26,7 @@ class Kind(StrEnum):
     NOT_FOUND = "not_found"
 
     @classmethod
-    def lying(cls, *, at_start: bool, at_end: bool) -> Kind:
+    def of(cls, *, at_start: bool, at_end: bool) -> Kind:
         """The kind of a match that does or does not reach the two borders of its root."""
         if at_start:
             return cls.COMPLETE if at_end else cls.PREFIX

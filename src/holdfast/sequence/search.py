@@ -20,7 +20,7 @@ from enum import StrEnum
 from heapq import heappop, heappush
 
 from holdfast.sequence.compare import CompareState, MatchResult, ParentState, Verdict, follow
-from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, Place
+from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, TokenPath
 from holdfast.sequence.errors import EmptyQuery, SingleToken
 from holdfast.sequence.graph import Atom, Graph, Location, Vertex
 from holdfast.sequence.response import EndReason, Kind, Response
@@ -36,7 +36,7 @@ class Clear(StrEnum):
     NEVER = "never"
 
 
-class Matches:
+class SearchQueue:
     """The queue of branches, smallest root first; iterating yields each root's result."""
 
     def __init__(
@@ -113,7 +113,7 @@ class SearchState:
         self.query = query
         self.first = first
         self.start = matched
-        self.matches = Matches(
+        self.matches = SearchQueue(
             graph,
             Checkpointed(following, matched),
             first,
@@ -183,7 +183,7 @@ def beginning(query: Sequence[Vertex]) -> Candidate:
     """The cursor AT the first token of a query."""
     if not query:
         raise EmptyQuery
-    return Candidate(Place(tuple(query), 0), 0)
+    return Candidate(TokenPath(tuple(query), 0), 0)
 
 
 def resumed(graph: Graph, cursor: Matched | Candidate) -> Candidate:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from holdfast.sequence.canonical import DEFAULT_LIMIT, canonical_graph
-from holdfast.sequence.corpus import Located, Occurrence
+from holdfast.sequence.corpus import CorpusMatch, Occurrence
 from holdfast.sequence.graph import Atom, Graph
 from holdfast.sequence.response import Response
 from holdfast.sequence.search import find_sequence
@@ -52,7 +52,7 @@ def repeated_runs(piece: Occurrence) -> list[tuple[int, int]]:
     return runs
 
 
-def window(answer: Located, tokens: int = WINDOW) -> Occurrence | None:
+def window(answer: CorpusMatch, tokens: int = WINDOW) -> Occurrence | None:
     """The root of an answer, cut to `tokens` on both sides of the match."""
     root = answer.root
     if root is None:
@@ -62,7 +62,7 @@ def window(answer: Located, tokens: int = WINDOW) -> Occurrence | None:
     return Occurrence(root.segment, root.position + first, last - first)
 
 
-def explain(answer: Located, *, tokens: int = WINDOW, unions: bool = False) -> Response | None:
+def explain(answer: CorpusMatch, *, tokens: int = WINDOW, unions: bool = False) -> Response | None:
     """The same match on a core graph of its surroundings, with its path and its trace."""
     piece = window(answer, tokens)
     if piece is None or answer.position < 2:

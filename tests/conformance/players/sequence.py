@@ -18,7 +18,7 @@ import pytest
 
 from holdfast.sequence import canonical, insert, invariants
 from holdfast.sequence.compare import CompareState, MatchResult, ParentState
-from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, Mismatched, Place
+from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, Mismatched, TokenPath
 from holdfast.sequence.errors import EmptyQuery, InvalidEndBound, MissingCacheEntry, SingleToken
 from holdfast.sequence.graph import Graph, Location, Vertex
 from holdfast.sequence.read import Reader
@@ -120,13 +120,14 @@ def _sorted_cache(cache: Data) -> Data:
 EXPECTED = {
     "kind", "root", "start", "end", "query_exhausted", "end_reason", "query_end", "atom_position",
     "checkpoint", "cursor", "path", "cache", "second", "asserted_by_test", "notes",
+    "checkpoint_end", "position",
 }  # fmt: skip
 
 ASSERTED = {
     "kind", "root", "root_any", "query_exhausted", "start", "end", "pattern", "entry_pos",
     "exit_pos", "end_pos", "start_path", "end_path", "target", "target_pos", "query_start",
     "query_end", "atom_position", "cache", "second", "notes", "root_entry", "root_exit",
-    "end_reason",
+    "end_reason", "checkpoint_end", "position",
 }  # fmt: skip
 
 METHODS = {"find_ancestor", "find_parent", "find_sequence", "find_consecutive"}
@@ -174,11 +175,12 @@ def _check_kept(case: Data, expect: Data, clear: Clear) -> None:
     query = [atom for token in tokens for atom in graph.spelled(token)]
     matched = graph.spelled(answer.root)[answer.start : answer.end]
     assert matched == tuple(query[: answer.position]), "what is reported agrees"
-    if answer.position > expect["atom_position"]:
+    recorded = expect["atom_position"] if "atom_position" in expect else expect["position"]
+    if answer.position > recorded:
         if case["method"] == "find_ancestor":
             assert not invariants.is_closed(graph), "a closed graph has nothing more to find"
         return
-    assert answer.position == expect["atom_position"]
+    assert answer.position == recorded
     assert answer.query_exhausted == expect["query_exhausted"]
     if "root_any" not in expect.get("asserted_by_test", {}):
         assert named.name(answer.root) == expect["root"]
@@ -235,7 +237,9 @@ def _check_answer(named: Named, expect: Data, answer: Response) -> None:
         "query_exhausted": answer.query_exhausted,
         "end_reason": answer.reason.value,
         "query_end": answer.query_end,
+        "checkpoint_end": answer.query_end,
         "atom_position": answer.position,
+        "position": answer.position,
     }
     for field, value in found.items():
         if field in expect:
@@ -251,13 +255,14 @@ def _check_answer(named: Named, expect: Data, answer: Response) -> None:
 
 
 def _check_cursor(expect: Data, cursor: Matched | Candidate) -> None:
-    _known(expect, {"state", "index", "end_path_len", "atom_position"}, "cursor")
     found = {
         "state": type(cursor).__name__,
         "index": cursor.place.index,
         "end_path_len": len(cursor.place.path),
         "atom_position": cursor.position,
+        "position": cursor.position,
     }
+    _known(expect, set(found), "cursor")
     assert {field: found[field] for field in expect} == expect
 
 
@@ -296,7 +301,9 @@ def _check_asserted(
         "query_exhausted": answer.query_exhausted,
         "query_start": 0,
         "query_end": cursor.place.index,
+        "checkpoint_end": answer.checkpoint.place.index,
         "atom_position": answer.position,
+        "position": answer.position,
         "end_reason": answer.reason.value,
     }
     if answer.path is not None:
@@ -360,12 +367,12 @@ def _state_names(cursor: Any) -> str:
 
 def _compare_state(named: Named, setup: Data, *, matched: bool) -> CompareState:
     cursor = Matched if matched else Candidate
-    query_place = Place(tuple(named.query(setup["query"])), setup["query_end"])
+    query_place = TokenPath(tuple(named.query(setup["query"])), setup["query_end"])
     checkpoint = Matched(query_place, setup["query_position"])
     root = Location(named.ids[setup["index_root"][0]], setup["index_root"][1], setup["index_start"])
     tokens = named.graph.patterns(root.vertex)[root.pattern]
     query = Checkpointed(cursor(query_place, setup["query_position"]), checkpoint)
-    index = cursor(Place(tokens, setup["index_end"]), setup["index_position"])
+    index = cursor(TokenPath(tokens, setup["index_end"]), setup["index_position"])
     return CompareState(ParentState(root, (), setup["index_position"], query), index, query)
 
 
@@ -411,7 +418,7 @@ def _advance_parent_state(named: Named, setup: Data, expect: Data) -> None:
         | {"checkpoint_position", "returns", "notes"},
         "expect",
     )
-    place = Place(tuple(named.query(setup["query"])), setup["query_end"])
+    place = TokenPath(tuple(named.query(setup["query"])), setup["query_end"])
     position = setup["query_position"]
     query = Checkpointed(Candidate(place, position), Matched(place, position))
     at = Location(named.ids[setup["root"][0]], setup["root"][1], setup["entry"])
@@ -444,13 +451,13 @@ def _mark_match(named: Named, setup: Data, expect: Data) -> None:
     tokens = tuple(named.query(setup["query"]))
     assert len(setup["cases"]) == len(expect["after"])
     for case, after in zip(setup["cases"], expect["after"], strict=True):
-        candidate = Candidate(Place(tokens, case["index"]), case["position"])
+        candidate = Candidate(TokenPath(tokens, case["index"]), case["position"])
         assert named.name(candidate.place.leaf(named.graph)) == case["token"]
         matched = candidate.mark_match(named.graph)
         assert _state_names(matched) == after["state"]
         assert matched.position == after["position"]
         # The index cursor moves by the same width from wherever it stands.
-        index = Candidate(Place(tokens, case["index"]), 7).mark_match(named.graph)
+        index = Candidate(TokenPath(tokens, case["index"]), 7).mark_match(named.graph)
         assert index.position - 7 == after["position"] - case["position"]
 
 
@@ -459,8 +466,8 @@ def _mark_both(named: Named, setup: Data, expect: Data) -> None:
     _known(expect, {"mark_match", "mark_mismatch", "notes"}, "expect")
     tokens, start = tuple(named.query(setup["query"])), setup["start"]
     before = Checkpointed(
-        Candidate(Place(tokens, start["index"]), start["position"]),
-        Matched(Place(tokens, start["index"] - 1), start["checkpoint_position"]),
+        Candidate(TokenPath(tokens, start["index"]), start["position"]),
+        Matched(TokenPath(tokens, start["index"] - 1), start["checkpoint_position"]),
     )
     for state, wanted in (
         (before.mark_match(named.graph), expect["mark_match"]),
@@ -481,7 +488,7 @@ def _advance_query(named: Named, setup: Data, expect: Data) -> None:
     _known(expect, {"result", "position", "index", "notes"}, "expect")
     start = setup["start"]
     assert start.get("state", "Matched") == "Matched"
-    place = Place(tuple(named.query(setup["query"])), start["index"])
+    place = TokenPath(tuple(named.query(setup["query"])), start["index"])
     matched = Matched(place, start["position"])
     following = Checkpointed(matched, matched).advance(named.graph)
     if expect["result"] == "Exhausted":
@@ -560,7 +567,7 @@ def _move(named: Named, setup: Data, expect: Data) -> None:
     tokens = named.graph.patterns(vertex)[setup.get("pattern", 0)]
     default = "left" if "left" in setup["op"] else setup.get("direction", "right")
     steps = setup["steps"] if isinstance(setup["steps"], list) else [default] * setup["steps"]
-    place, indices, results = Place(tokens, setup["start"]), list[Any](), list[str]()
+    place, indices, results = TokenPath(tokens, setup["start"]), list[Any](), list[str]()
     for step in steps:
         assert step in ("left", "right"), f"unknown step {step!r}"
         moved = place.next(named.graph) if step == "right" else place.previous(named.graph)
@@ -771,7 +778,9 @@ def _play_split(case: Data) -> None:
         assert (named.name(answer.root), answer.start, answer.end) == (case["root"], first, last)
 
 
-READ = {"patterns", "canonical", "canonical_agrees", "canonical_is_subset", "notes"}
+READ = {
+    "patterns", "canonical", "canonical_agrees", "canonical_is_subset", "frequency_labels", "notes",
+}  # fmt: skip
 
 
 def _play_read(case: Data) -> None:
@@ -783,6 +792,7 @@ def _play_read(case: Data) -> None:
         reader.read(text)
     strings = _strings(reader.graph)
     _check_lossless(reader.graph, case["texts"])
+    _check_labels(case)
     if "canonical" in expect:
         assert strings == _sorted_patterns(expect["canonical"])
     for name, patterns in expect.get("patterns", {}).items():
@@ -806,9 +816,12 @@ def _check_lossless(graph: Graph, texts: list[str]) -> None:
 
 def _play_canonical(case: Data) -> None:
     _known(case, ABOUT | {"kind", "texts", "expect"}, "case")
-    _known(case["expect"], {"canonical", "notes"}, "expect")
+    expect = case["expect"]
+    _known(expect, {"canonical", "frequency_labels", "notes"}, "expect")
     graph = canonical.canonical_graph(case["texts"])
-    assert _strings(graph) == _sorted_patterns(case["expect"]["canonical"])
+    if "canonical" in expect:
+        assert _strings(graph) == _sorted_patterns(expect["canonical"])
+    _check_labels(case)
     _check_lossless(graph, case["texts"])
 
 
@@ -816,8 +829,16 @@ def _play_labels(case: Data) -> None:
     """The maximal repeats of a corpus: its labels before any closure."""
     _known(case, ABOUT | {"kind", "texts", "expect"}, "case")
     expect = case["expect"]
-    wanted = expect["labels"] if isinstance(expect, dict) else expect
-    assert sorted(canonical.repeats(case["texts"])) == sorted(wanted)
+    if isinstance(expect, dict):
+        _known(expect, {"labels", "frequency_labels", "notes"}, "expect")
+        expect = expect["labels"] if "labels" in expect else expect["frequency_labels"]
+    assert sorted(canonical.repeats(case["texts"])) == sorted(expect)
+
+
+def _check_labels(case: Data) -> None:
+    wanted = case["expect"].get("frequency_labels")
+    if wanted is not None:
+        assert sorted(canonical.repeats(case["texts"])) == sorted(wanted)
 
 
 KINDS: dict[str, Callable[[Data], None]] = {
@@ -827,4 +848,5 @@ KINDS: dict[str, Callable[[Data], None]] = {
     "read": _play_read,
     "canonical": _play_canonical,
     "labels": _play_labels,
+    "frequency_labels": _play_labels,
 }

@@ -7,6 +7,7 @@ contradicts has its own expectation in `RULED`, with the reason.
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.conformance.players import Case
 from tests.conformance.players.expectations import Failed, check
 from tests.conformance.players.store_engine import EnginePlayer
 from tests.conformance.players.store_pure import LEVELS as PURE
+from tests.conformance.players.store_pure import plain_path, store_step
 from tests.conformance.players.store_replica import ReplicaPlayer, ViewPlayer
 from tests.conformance.players.store_wire import WirePlayer
 
@@ -47,6 +49,8 @@ def path_step(step: Step) -> Any:
             return list(pointer.parent(tuple(step["path"])))
         case "path.overlap":
             return pointer.overlap(tuple(step["a"]), tuple(step["b"]))
+        case "store.resolve" | "store.root":
+            return store_step(step)
         case _:
             raise AssertionError(f"no such step: {step['op']!r}")
 
@@ -67,46 +71,46 @@ STATELESS: dict[str, Callable[[Step], Any]] = {"path": path_step, "patch": patch
 def cases(folder: Path) -> Iterator[Case]:
     for file in sorted(folder.glob("*.json")):
         for case in json.loads(file.read_text(encoding="utf-8")):
-            yield f"{case['level']}/{case['name']}", _player(case)
+            yield f"{case['level']}/{case['name']}", partial(play, case)
 
 
-def _player(case: dict[str, Any]) -> Callable[[], None]:
-    def play() -> None:
-        level = case["level"]
-        fill: Callable[[Any], Any] = _as_it_is
-        if level in STATELESS:
-            run, close = STATELESS[level], None
-        elif level == "engine":
-            player = EnginePlayer(case["status"])
-            run, close = player.step, player.close
-        elif level == "replica":
-            run, close = ReplicaPlayer(case["status"]).step, None
-        elif level == "view":
-            run, close = ViewPlayer().step, None
-        elif level == "wire":
-            wire = WirePlayer(case["status"], case.get("options") or {})
-            run, close, fill = wire.step, wire.close, wire.fill
-        else:
-            raise AssertionError(f"no player for the level {level!r}")
-        try:
-            _play(case, run, fill)
-        finally:
-            if close is not None:
-                close()
-
-    return play
+def play(case: dict[str, Any]) -> None:
+    """Play one case; raises if an expectation does not hold."""
+    level = case["level"]
+    fill: Callable[[Any], Any] = _unchanged
+    if level in STATELESS:
+        run, close = STATELESS[level], None
+        if level in ("path", "store"):
+            fill = plain_path
+    elif level == "engine":
+        player = EnginePlayer(case["status"])
+        run, close = player.step, player.close
+    elif level == "replica":
+        run, close = ReplicaPlayer(case["status"]).step, None
+    elif level == "view":
+        run, close = ViewPlayer().step, None
+    elif level == "wire":
+        wire = WirePlayer(case["status"], case.get("options") or {})
+        run, close, fill = wire.step, wire.close, wire.fill
+    else:
+        raise AssertionError(f"no player for the level {level!r}")
+    try:
+        _play(case, run, fill)
+    finally:
+        if close is not None:
+            close()
 
 
 def play_engine_case(case: dict[str, Any], url: str, space: str) -> None:
     """Play a case of the engine's level on a store at this URL."""
     player = EnginePlayer(case["status"], url, space)
     try:
-        _play(case, player.step, _as_it_is)
+        _play(case, player.step, _unchanged)
     finally:
         player.close()
 
 
-def _as_it_is(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 

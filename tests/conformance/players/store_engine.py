@@ -1,5 +1,7 @@
 """Plays the engine's steps on a store in memory."""
 
+import base64
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
@@ -10,6 +12,26 @@ from holdfast.store.store import Store, open_store
 from tests.conformance.players.store_pure import from_case, to_case
 
 Step = dict[str, Any]
+
+
+def _bytes_of(step: Step) -> tuple[bytes, Callable[[bytes], Any]]:
+    """The bytes a step gives, and how to write bytes in the same form."""
+    match step:
+        case {"hex": text}:
+            return bytes.fromhex(text), bytes.hex
+        case {"bytes": numbers}:
+            return bytes(numbers), list
+        case {"base64": text}:
+            padding = "=" * (-len(text) % 4)
+            altchars = b"-_" if set(text) & {"-", "_"} else b"+/"
+
+            def encode(data: bytes) -> str:
+                encoded = base64.b64encode(data, altchars).decode("ascii")
+                return encoded.rstrip("=") if padding else encoded
+
+            return base64.b64decode(text + padding, altchars), encode
+        case _:
+            raise AssertionError(f"blob.put gives its bytes as hex, bytes or base64: {step}")
 
 
 class EnginePlayer:
@@ -89,15 +111,14 @@ class EnginePlayer:
         return [branch.to_wire() for branch in self._opened.branches()]
 
     def _blob_put(self, step: Step) -> Any:
-        data = bytes.fromhex(step["hex"]) if "hex" in step else bytes(step["bytes"])
+        data, written = _bytes_of(step)
         hash = self._opened.put_blob(data, step.get("contentType", "application/octet-stream"))
         stored, content_type = self._opened.blob(hash)
-        readback = stored.hex() if "hex" in step else list(stored)
         return {
             "hash": hash,
             "size": len(stored),
             "contentType": content_type,
-            "readback": readback,
+            "readback": written(stored),
         }
 
     def _tables(self, step: Step) -> Any:

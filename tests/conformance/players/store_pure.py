@@ -6,6 +6,7 @@ Each level has one function from a step to its result. Rich values are written i
 
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from holdfast.store import codec, hashing, identity, roots
 from holdfast.store.values import BigInt, Hole, Undefined
@@ -80,13 +81,25 @@ def auth_step(step: Step) -> object:
 
 def store_step(step: Step) -> object:
     single = _flag(step, "singleFile") if "singleFile" in step else None
+    where = "store" if "store" in step else "root"
     match step["op"]:
         case "store.resolve":
-            return _posix(roots.resolve(_text(step, "store"), _text(step, "subject"), single))
+            return _posix(roots.resolve(_text(step, where), _text(step, "subject"), single))
         case "store.root":
-            return _posix(roots.resolve_root(_text(step, "store"), single))
+            return _posix(roots.resolve_root(_text(step, where), single))
         case _:
             raise _unknown(step)
+
+
+def plain_path(expected: object) -> object:
+    """An expectation whose `file://` URLs are written as the paths that `store_step` answers."""
+    match expected:
+        case str() if expected.startswith("file://"):
+            return Path(unquote(urlsplit(expected).path)).as_posix()
+        case dict():
+            return {name: plain_path(item) for name, item in expected.items()}
+        case _:
+            return expected
 
 
 LEVELS: dict[str, Callable[[Step], object]] = {

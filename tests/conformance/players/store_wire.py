@@ -100,8 +100,15 @@ class WirePlayer:
             self._saved[variable] = _at(frames[-1], path)
         return frames
 
+    def unread(self, conn: str) -> int:
+        """How many characters were sent to a connection and not acknowledged."""
+        return self._connections[conn].unread
+
     def _frames(self, step: Step) -> list[Any]:
-        return [json.loads(frame) for frame in self._connections[step["conn"]].take()]
+        connection = self._connections[step["conn"]]
+        frames = connection.take()
+        connection.sent(sum(map(len, frames)))
+        return [json.loads(frame) for frame in frames]
 
 
 def _raw(step: Step) -> str:

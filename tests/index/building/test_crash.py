@@ -14,9 +14,8 @@ import pytest
 
 from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.generations.record import Indexing
-from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.search import search_code
 from tests.index import double
+from tests.index.wire import manage_index, search_code
 
 HERE = Path(__file__).resolve().parents[3]
 FILES = 24

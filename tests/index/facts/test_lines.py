@@ -9,10 +9,7 @@ import pytest
 from holdfast.index.facts.languages.linetables import TABLE
 from holdfast.index.facts.model import MODULE, decode, encode, extract
 from holdfast.index.facts.outline import outline
-from holdfast.index.tools.calls import call_graph
-from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.outline import file_outline
-from holdfast.index.tools.search import search_code
+from tests.index.wire import call_graph, file_outline, manage_index, search_code
 from tests.index.world import World
 
 SAMPLES: dict[str, tuple[str, list[str]]] = {

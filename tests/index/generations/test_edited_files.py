@@ -18,8 +18,7 @@ from holdfast.index.generations.edited_files import (
     EditedFiles,
     edited_files,
 )
-from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.search import search_code
+from tests.index.wire import manage_index, search_code
 from tests.index.world import World
 
 

@@ -11,7 +11,7 @@ import pytest
 from holdfast.index.generations.fingerprint import Fingerprint
 from holdfast.index.generations.probe import Prober
 from holdfast.index.generations.proof import Outcome, Proof
-from holdfast.index.tools.manage import manage_index
+from tests.index.wire import manage_index
 from tests.index.world import World
 
 

@@ -21,8 +21,7 @@ from holdfast.files.policy import unfit
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.embedding.hashed import HashedEmbedding
 from holdfast.index.generations.postgres.backend import PostgresBackend
-from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.search import search_code
+from tests.index.wire import manage_index, search_code
 from tests.index.world import FILES, World
 from tests.postgres import PostgresServer
 

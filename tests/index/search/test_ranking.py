@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 from typing import Any
 
 import apsw
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -319,6 +321,19 @@ def test_a_dense_lane_that_fails_is_named_and_the_rest_answers(
     found = ask(backend, "load")
     assert found.failures == ["dense no route"]
     assert paths(found) == ["a.py"]
+
+
+@pytest.mark.shows("SEARCH-FINITE")
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_a_query_vector_that_is_not_finite_fails_the_dense_lane_alone(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, number: float
+) -> None:
+    publish(backend, tree(a=FUNCTION.format("load", "x"), b=FUNCTION.format("load", "y")))
+    vector = np.full((1, DIMENSION), number, dtype=np.float32)
+    monkeypatch.setattr(PROVIDER, "embed_query", lambda text: vector)
+    found = ask(backend, "load")
+    assert found.failures == ["dense embedding with hashed failed: a vector is not finite"]
+    assert paths(found) == ["a.py", "b.py"]
 
 
 @pytest.mark.shows("SEARCH-WEIGHTS-WITHOUT")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -152,6 +154,18 @@ def test_a_damaged_segment_is_refused(fields: list[Fields], data: st.DataObject)
         segments.unpack(b"XX" + packed[2:])
     with pytest.raises(DamagedBackend):
         segments.unpack(packed, b"\0", 8)
+
+
+@pytest.mark.shows("SEARCH-FINITE")
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_vectors_that_are_not_finite_are_refused(number: float) -> None:
+    segment = made([Fields("load", "", "", "", "a", "", "load x", "send")])
+    row = np.array([1.0, number, 0.5, 0.0], dtype=np.float32)
+    with pytest.raises(DamagedBackend, match="not finite"):
+        segments.with_vectors(segment, row.tobytes(), 4)
+    stored = np.array([number], dtype=np.float32).tobytes() + b"\1\2\3\4"
+    with pytest.raises(DamagedBackend, match="not finite"):
+        segments.unpack(segments.pack(segment), stored, 4)
 
 
 @pytest.mark.shows("SEARCH-SEGMENT-MERGE")

@@ -21,11 +21,10 @@ from holdfast.index.search import candidates, folding, fuse, preview, results, s
 from holdfast.index.search import corpus as corpora
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.understand import understand
-from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.search import search_code
 from holdfast.index.tools.search_answer import DEPTH_MIN
 from tests.index.search import plain
 from tests.index.search.samples import prepared, trees
+from tests.index.wire import manage_index, search_code
 
 SOURCES = Path(__file__).parents[3] / "src" / "holdfast"
 

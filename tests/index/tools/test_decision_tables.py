@@ -22,12 +22,14 @@ from holdfast.index.generations.record import (
     SyncCompleted,
 )
 from holdfast.index.tools import answers
-from holdfast.index.tools.calls import call_graph
-from holdfast.index.tools.listing import list_codebases
-from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.outline import file_outline
-from holdfast.index.tools.read import read_file
-from holdfast.index.tools.search import search_code
+from tests.index.wire import (
+    call_graph,
+    file_outline,
+    list_codebases,
+    manage_index,
+    read_file,
+    search_code,
+)
 from tests.index.world import NoWrites, World
 
 STALE = [reason.value for reason in STALE_REASONS]
@@ -800,6 +802,51 @@ def test_iss_index_stability_y8_an_empty_mount_point_is_not_a_thousand_deletions
     assert answer["status"] == "ok"
     assert answer["freshnessDecision"]["mode"] == "skipped_missing_path"
     assert answer["results"]
+
+
+@pytest.mark.parametrize(
+    ("action", "options"),
+    [
+        ("reindex", {}),
+        ("reindex", {"allow_unnecessary_reindex": True}),
+        ("create", {"force": True}),
+    ],
+)
+@pytest.mark.parametrize("state", ["RDY", "FPM", "untracked"])
+@pytest.mark.shows("INDEX-EMPTIED-ROOT")
+def test_a_rebuild_never_publishes_an_emptied_tree_over_its_index(
+    world: World, action: Any, options: dict[str, Any], state: str
+) -> None:
+    # A reindex of an unmounted tree used to replace the index with one of 0 files.
+    make_ready(world)
+    if state == "FPM":
+        world.index.schema_version = "later"
+    elif state == "untracked":
+        world.index.registry.change(world.root, lambda now: None)
+    marker = world.backend.inner.read_marker(world.root)
+    world.tree.rename(world.tree.with_name("away"))
+    world.tree.mkdir()
+    manage_index(world.index, action, world.root, **options)
+    status: Any = manage_index(world.index, "status", world.root)
+    assert "shows no files" in status["humanText"]
+    assert world.backend.inner.read_marker(world.root) == marker
+    world.tree.rmdir()
+    world.tree.with_name("away").rename(world.tree)
+    if state == "FPM":
+        manage_index(world.index, action, world.root, **options)
+    assert search(world.index, world.root)["results"]
+
+
+@pytest.mark.shows("INDEX-EMPTIED-ROOT")
+def test_an_emptied_tree_can_be_indexed_after_its_index_is_cleared(world: World) -> None:
+    make_ready(world)
+    world.tree.rename(world.tree.with_name("away"))
+    world.tree.mkdir()
+    refused: Any = manage_index(world.index, "sync", world.root)
+    assert "reindex" not in refused["hints"]
+    manage_index(world.index, **refused["hints"]["clear"]["args"])
+    manage_index(world.index, "create", world.root)
+    assert manage_index(world.index, "status", world.root)["status"] == "ok"
 
 
 # T8 clear

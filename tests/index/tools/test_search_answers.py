@@ -29,10 +29,9 @@ from holdfast.index.search.similar import runs, similarity
 from holdfast.index.search.terms import terms
 from holdfast.index.search.understand import understand
 from holdfast.index.settings import index_of
-from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.outline import file_outline
-from holdfast.index.tools.search import BUDGET_MIN, search_code
+from holdfast.index.tools.search import BUDGET_MIN
 from holdfast.index.tools.search_answer import LIMIT_MAX
+from tests.index.wire import file_outline, manage_index, search_code
 from tests.index.world import NoWrites, World
 
 ANIMALS = [

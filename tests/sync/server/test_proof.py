@@ -33,11 +33,13 @@ SPACE = SPACE_KEY.did
 class Secured(World):
     """A world in which every open is signed."""
 
-    def __init__(self) -> None:
+    def __init__(self, require_identity: bool = False) -> None:
         self.values = iter(f"value-{n}" for n in range(1, 10_000))
         self.challenges = Challenges(AUDIENCE, b"k" * 32, lambda: next(self.values))
         super().__init__(
-            authorize=lambda space, request, proof: signed(space, request, proof, True),
+            authorize=lambda space, request, proof: signed(
+                space, request, proof, True, require_identity
+            ),
             capabilities=CAPABILITIES,
             challenges=self.challenges,
             flags=Flags(canonical_hashing=True),
@@ -183,6 +185,45 @@ def test_a_challenge_is_used_once_and_on_its_own_connection() -> None:
     thief, _ = greeted(world, ["identity"])
     (stolen,) = thief.send(message)
     assert refused(stolen)[0] == "AuthorizationError"
+    world.close()
+
+
+@pytest.mark.parametrize("kept", [("aud",), ("challenge",), ("exp",), ("aud", "challenge", "exp")])
+@pytest.mark.shows("SYNC-IDENTITY-ONCE")
+def test_a_bound_open_cannot_be_replayed_on_a_first_version_connection(
+    kept: tuple[str, ...],
+) -> None:
+    """A connection that did not name `identity` ignored audience, challenge and expiry, so an
+    open of the owner that had been recorded elsewhere was accepted again."""
+    world = Secured()
+    _, terms = greeted(world, ["identity"])
+    session = {"sessionId": "mine", "seenSeq": 0}
+    bound = opening(world, SPACE_KEY, terms, session)["invocation"]
+    changed = {name: bound[name] for name in kept}
+    message = opening(world, SPACE_KEY, None, session, changed)
+    replaying, no_terms = greeted(world, None)
+    assert no_terms is None
+    (answer,) = replaying.send(message)
+    assert refused(answer) == (
+        "AuthorizationError",
+        "memory/v2 session.open is bound to a challenge, which needs the identity capability",
+    )
+    assert not replaying.connection.sessions
+    world.close()
+
+
+@pytest.mark.shows("SYNC-IDENTITY-REQUIRED")
+def test_a_server_may_require_identity() -> None:
+    world = Secured(require_identity=True)
+    peer, _ = greeted(world, None)
+    (answer,) = peer.send(opening(world, SPACE_KEY, None, {"sessionId": "mine", "seenSeq": 0}))
+    assert refused(answer) == (
+        "AuthorizationError",
+        "memory/v2 session.open needs the identity capability on this server",
+    )
+    peer, terms = greeted(world, ["identity"])
+    (answer,) = peer.send(opening(world, SPACE_KEY, terms))
+    assert "ok" in answer
     world.close()
 
 

@@ -88,7 +88,7 @@ class EmptyTree(RootMissing):
 
     def __init__(self, root: str, files: int) -> None:
         super().__init__(root, f"it shows no files, and its index has {files}")
-        self.hint = "if the files are really gone, run: holdfast index clear, or reindex"
+        self.hint = "if the files are really gone, run: holdfast index clear"
 
 
 def build(
@@ -141,8 +141,8 @@ def _build(
             identity = reader.identity
             before = known[1] if known and known[0] == identity else reader.snapshot()
             totals = reader.totals()
-        if before.entries and not found.stats and not found.unreadable:
-            raise EmptyTree(root, len(before.entries))
+        if not found.stats and not found.unreadable:
+            _refuse_empty_tree(root, len(before.entries))
     todo, gone = moved(before, found.stats)
     unreadable = compressed(found.unreadable)
     if not whole and not todo and not _deleted(before, gone, unreadable):
@@ -153,6 +153,8 @@ def _build(
     kept: dict[str, Entry] = {}
     alike = whole and keeps and bool(unreadable) and _made_alike(root, tools)
     with tools.backend.writer(root) as writer:
+        if whole and keeps and not found.stats and not found.unreadable:
+            _refuse_empty_tree(root, writer.totals().files)
         if alike:
             kept = _empty(writer, unreadable)
         elif whole:
@@ -202,6 +204,12 @@ def _build(
         identity=identity,
         snapshot=Snapshot(entries, taken_ns, unreadable),
     )
+
+
+def _refuse_empty_tree(root: str, indexed_files: int) -> None:
+    """Raise when a tree without files would replace an index of some."""
+    if indexed_files:
+        raise EmptyTree(root, indexed_files)
 
 
 def _made_alike(root: str, tools: Tools) -> bool:
@@ -359,9 +367,8 @@ class _Run:
         provider, content = self._tools.provider, self._tools.content
         texts = [embedded_text(file.path, chunk) for file in self._waiting for chunk in file.chunks]
         keys = [vector_key(text, self._tools.maker) for text in texts]
-        rows: list[bytes | None] = content.vectors(keys)
-        width = provider.dimension * 4
-        wanted = [i for i, row in enumerate(rows) if row is None or len(row) != width]
+        rows: list[bytes | None] = content.vectors(keys, provider.dimension)
+        wanted = [i for i, row in enumerate(rows) if row is None]
         if wanted:
             vectors = embed_all(provider, [texts[i] for i in wanted])
             for i, vector in zip(wanted, vectors, strict=True):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import HoldfastError
-from holdfast.index.embedding.provider import EmbeddingProvider
+from holdfast.index.embedding.provider import EmbeddingProvider, finite
 from holdfast.index.generations.freshness import Overlay
 from holdfast.index.generations.model import Reader, StoredChunk
 from holdfast.index.search import whole
@@ -94,7 +94,7 @@ def find(
     share = weights.dense.of(question.kind)
     if share and corpus.dimension:
         try:
-            vector = provider.embed_query(query)[0]
+            vector = finite(provider.name, provider.embed_query(query))[0]
         except (HoldfastError, OSError, ValueError) as error:
             failures.append(f"dense {error}")
         if provider.name == "hashed":

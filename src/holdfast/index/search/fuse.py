@@ -81,6 +81,7 @@ def give_places(
     """
     import numpy as np
 
+    scores = np.where(np.isfinite(scores), scores, 0.0)
     order = np.lexsort((ties, -scores))
     # In order, so it is a heap already.
     heap = list(zip((-scores[order]).tolist(), ties[order].tolist(), order.tolist(), strict=True))
@@ -110,7 +111,7 @@ def give_places(
         if paid[best] != owed:
             settle(best, owed)
         worth = left[best]
-        if -score != worth:
+        if worth < -score:
             heapreplace(heap, (-worth, tie, best))
             continue
         heappop(heap)

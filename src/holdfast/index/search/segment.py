@@ -157,6 +157,8 @@ def with_vectors(segment: Segment, vectors: bytes, dimension: int) -> Segment:
     rows = np.frombuffer(vectors, dtype=np.float32).reshape(-1, dimension)
     if len(rows) != segment.rows:
         raise DamagedBackend(f"{len(rows)} vectors for {segment.rows} chunks")
+    if not np.isfinite(rows).all():
+        raise DamagedBackend("a vector of the index is not finite")
     small, scales = quantised(rows)
     return replaced(segment, small, scales)
 
@@ -272,6 +274,8 @@ def _unpacked(magic: bytes, data: bytes, vectors: bytes | None, dimension: int) 
         if len(vectors) != rows * (4 + dimension):
             raise DamagedBackend("the vectors of the index do not belong to its chunks")
         scales = np.frombuffer(vectors, dtype="<f4", count=rows)
+        if not np.isfinite(scales).all():
+            raise DamagedBackend("a vector of the index is not finite")
         small = np.frombuffer(vectors, dtype=np.int8, offset=rows * 4).reshape(rows, dimension)
     return Segment(
         slots, ordinals, lines.reshape(rows, 2), kinds, lengths.reshape(rows, FIELDS), digests,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
-from holdfast.index.embedding.provider import EmbeddingProvider
+from holdfast.index.embedding.provider import EmbeddingProvider, finite
 from holdfast.index.generations.freshness import Overlay
 from holdfast.index.generations.model import ChunkId, Reader, StoredChunk
 from holdfast.index.search import trigrams
@@ -161,7 +161,8 @@ def _by_meaning(
     corpus = corpus_with(reader.corpus(), overlay, provider.dimension)
     if not corpus.dimension or not corpus.chunks:
         return []
-    near = corpus.nearness(provider.embed([sample.text])[0])
+    vectors = finite(provider.name, provider.embed([sample.text]))
+    near = corpus.nearness(vectors[0])
     rows = np.flatnonzero(corpus.alive & (near > 0))
     rows = rows[corpus.kept(keep, corpus.file_of[rows])]
     found: list[tuple[ChunkId, float]] = []

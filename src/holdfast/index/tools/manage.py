@@ -179,7 +179,7 @@ def _sync(index: CodeIndex, request: Request) -> ManageAnswer:
         except EmptyTree as error:
             return answered(
                 request, root, "error", f"Error syncing: {error} ({error.hint})",
-                clear=manage_call("clear", root), reindex=manage_call("reindex", root),
+                clear=manage_call("clear", root),
             )  # fmt: skip
     finally:
         lease.release()

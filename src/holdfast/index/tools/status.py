@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import assert_never
 
 from holdfast.index.building import lifecycle
@@ -52,7 +53,10 @@ def status(index: CodeIndex, request: Request) -> ManageAnswer:
             )
         case Building() as building:
             answer = _status_building(index, request, building)
-        case Incompatible() as refused:
+        case Incompatible(tracked, detail) as refused:
+            if tracked.last_error is not None:
+                failed_why = f"{detail} The last rebuild failed: {tracked.last_error}."
+                refused = replace(refused, detail=failed_why)
             return must_reindex(index, request, refused)
         case Failed(tracked, failure) as failed:
             at = f" at {failure.last_pct:.1f}%" if failure.last_pct is not None else ""

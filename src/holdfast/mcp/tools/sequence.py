@@ -28,22 +28,22 @@ QUERY_MAX = 200
 
 def locate(call: Call) -> Result:
     from holdfast.sequence import locate as locating
-    from holdfast.sequence.tokens.lexer import Reading, lex
+    from holdfast.sequence.tokens.lexer import LexerOptions, lex
     from holdfast.trees import snippet_family
 
     a = call.arguments
     path = call.caller.path(a["path"])
     if not os.path.exists(path):
         return no_such_tree(failure(f"{path} does not exist"))
-    reading = Reading(comments=a["comments"])
-    tree = call.desk.app.open_tree(path, reading, _progress(call))
+    options = LexerOptions(comments=a["comments"])
+    tree = call.desk.app.open_tree(path, options, _progress(call))
     # A mark is no part of the text: a file that begins with one is read without it too.
     source = a["snippet"].encode("utf-8", "surrogatepass").removeprefix(codecs.BOM_UTF8)
     family = snippet_family(a.get("language"), None, list(tree.files))
     report = locating.locate(
-        tree.shelf.corpus,
+        tree.segments.corpus,
         source,
-        lex(source, family, reading),
+        lex(source, family, options),
         copies=a["copies"],
         check=call.check_cancelled,
     )
@@ -74,18 +74,18 @@ def locate(call: Call) -> Result:
 def clones(call: Call) -> Result:
     from holdfast.repeats import repeats
     from holdfast.sequence import report
-    from holdfast.sequence.tokens.lexer import Reading
+    from holdfast.sequence.tokens.lexer import LexerOptions
 
     a = call.arguments
     path = call.caller.path(a["path"])
     if not os.path.exists(path):
         return no_such_tree(failure(f"{path} does not exist"))
-    progress, reading = _progress(call), Reading(comments=a["comments"])
-    tree = call.desk.app.open_tree(path, reading, progress)
+    progress, options = _progress(call), LexerOptions(comments=a["comments"])
+    tree = call.desk.app.open_tree(path, options, progress)
     try:
         found = repeats(
             tree,
-            reading,
+            options,
             progress,
             minimum=a["min_tokens"],
             renamed=a["renamed"],

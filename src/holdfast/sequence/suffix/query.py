@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.sequence.suffix import SEPARATOR
-from holdfast.sequence.suffix.segment import Segment
+from holdfast.sequence.suffix.segment import TokenSegment
 
 _FEW = 64
 """Up to this many occurrences are compared one by one; more are stepped through together."""
 
 
 @dataclass(slots=True)
-class Live:
+class LiveSegment:
     """A segment with some of its documents deleted."""
 
-    segment: Segment
+    segment: TokenSegment
     deleted: set[int] = field(default_factory=set)
     _marks: bytearray | None = None
 
@@ -91,7 +91,7 @@ def _ones(bits: Any, low: int, high: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SuffixRange:
     """Where the longest prefix of a query occurs in one segment: ranks [low, high)."""
 
     length: int
@@ -100,10 +100,10 @@ class Run:
     count: int
 
 
-NOTHING = Run(0, 0, 0, 0)
+NOTHING = SuffixRange(0, 0, 0, 0)
 
 
-def longest(live: Live, wanted: Sequence[int]) -> Run:
+def longest(live: LiveSegment, wanted: Sequence[int]) -> SuffixRange:
     """The longest prefix of `wanted` that a living document has. Unknown tokens are 0."""
     known = list(wanted)
     if SEPARATOR in known:
@@ -130,7 +130,7 @@ _STAGE = 12
 """How many tokens are compared first; few runs of code agree for longer by chance."""
 
 
-def _longest_length(segment: Segment, known: list[int]) -> int:
+def _longest_length(segment: TokenSegment, known: list[int]) -> int:
     """How many leading tokens some suffix has, deleted or not."""
     tokens, suffixes = segment.tokens, segment.suffixes
     low, high = segment.buckets[known[0]], segment.buckets[known[0] + 1]
@@ -161,7 +161,7 @@ def _agreement(one: Any, two: list[int]) -> int:
     return min(len(one), len(two))
 
 
-def interval(live: Live, known: list[int], length: int) -> Run:
+def interval(live: LiveSegment, known: list[int], length: int) -> SuffixRange:
     """The ranks of the suffixes that begin with the first `length` tokens."""
     segment = live.segment
     low, high = segment.buckets[known[0]], segment.buckets[known[0] + 1]
@@ -178,7 +178,7 @@ def interval(live: Live, known: list[int], length: int) -> Run:
 
         low = bisect_left(suffixes, prefix, low, high, key=key)
         high = bisect_left(suffixes, above, low, high, key=key)
-    return Run(length, low, high, live.count(low, high))
+    return SuffixRange(length, low, high, live.count(low, high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class Surroundings:
     """Where one of the occurrences begins."""
 
 
-def surroundings(live: Live, run: Run) -> Surroundings:
+def surroundings(live: LiveSegment, run: SuffixRange) -> Surroundings:
     """The tokens that every occurrence of the run has on both sides, up to its document's ends."""
     segment = live.segment
     if live.deleted and run.count < run.high - run.low:
@@ -211,7 +211,7 @@ def surroundings(live: Live, run: Run) -> Surroundings:
     return Surroundings(left, right, first)
 
 
-def _compared(segment: Segment, positions: list[int], length: int) -> Surroundings:
+def _compared(segment: TokenSegment, positions: list[int], length: int) -> Surroundings:
     """The same by looking at every position, in rank order: where some of them are deleted."""
     first, last = positions[0], positions[-1]
     right = (
@@ -222,15 +222,15 @@ def _compared(segment: Segment, positions: list[int], length: int) -> Surroundin
     return Surroundings(_common_left(segment, positions), right, first)
 
 
-def _end(segment: Segment, position: int) -> int:
+def _end(segment: TokenSegment, position: int) -> int:
     return int(segment.firsts[segment.document_at(position) + 1]) - 1
 
 
-def _start(segment: Segment, position: int) -> int:
+def _start(segment: TokenSegment, position: int) -> int:
     return int(segment.firsts[segment.document_at(position)])
 
 
-def _common(segment: Segment, one: int, two: int, skip: int) -> int:
+def _common(segment: TokenSegment, one: int, two: int, skip: int) -> int:
     """How many tokens agree from `skip` tokens after the two positions on."""
     limit = min(_end(segment, one) - one, _end(segment, two) - two) - skip
     tokens = segment.tokens
@@ -246,7 +246,7 @@ def _common(segment: Segment, one: int, two: int, skip: int) -> int:
     return limit
 
 
-def _common_left(segment: Segment, positions: list[int]) -> int:
+def _common_left(segment: TokenSegment, positions: list[int]) -> int:
     """How many tokens before all positions agree.
 
     All are compared step by step, so it costs what agrees and not what stands before: in a run of
@@ -271,7 +271,7 @@ def _common_left(segment: Segment, positions: list[int]) -> int:
     return limit
 
 
-def _stepped_left(segment: Segment, low: int, high: int) -> int:
+def _stepped_left(segment: TokenSegment, low: int, high: int) -> int:
     """The same for many occurrences: while all have one left neighbour, step to it together."""
     count, steps = high - low, 0
     while True:

@@ -29,7 +29,7 @@ from typing import Any, BinaryIO
 from holdfast.sequence.errors import SegmentDamaged, SegmentTooNew
 from holdfast.sequence.suffix import SEPARATOR
 from holdfast.sequence.suffix.backends import Backend, kernels
-from holdfast.sequence.suffix.stream import Facts, Stream
+from holdfast.sequence.suffix.stream import DocumentFacts, Stream
 
 FORMAT_VERSION = 2
 """1: tokens, suffixes, ranks, shared prefixes, left changes, words, lines.
@@ -64,7 +64,7 @@ _PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePosition:
     """A token's place in its document, counted from 1; columns count bytes."""
 
     path: str
@@ -72,10 +72,12 @@ class Place:
     column: int
 
 
-class Segment:
+class TokenSegment:
     """One segment, in memory or mapped from its file."""
 
-    def __init__(self, documents: list[Facts], arrays: dict[str, Any], path: Path | None) -> None:
+    def __init__(
+        self, documents: list[DocumentFacts], arrays: dict[str, Any], path: Path | None
+    ) -> None:
         self.documents = documents
         self.path = path
         # Views give plain numbers, whatever made the arrays.
@@ -135,7 +137,7 @@ class Segment:
         token = self.tokens[position]
         return None if token == SEPARATOR else self.word(token)
 
-    def place(self, position: int, *, end: bool = False) -> Place:
+    def place(self, position: int, *, end: bool = False) -> SourcePosition:
         """Where the token at a position begins, or where it ends."""
         number = self.document_at(position)
         offset = self.starts[position]
@@ -145,7 +147,7 @@ class Segment:
         low, high = self.arrays["line_firsts"][number], self.arrays["line_firsts"][number + 1]
         line = bisect_right(lines, offset, low, high) - low
         begins = lines[low + line - 1] if line else 0
-        return Place(self.documents[number].path, line + 1, offset - begins + 1)
+        return SourcePosition(self.documents[number].path, line + 1, offset - begins + 1)
 
     def stream(self) -> Stream:
         """The documents as the stream they were made of."""
@@ -169,7 +171,7 @@ class Segment:
 
     # Files
 
-    def write(self, path: Path) -> Segment:
+    def write(self, path: Path) -> TokenSegment:
         """Write the segment beside `path`, move it there in one step, and map it."""
         directory: dict[str, tuple[int, int]] = {}
         at = check = 0
@@ -200,14 +202,14 @@ class Segment:
                     file.write(self._bytes(name))
             file.truncate(base + at)
         temporary.replace(path)
-        return Segment.open(path, check=False)
+        return TokenSegment.open(path, check=False)
 
     def _bytes(self, name: str) -> Any:
         made = memoryview(self.arrays[name])
         return made.cast("B") if made.nbytes else b""
 
     @staticmethod
-    def open(path: Path, *, check: bool = True) -> Segment:
+    def open(path: Path, *, check: bool = True) -> TokenSegment:
         """Map a segment; SegmentDamaged or SegmentTooNew when it is not one we can read.
 
         Without `check` the arrays are believed: for whoever has just written them.
@@ -242,7 +244,7 @@ class Segment:
             name: view[base + header["arrays"][name][0] :][: header["arrays"][name][1]].cast(kind)
             for name, kind in ARRAYS.items()
         }
-        return Segment([Facts(*facts) for facts in header["documents"]], arrays, path)
+        return TokenSegment([DocumentFacts(*facts) for facts in header["documents"]], arrays, path)
 
 
 def _check_from(file: BinaryIO, base: int) -> int:
@@ -258,11 +260,13 @@ def _base(header_size: int) -> int:
     return (_HEAD.size + header_size + 63) // 64 * 64
 
 
-def build(stream: Stream, backend: Backend = Backend.PURE) -> Segment:
+def build(stream: Stream, backend: Backend = Backend.PURE) -> TokenSegment:
     """Sort the suffixes of a stream. The same segment from every backend."""
     if backend is Backend.PURE:
-        return Segment(stream.documents, _pure_arrays(stream) | _word_arrays(stream), None)
-    return Segment(stream.documents, _numpy_arrays(stream, backend) | _word_arrays(stream), None)
+        return TokenSegment(stream.documents, _pure_arrays(stream) | _word_arrays(stream), None)
+    return TokenSegment(
+        stream.documents, _numpy_arrays(stream, backend) | _word_arrays(stream), None
+    )
 
 
 def _word_arrays(stream: Stream) -> dict[str, Any]:

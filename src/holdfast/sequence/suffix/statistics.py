@@ -17,13 +17,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdfast.sequence.suffix import SEPARATOR
-from holdfast.sequence.suffix.query import Live
-from holdfast.sequence.suffix.segment import Segment
+from holdfast.sequence.suffix.query import LiveSegment
+from holdfast.sequence.suffix.segment import TokenSegment
 
 _BLOCK = 64
 
 
-class Lows:
+class RangeMinima:
     """Where in a row of numbers the next one below a bound stands, on both sides of a place."""
 
     def __init__(self, values: Any) -> None:
@@ -78,16 +78,16 @@ class Lows:
         return count
 
 
-def lows_of(segment: Segment) -> Lows:
+def minima_of(segment: TokenSegment) -> RangeMinima:
     """The minima of a segment's shared prefixes, made once and kept with it."""
     if segment.lows is None:
         exact = len(segment.arrays["long_ranks"]) > 0
-        segment.lows = Lows(segment.shared_prefixes() if exact else segment.arrays["shared"])
-    kept: Lows = segment.lows
+        segment.lows = RangeMinima(segment.shared_prefixes() if exact else segment.arrays["shared"])
+    kept: RangeMinima = segment.lows
     return kept
 
 
-def statistics(live: Live, wanted: Sequence[int]) -> list[int]:
+def statistics(live: LiveSegment, wanted: Sequence[int]) -> list[int]:
     """How many tokens from each one on stand together in a living document. Unknown tokens are 0.
 
     Costs about the logarithm of the segment for each token, however long the matches are.
@@ -112,14 +112,14 @@ def statistics(live: Live, wanted: Sequence[int]) -> list[int]:
         length -= 1
         if length:
             rank = segment.ranks[live.first(low, high) + 1]
-            lows = lows_of(segment)
+            lows = minima_of(segment)
             low = max(0, lows.last_below(length, rank))
             high = lows.first_below(length, rank + 1)
     return found
 
 
 def _extended(
-    live: Live, wanted: Sequence[int], at: int, low: int, high: int, length: int
+    live: LiveSegment, wanted: Sequence[int], at: int, low: int, high: int, length: int
 ) -> tuple[int, int, int]:
     """The match from `at` made as long as it goes, with the ranks of its occurrences."""
     tokens, suffixes = live.segment.tokens, live.segment.suffixes

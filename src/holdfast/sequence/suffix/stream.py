@@ -10,11 +10,11 @@ from typing import Any
 from holdfast.sequence.suffix import SEPARATOR
 from holdfast.sequence.suffix.backends import Backend
 from holdfast.sequence.tokens.families import family_of
-from holdfast.sequence.tokens.lexer import Reading, lex
+from holdfast.sequence.tokens.lexer import LexerOptions, lex
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class DocumentFacts:
     """What is known of a document besides its tokens; enough to see that its file has changed."""
 
     path: str
@@ -27,7 +27,7 @@ class Facts:
 class Document:
     """A document to be indexed: its facts and its bytes, in UTF-8 or anything like it."""
 
-    facts: Facts
+    facts: DocumentFacts
     data: bytes
 
 
@@ -38,7 +38,7 @@ class Stream:
     Ids count from 1 into `words`. Arrays are anything with the buffer protocol.
     """
 
-    documents: list[Facts]
+    documents: list[DocumentFacts]
     words: list[bytes]
     tokens: Any
     starts: Any
@@ -52,16 +52,16 @@ class Stream:
 
 
 def stream_of(
-    documents: Sequence[Document], reading: Reading, backend: Backend = Backend.PURE
+    documents: Sequence[Document], options: LexerOptions, backend: Backend = Backend.PURE
 ) -> Stream:
     """Lex and intern documents. The same stream from every backend."""
     if backend is Backend.COMPILED:
-        return _compiled_stream(documents, reading)
+        return _compiled_stream(documents, options)
     ids: dict[bytes, int] = {}
     tokens, starts, firsts = array("i"), array("i"), array("q", [0])
     line_starts, line_firsts = array("i"), array("q", [0])
     for document in documents:
-        lexed = lex(document.data, family_of(document.facts.path), reading)
+        lexed = lex(document.data, family_of(document.facts.path), options)
         tokens.extend([ids.setdefault(text, len(ids) + 1) for text in lexed.texts])
         tokens.append(SEPARATOR)
         starts.extend(lexed.starts)
@@ -76,7 +76,7 @@ def stream_of(
     return Stream(facts, list(ids), tokens, starts, firsts, line_starts, line_firsts)
 
 
-def _compiled_stream(documents: Sequence[Document], reading: Reading) -> Stream:
+def _compiled_stream(documents: Sequence[Document], options: LexerOptions) -> Stream:
     import numpy as np
 
     from holdfast.sequence.tokens import compiled
@@ -85,7 +85,7 @@ def _compiled_stream(documents: Sequence[Document], reading: Reading) -> Stream:
     bounds = np.zeros(len(documents) + 1, np.int64)
     np.cumsum([len(document.data) for document in documents], out=bounds[1:])
     families = np.array([family_of(document.facts.path) for document in documents], np.uint8)
-    lexed = compiled.lex_all(source, bounds, families, reading)
+    lexed = compiled.lex_all(source, bounds, families, options)
     newlines = np.flatnonzero(np.frombuffer(source, np.uint8) == 10)
     line_firsts = np.searchsorted(newlines, bounds).astype(np.int64)
     line_starts = (newlines + 1 - np.repeat(bounds[:-1], np.diff(line_firsts))).astype(np.int32)
@@ -98,7 +98,7 @@ def _compiled_stream(documents: Sequence[Document], reading: Reading) -> Stream:
 def joined(streams: Iterable[tuple[Stream, Sequence[int]]]) -> Stream:
     """One stream of the chosen documents of several streams, words shared."""
     ids: dict[bytes, int] = {}
-    facts: list[Facts] = []
+    facts: list[DocumentFacts] = []
     tokens, starts, firsts = array("i"), array("i"), array("q", [0])
     line_starts, line_firsts = array("i"), array("q", [0])
     for stream, chosen in streams:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from holdfast.sequence.tokens.families import FAMILIES, OPERATORS_2, OPERATORS_3
-from holdfast.sequence.tokens.lexer import Reading
+from holdfast.sequence.tokens.lexer import LexerOptions
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
@@ -375,7 +375,7 @@ class Lexed:
     words: list[bytes]
 
 
-def lex_all(source: bytes, bounds: Longs, families: Bytes, reading: Reading) -> Lexed:
+def lex_all(source: bytes, bounds: Longs, families: Bytes, options: LexerOptions) -> Lexed:
     """Lex and intern every text of `source`, by as many threads as there are cores.
 
     Each thread numbers the words of its own texts; the numbers are then made one, in the order in
@@ -387,7 +387,7 @@ def lex_all(source: bytes, bounds: Longs, families: Bytes, reading: Reading) -> 
     edges[0], edges[-1] = 0, len(families)
 
     def lex(low: int, high: int) -> Lexed:
-        return _lex(source, data, bounds[low : high + 1], families[low:high], reading)
+        return _lex(source, data, bounds[low : high + 1], families[low:high], options)
 
     if workers == 1:
         return lex(0, len(families))
@@ -408,7 +408,9 @@ def lex_all(source: bytes, bounds: Longs, families: Bytes, reading: Reading) -> 
     )
 
 
-def _lex(source: bytes, data: Bytes, bounds: Longs, families: Bytes, reading: Reading) -> Lexed:
+def _lex(
+    source: bytes, data: Bytes, bounds: Longs, families: Bytes, options: LexerOptions
+) -> Lexed:
     # Reserved, not touched: hardly any text has a token per byte.
     most = int(bounds[-1] - bounds[0]) + len(families)
     starts, sizes = np.empty(most, np.int32), np.empty(most, np.int32)
@@ -417,8 +419,8 @@ def _lex(source: bytes, data: Bytes, bounds: Longs, families: Bytes, reading: Re
         data,
         bounds,
         families,
-        reading.comments,
-        reading.whitespace,
+        options.comments,
+        options.whitespace,
         _CLASSES,
         _QUOTES,
         _FLAGS,

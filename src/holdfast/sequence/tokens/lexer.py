@@ -26,7 +26,7 @@ LEXER_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LexerOptions:
     """What a lexer keeps besides the tokens of the language."""
 
     comments: bool = False
@@ -34,7 +34,7 @@ class Reading:
     """Keep runs of blanks and newlines, each as one token."""
 
 
-CODE_ONLY = Reading()
+CODE_ONLY = LexerOptions()
 """Neither comments nor blanks: two texts are the same when their code is."""
 
 
@@ -87,11 +87,11 @@ def _comment_forms(family: Family) -> list[bytes]:
 
 
 @cache
-def _pattern(family: Family, reading: Reading) -> re.Pattern[bytes]:
+def _pattern(family: Family, options: LexerOptions) -> re.Pattern[bytes]:
     skipped: list[bytes] = []
     kept: list[bytes] = []
-    (kept if reading.whitespace else skipped).append(_BLANK)
-    (kept if reading.comments else skipped).extend(_comment_forms(family))
+    (kept if options.whitespace else skipped).append(_BLANK)
+    (kept if options.comments else skipped).extend(_comment_forms(family))
     kept += _string_forms(family)
     kept += [_NUMBER, _IDENTIFIER]
     kept += [re.escape(operator) for operator in (*OPERATORS_3, *OPERATORS_2)]
@@ -109,11 +109,11 @@ class Lexed:
     starts: array[int]
 
 
-def lex(data: bytes, family: int, reading: Reading = CODE_ONLY) -> Lexed:
+def lex(data: bytes, family: int, options: LexerOptions = CODE_ONLY) -> Lexed:
     """Cut a text into tokens. Never fails; the tokens and what lies between them are the text."""
     texts: list[bytes] = []
     starts = array("i")
-    for match in _pattern(FAMILIES[family], reading).finditer(data):
+    for match in _pattern(FAMILIES[family], options).finditer(data):
         if match[1] is not None:
             texts.append(match[1])
             starts.append(match.start(1))

@@ -38,6 +38,9 @@ class ServeOptions:
     hosts: tuple[str, ...] = LOOPBACK
     origins: tuple[str, ...] = ()
     require_signature: bool = False
+    require_identity: bool = False
+    """Whether every open must sign a challenge. Peers of the first version are refused then."""
+
     access: AccessMode = AccessMode.OFF
     audience: str = "holdfast"
     key: bytes = b""
@@ -72,7 +75,7 @@ class SyncService:
             return open_store(options.store, space, settings, create=False, copies=False)
 
         def authorize(space: SpaceId, request: SessionOpen, proof: OpenProof) -> str:
-            return signed(space, request, proof, flags.canonical_hashing)
+            return signed(space, request, proof, flags.canonical_hashing, options.require_identity)
 
         key = options.key or bytes.fromhex(
             secrets.token_hex(32) if rows is None else rows.secret(secrets.token_hex(32))

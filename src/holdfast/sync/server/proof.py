@@ -95,19 +95,37 @@ class OpenProof:
     now_ms: int
 
 
+BOUND: Final = ("aud", "challenge", "exp")
+"""Members of an invocation that limit it to one open. Only a connection with terms checks them."""
+
+
 def signed(
-    space: SpaceId, request: SessionOpen, proof: OpenProof, canonical_hashing: bool = False
+    space: SpaceId,
+    request: SessionOpen,
+    proof: OpenProof,
+    canonical_hashing: bool = False,
+    require_identity: bool = False,
 ) -> str:
     """The principal who signed this open, or `AuthorizationError`.
 
-    A connection that was given terms must have signed them. One that was not is a peer of the
-    protocol's first version, whose opens are signed by the space itself.
+    A connection that received terms must have signed them. One that did not is a peer of the
+    protocol's first version, whose opens are signed by the space's own key. It cannot present an
+    invocation that is bound to a challenge: that is a copy of an open on another connection.
     """
     signature = (
         request.authorization.get("signature") if isinstance(request.authorization, dict) else None
     )
     invocation = request.invocation if isinstance(request.invocation, dict) else None
     if proof.challenges is None or proof.challenge is None:
+        if require_identity:
+            raise AuthorizationError(
+                f"{PROTOCOL} session.open needs the identity capability on this server"
+            )
+        if invocation is not None and any(name in invocation for name in BOUND):
+            raise AuthorizationError(
+                f"{PROTOCOL} session.open is bound to a challenge, "
+                "which needs the identity capability"
+            )
         return identity.verify_open(
             space, to_wire(request.session), invocation, signature, canonical_hashing
         )

@@ -22,10 +22,10 @@ from zlib import crc32
 from holdfast.sequence.corpus import Corpus
 from holdfast.sequence.errors import SegmentDamaged, SegmentTooNew
 from holdfast.sequence.suffix.backends import Backend, choose
-from holdfast.sequence.suffix.query import Live
-from holdfast.sequence.suffix.segment import Segment, build
-from holdfast.sequence.suffix.stream import Document, Facts, Stream, joined, stream_of
-from holdfast.sequence.tokens.lexer import CODE_ONLY, LEXER_VERSION, Reading
+from holdfast.sequence.suffix.query import LiveSegment
+from holdfast.sequence.suffix.segment import TokenSegment, build
+from holdfast.sequence.suffix.stream import Document, DocumentFacts, Stream, joined, stream_of
+from holdfast.sequence.tokens.lexer import CODE_ONLY, LEXER_VERSION, LexerOptions
 
 try:
     import fcntl
@@ -52,26 +52,26 @@ def _silent(_step: str, _done: int, _total: int) -> None: ...
 
 
 @dataclass(slots=True)
-class _Shelved:
-    live: Live
+class _StoredSegment:
+    live: LiveSegment
     file: str
 
 
-class Shelf:
+class SegmentStore:
     """The segments of one tree, kept in one directory. Everything here can be deleted."""
 
     def __init__(
         self,
         directory: Path,
-        reading: Reading = CODE_ONLY,
+        options: LexerOptions = CODE_ONLY,
         backend: Backend | None = None,
     ) -> None:
         self.directory = directory
-        self.reading = reading
+        self.options = options
         self.backend = backend
-        self._shelved: list[_Shelved] = []
+        self._stored: list[_StoredSegment] = []
         self._touched: dict[str, tuple[int, int]] = {}
-        self._where: dict[str, tuple[Live, int]] = {}
+        self._where: dict[str, tuple[LiveSegment, int]] = {}
         self._loaded: tuple[int, int, int] | None = None
         self.taken_ns = 0
         """When the files were looked at; 0 when nobody said."""
@@ -86,7 +86,7 @@ class Shelf:
 
     @property
     def corpus(self) -> Corpus:
-        return Corpus([shelved.live for shelved in self._shelved])
+        return Corpus([stored.live for stored in self._stored])
 
     def known(self) -> dict[str, tuple[int, int]]:
         """Every living document with the size and the stamp its file had."""
@@ -142,17 +142,17 @@ class Shelf:
             self._save()
         return self.corpus
 
-    def compact(self, progress: Progress = _silent) -> Segment | None:
+    def compact(self, progress: Progress = _silent) -> TokenSegment | None:
         """One segment of every living document, or None when there is none."""
-        if len(self._shelved) == 1 and not self._shelved[0].live.deleted:
-            return self._shelved[0].live.segment
+        if len(self._stored) == 1 and not self._stored[0].live.deleted:
+            return self._stored[0].live.segment
         with self._alone():
             if not self._where:
                 return None
-            if len(self._shelved) > 1 or self._shelved[0].live.deleted:
-                self._fold(range(len(self._shelved)), None, progress)
+            if len(self._stored) > 1 or self._stored[0].live.deleted:
+                self._fold(range(len(self._stored)), None, progress)
                 self._save()
-            return self._shelved[0].live.segment
+            return self._stored[0].live.segment
 
     # Inside
 
@@ -181,10 +181,10 @@ class Shelf:
         size = sum(len(document.data) for document in fresh)
         backend = self.backend or choose(size // _BYTES_PER_TOKEN)
         progress("reading tokens", 0, size)
-        stream = stream_of(fresh, self.reading, backend)
+        stream = stream_of(fresh, self.options, backend)
         progress("reading tokens", size, size)
         count = len(stream.tokens)
-        sizes = [shelved.live.tokens for shelved in self._shelved]
+        sizes = [stored.live.tokens for stored in self._stored]
         if not sizes or count + sum(sizes[1:]) > max(MID_TOKENS_MIN, sizes[0] // 4):
             self._fold(range(len(sizes)), stream, progress)
         elif count + sum(sizes[2:]) > DELTA_TOKENS_MAX:
@@ -194,15 +194,15 @@ class Shelf:
                 # The delta is always the third, so that mid can be told from it.
                 self._add(Stream([], [], [], [], [0], [], [0]), Backend.PURE)
             self._fold(range(2, len(sizes)), stream, progress)
-        base = self._shelved[0].live
+        base = self._stored[0].live
         gone, size = len(base.segment) - base.tokens, len(base.segment)
         # Every opening marks what is deleted, token by token, so that must not grow for ever.
         if gone > min(0.4 * size, max(DELETED_TOKENS_MIN, 0.15 * size)):
-            self._fold(range(len(self._shelved)), None, progress)
+            self._fold(range(len(self._stored)), None, progress)
 
     def _fold(self, numbers: range, stream: Stream | None, progress: Progress) -> None:
         """Replace these segments by one of their living documents and those of `stream`."""
-        kept = [self._shelved[number].live for number in numbers]
+        kept = [self._stored[number].live for number in numbers]
         sources = [(live.segment.stream(), live.living()) for live in kept if live.living()]
         if stream is not None and not sources:
             merged = stream
@@ -212,25 +212,25 @@ class Shelf:
             merged = joined(sources)
         total = len(merged.tokens)
         progress("sorting suffixes", 0, total)
-        del self._shelved[numbers.start :]
+        del self._stored[numbers.start :]
         self._add(merged, self.backend or choose(total))
         progress("sorting suffixes", total, total)
 
     def _add(self, stream: Stream, backend: Backend) -> None:
         if not len(stream.tokens):
             backend = Backend.PURE
-            stream = stream_of([], self.reading)
+            stream = stream_of([], self.options)
         segment = build(stream, backend)
         name = f"{self._serial():08d}.segment"
-        live = Live(segment.write(self.directory / name))
-        self._shelved.append(_Shelved(live, name))
+        live = LiveSegment(segment.write(self.directory / name))
+        self._stored.append(_StoredSegment(live, name))
         self._index(live)
 
     def _serial(self) -> int:
         taken = [int(path.stem) for path in self.directory.glob("[0-9]*.segment")]
         return max(taken, default=0) + 1
 
-    def _index(self, live: Live) -> None:
+    def _index(self, live: LiveSegment) -> None:
         for number in live.living():
             self._where[live.segment.documents[number].path] = (live, number)
 
@@ -238,10 +238,10 @@ class Shelf:
         manifest: dict[str, Any] = {
             "format": MANIFEST_VERSION,
             "lexer": LEXER_VERSION,
-            "reading": [self.reading.comments, self.reading.whitespace],
+            "reading": [self.options.comments, self.options.whitespace],
             "segments": [
-                {"file": shelved.file, "deleted": sorted(shelved.live.deleted)}
-                for shelved in self._shelved
+                {"file": stored.file, "deleted": sorted(stored.live.deleted)}
+                for stored in self._stored
             ],
             "touched": self._touched,
             "taken_ns": self.taken_ns,
@@ -251,7 +251,7 @@ class Shelf:
         temporary.write_text(json.dumps(manifest), encoding="utf-8")
         temporary.replace(self.directory / "manifest.json")
         self._loaded = self._stamp()
-        named = {shelved.file for shelved in self._shelved}
+        named = {stored.file for stored in self._stored}
         for path in self.directory.glob("*.segment"):
             if path.name not in named:
                 path.unlink(missing_ok=True)
@@ -263,7 +263,7 @@ class Shelf:
         """
         for _ in range(3):
             self.problem = ""
-            self._shelved, self._touched, self._where = [], {}, {}
+            self._stored, self._touched, self._where = [], {}, {}
             self.taken_ns = 0
             self._loaded = self._stamp()
             self._take()
@@ -283,7 +283,7 @@ class Shelf:
         if not isinstance(manifest, dict):
             self.problem = "the manifest is not one"
             return
-        wanted = (MANIFEST_VERSION, LEXER_VERSION, [self.reading.comments, self.reading.whitespace])
+        wanted = (MANIFEST_VERSION, LEXER_VERSION, [self.options.comments, self.options.whitespace])
         found = (manifest.get("format"), manifest.get("lexer"), manifest.get("reading"))
         if found != wanted:
             self.problem = "the segments were made in another way"
@@ -291,13 +291,13 @@ class Shelf:
         if manifest.pop("check", None) != _check(manifest):
             self.problem = "the manifest was changed"
             return
-        shelved: list[_Shelved] = []
+        stored: list[_StoredSegment] = []
         try:
             for entry in manifest["segments"]:
-                live = Live(Segment.open(self.directory / Path(entry["file"]).name))
+                live = LiveSegment(TokenSegment.open(self.directory / Path(entry["file"]).name))
                 for number in entry["deleted"]:
                     live.delete(number)
-                shelved.append(_Shelved(live, entry["file"]))
+                stored.append(_StoredSegment(live, entry["file"]))
             touched = {path: (size, stamp) for path, (size, stamp) in manifest["touched"].items()}
             taken_ns = int(manifest["taken_ns"])
         except (OSError, KeyError, ValueError, TypeError, IndexError) as error:
@@ -306,8 +306,8 @@ class Shelf:
         except (SegmentDamaged, SegmentTooNew) as error:
             self.problem = str(error)
             return
-        self._shelved, self._touched, self.taken_ns = shelved, touched, taken_ns
-        for entry_live in shelved:
+        self._stored, self._touched, self.taken_ns = stored, touched, taken_ns
+        for entry_live in stored:
             self._index(entry_live.live)
 
 
@@ -316,6 +316,6 @@ def _check(manifest: dict[str, Any]) -> int:
     return crc32(json.dumps(manifest, sort_keys=True).encode("ascii"))
 
 
-def facts_of(path: str, size: int, stamp_ns: int, data: bytes) -> Facts:
+def document_facts(path: str, size: int, stamp_ns: int, data: bytes) -> DocumentFacts:
     """The facts of a document whose bytes were just read."""
-    return Facts(path, size, stamp_ns, sha256(data).hexdigest())
+    return DocumentFacts(path, size, stamp_ns, sha256(data).hexdigest())

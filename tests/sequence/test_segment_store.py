@@ -11,11 +11,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from holdfast.sequence import shelf as shelves
-from holdfast.sequence.shelf import Shelf, facts_of
+from holdfast.sequence import segment_store
+from holdfast.sequence.segment_store import SegmentStore, document_facts
 from holdfast.sequence.suffix.backends import Backend
-from holdfast.sequence.suffix.stream import Document, Facts
-from holdfast.sequence.tokens.lexer import Reading
+from holdfast.sequence.suffix.stream import Document, DocumentFacts
+from holdfast.sequence.tokens.lexer import LexerOptions
 from tests.sequence.test_segments import ask, check
 
 paths = st.sampled_from(["a.txt", "b.txt", "c.txt", "d.txt"])
@@ -24,23 +24,23 @@ texts = st.lists(st.sampled_from("abc"), max_size=10)
 
 def document(path: str, text: list[str], stamp: int = 0) -> Document:
     data = " ".join(text).encode()
-    return Document(facts_of(path, len(data), stamp, data), data)
+    return Document(document_facts(path, len(data), stamp, data), data)
 
 
-class ShelfAgreesWithTheTree(RuleBasedStateMachine):
+class StoreAgreesWithTheTree(RuleBasedStateMachine):
     """The twin is a dictionary of documents, searched by looking everywhere."""
 
     def __init__(self) -> None:
         super().__init__()
         self.directory = Path(tempfile.mkdtemp())
-        self.limits = (shelves.DELTA_TOKENS_MAX, shelves.MID_TOKENS_MIN)
-        shelves.DELTA_TOKENS_MAX, shelves.MID_TOKENS_MIN = 12, 25
-        self.shelf = Shelf(self.directory, backend=Backend.PURE)
+        self.limits = (segment_store.DELTA_TOKENS_MAX, segment_store.MID_TOKENS_MIN)
+        segment_store.DELTA_TOKENS_MAX, segment_store.MID_TOKENS_MIN = 12, 25
+        self.store = SegmentStore(self.directory, backend=Backend.PURE)
         self.tree: dict[str, list[str]] = {}
         self.stamp = 0
 
     def teardown(self) -> None:
-        shelves.DELTA_TOKENS_MAX, shelves.MID_TOKENS_MIN = self.limits
+        segment_store.DELTA_TOKENS_MAX, segment_store.MID_TOKENS_MIN = self.limits
         shutil.rmtree(self.directory)
 
     @rule(changed=st.dictionaries(paths, texts, max_size=3), removed=st.sets(paths, max_size=1))
@@ -51,36 +51,36 @@ class ShelfAgreesWithTheTree(RuleBasedStateMachine):
         for path in gone:
             self.tree.pop(path, None)
         documents = [document(path, text, self.stamp) for path, text in changed.items()]
-        self.shelf.refresh(documents, gone)
+        self.store.refresh(documents, gone)
 
     @rule()
     def reopen(self) -> None:
-        self.shelf = Shelf(self.directory, backend=Backend.PURE)
-        assert self.shelf.problem == ""
+        self.store = SegmentStore(self.directory, backend=Backend.PURE)
+        assert self.store.problem == ""
 
     @rule()
     def compact(self) -> None:
-        made = self.shelf.compact()
+        made = self.store.compact()
         assert (made is None) == (not self.tree)
 
     @rule(query=st.lists(st.sampled_from("abc"), min_size=1, max_size=5))
     def search(self, query: list[str]) -> None:
-        check(ask(self.shelf.corpus, query), query, list(self.tree.values()))
+        check(ask(self.store.corpus, query), query, list(self.tree.values()))
 
     @invariant()
     def the_same_documents_are_known(self) -> None:
-        assert set(self.shelf.known()) == set(self.tree)
-        assert self.shelf.corpus.tokens == sum(map(len, self.tree.values()))
+        assert set(self.store.known()) == set(self.tree)
+        assert self.store.corpus.tokens == sum(map(len, self.tree.values()))
 
 
-TestShelfAgreesWithTheTree = pytest.mark.shows("SEQ-SHELF")(ShelfAgreesWithTheTree.TestCase)
-TestShelfAgreesWithTheTree.settings = settings(max_examples=40, stateful_step_count=20)
+TestStoreAgreesWithTheTree = pytest.mark.shows("SEQ-STORE")(StoreAgreesWithTheTree.TestCase)
+TestStoreAgreesWithTheTree.settings = settings(max_examples=40, stateful_step_count=20)
 
 
-@pytest.mark.shows("SEQ-SHELF", "SEQ-DELTA")
-def test_a_shelf_follows_any_history_of_its_tree() -> None:
+@pytest.mark.shows("SEQ-STORE", "SEQ-DELTA")
+def test_the_segments_follow_any_history_of_its_tree() -> None:
     """The machine above, once by name."""
-    run = ShelfAgreesWithTheTree()
+    run = StoreAgreesWithTheTree()
     try:
         run.change({"a.txt": list("abcab"), "b.txt": list("cab")}, set())
         run.change({"b.txt": list("bca")}, set())
@@ -96,46 +96,49 @@ def test_a_shelf_follows_any_history_of_its_tree() -> None:
 
 @pytest.mark.shows("SEQ-DELTA")
 def test_a_changed_file_does_not_rewrite_the_base(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "shelf", backend=Backend.PURE)
-    shelf.refresh([document(f"{n}.txt", list("abcabc") * 50) for n in range(20)], [])
-    (base,) = (tmp_path / "shelf").glob("*.segment")
+    store = SegmentStore(tmp_path / "segments", backend=Backend.PURE)
+    store.refresh([document(f"{n}.txt", list("abcabc") * 50) for n in range(20)], [])
+    (base,) = (tmp_path / "segments").glob("*.segment")
     before = base.stat().st_mtime_ns
-    shelf.refresh([document("3.txt", ["x", "y", "z"], 1)], [])
+    store.refresh([document("3.txt", ["x", "y", "z"], 1)], [])
     assert base.exists()
     assert base.stat().st_mtime_ns == before
-    assert ask(shelf.corpus, ["x", "y"]).count == 1
-    assert len(list((tmp_path / "shelf").glob("*.segment"))) == 3
+    assert ask(store.corpus, ["x", "y"]).count == 1
+    assert len(list((tmp_path / "segments").glob("*.segment"))) == 3
 
 
-@pytest.mark.shows("SEQ-SHELF-TOUCHED")
+@pytest.mark.shows("SEQ-STORE-TOUCHED")
 def test_a_file_that_was_only_touched_is_not_read_into_the_delta(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path, backend=Backend.PURE)
-    shelf.refresh([document("a.txt", ["a", "b"], 1)], [])
-    shelf.refresh([document("a.txt", ["a", "b"], 2)], [])
+    store = SegmentStore(tmp_path, backend=Backend.PURE)
+    store.refresh([document("a.txt", ["a", "b"], 1)], [])
+    store.refresh([document("a.txt", ["a", "b"], 2)], [])
     assert len(list(tmp_path.glob("*.segment"))) == 1
-    assert Shelf(tmp_path).known() == {"a.txt": (3, 2)}
+    assert SegmentStore(tmp_path).known() == {"a.txt": (3, 2)}
 
 
-@pytest.mark.shows("SEQ-SHELF-TWO")
-def test_two_writers_of_one_shelf_take_turns(tmp_path: Path) -> None:
-    one, two = Shelf(tmp_path, backend=Backend.PURE), Shelf(tmp_path, backend=Backend.PURE)
+@pytest.mark.shows("SEQ-STORE-TWO")
+def test_two_writers_of_one_store_take_turns(tmp_path: Path) -> None:
+    one, two = (
+        SegmentStore(tmp_path, backend=Backend.PURE),
+        SegmentStore(tmp_path, backend=Backend.PURE),
+    )
     one.refresh([document("a.txt", ["a", "b"], 1)], [])
     two.refresh([document("b.txt", ["b", "c"], 1)], [])
     one.refresh([document("c.txt", ["c", "d"], 1)], ["a.txt"])
-    for shelf in (one, Shelf(tmp_path)):
-        assert set(shelf.known()) == {"b.txt", "c.txt"}
-        assert ask(shelf.corpus, ["b", "c"]).count == 1
-        assert ask(shelf.corpus, ["a", "b"]).count == 0
+    for store in (one, SegmentStore(tmp_path)):
+        assert set(store.known()) == {"b.txt", "c.txt"}
+        assert ask(store.corpus, ["b", "c"]).count == 1
+        assert ask(store.corpus, ["a", "b"]).count == 0
 
 
-@pytest.mark.shows("SEQ-SHELF-DAMAGE")
+@pytest.mark.shows("SEQ-STORE-DAMAGE")
 @pytest.mark.parametrize(
     "spoil",
     ["manifest", "not json", "segment cut", "segment gone", "other format", "bad number"],
 )
 def test_what_cannot_be_used_is_dropped_and_said(tmp_path: Path, spoil: str) -> None:
-    shelf = Shelf(tmp_path, backend=Backend.PURE)
-    shelf.refresh([document("a.txt", ["a", "b"], 1)], [])
+    store = SegmentStore(tmp_path, backend=Backend.PURE)
+    store.refresh([document("a.txt", ["a", "b"], 1)], [])
     manifest, (made,) = tmp_path / "manifest.json", tmp_path.glob("*.segment")
     loaded = json.loads(manifest.read_text())
     if spoil == "manifest":
@@ -151,25 +154,25 @@ def test_what_cannot_be_used_is_dropped_and_said(tmp_path: Path, spoil: str) -> 
     else:
         loaded["segments"][0]["deleted"] = [7]
         manifest.write_text(json.dumps(loaded))
-    again = Shelf(tmp_path, backend=Backend.PURE)
+    again = SegmentStore(tmp_path, backend=Backend.PURE)
     assert again.problem
     assert again.known() == {}
     again.refresh([document("a.txt", ["a", "b"], 1)], [])
     assert ask(again.corpus, ["a", "b"]).count == 1
-    assert Shelf(tmp_path).problem == ""
+    assert SegmentStore(tmp_path).problem == ""
 
 
-@pytest.mark.shows("SEQ-SHELF-DAMAGE")
+@pytest.mark.shows("SEQ-STORE-DAMAGE")
 def test_a_wrong_bit_anywhere_in_a_manifest_is_noticed(tmp_path: Path) -> None:
     """A deleted document whose number was damaged came to life again, beside its new text."""
-    shelf = Shelf(tmp_path, backend=Backend.PURE)
-    shelf.refresh([document(f"{name}.txt", [name, "x"], 1) for name in "abc"], [])
-    shelf.refresh([document("b.txt", ["y", "x"], 2)], ["c.txt"])
-    known, manifest = shelf.known(), tmp_path / "manifest.json"
+    store = SegmentStore(tmp_path, backend=Backend.PURE)
+    store.refresh([document(f"{name}.txt", [name, "x"], 1) for name in "abc"], [])
+    store.refresh([document("b.txt", ["y", "x"], 2)], ["c.txt"])
+    known, manifest = store.known(), tmp_path / "manifest.json"
     raw = manifest.read_bytes()
     for at in range(len(raw)):
         manifest.write_bytes(raw[:at] + bytes([raw[at] ^ 1 << at % 8]) + raw[at + 1 :])
-        again = Shelf(tmp_path)
+        again = SegmentStore(tmp_path)
         if not again.problem:
             assert again.known() == known
             assert ask(again.corpus, ["b", "x"]).count == 0
@@ -178,28 +181,28 @@ def test_a_wrong_bit_anywhere_in_a_manifest_is_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.shows("SEQ-FORMAT-VERSION")
 def test_the_manifest_changes_only_with_its_version(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path, Reading(comments=True), Backend.PURE)
-    shelf.refresh([document("a.txt", ["a"], 1)], [])
+    store = SegmentStore(tmp_path, LexerOptions(comments=True), Backend.PURE)
+    store.refresh([document("a.txt", ["a"], 1)], [])
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert set(manifest) == {
         "format", "lexer", "reading", "segments", "touched", "taken_ns", "check",
     }  # fmt: skip
-    assert manifest["format"] == shelves.MANIFEST_VERSION == 3
-    assert Shelf(tmp_path).problem, "other readings make other segments"
+    assert manifest["format"] == segment_store.MANIFEST_VERSION == 3
+    assert SegmentStore(tmp_path).problem, "other readings make other segments"
 
 
 @pytest.mark.shows("SEQ-HOSTILE-LARGE")
 @pytest.mark.parametrize("backend", [Backend.COMPILED, Backend.VECTOR])
 def test_one_token_a_million_times(tmp_path: Path, backend: Backend) -> None:
     data = b"a " * 1_000_000
-    shelf = Shelf(tmp_path, backend=backend)
-    shelf.refresh([Document(Facts("a.txt", len(data), 0, "d"), data)], [])
-    answer = ask(shelf.corpus, ["a"] * 100)
+    store = SegmentStore(tmp_path, backend=backend)
+    store.refresh([Document(DocumentFacts("a.txt", len(data), 0, "d"), data)], [])
+    answer = ask(store.corpus, ["a"] * 100)
     assert (answer.position, answer.count) == (100, 1_000_000 - 99)
-    assert ask(shelf.corpus, ["a", "b"]).count == 1_000_000
+    assert ask(store.corpus, ["a", "b"]).count == 1_000_000
     from holdfast.sequence import clones
 
-    made = shelf.compact()
+    made = store.compact()
     assert made is not None
     (group,) = clones.find_groups(made, backend=backend)
     assert group.periodic
@@ -210,9 +213,9 @@ def test_one_token_a_million_times(tmp_path: Path, backend: Backend) -> None:
 def test_a_long_run_that_repeats_itself(tmp_path: Path) -> None:
     """A 65,000-token table of equal rows overlaps with its own shifted copy."""
     data = b"{ 0x00 , 17 , name } , " * 8_000
-    shelf = Shelf(tmp_path, backend=Backend.VECTOR)
-    shelf.refresh([Document(Facts("t.c", len(data), 0, "d"), data)], [])
-    made = shelf.compact()
+    store = SegmentStore(tmp_path, backend=Backend.VECTOR)
+    store.refresh([Document(DocumentFacts("t.c", len(data), 0, "d"), data)], [])
+    made = store.compact()
     assert made is not None
     from holdfast.sequence import clones
 
@@ -220,15 +223,15 @@ def test_a_long_run_that_repeats_itself(tmp_path: Path) -> None:
     assert groups
     assert groups[0].periodic
     assert sum(o.length for o in groups[0].occurrences) <= len(made)
-    answer = ask(shelf.corpus, ["17", ",", "name", "}", ",", "{", "0x00"])
+    answer = ask(store.corpus, ["17", ",", "name", "}", ",", "{", "0x00"])
     assert answer.count == 7_999
 
 
 @pytest.mark.shows("SEQ-HOSTILE-LARGE")
 def test_a_million_distinct_tokens(tmp_path: Path) -> None:
     data = b" ".join(b"w%d" % n for n in range(1_000_000))
-    shelf = Shelf(tmp_path, backend=Backend.COMPILED)
-    shelf.refresh([Document(Facts("w.txt", len(data), 0, str(zlib.crc32(data))), data)], [])
-    answer = ask(shelf.corpus, ["w777777", "w777778", "w9"])
+    store = SegmentStore(tmp_path, backend=Backend.COMPILED)
+    store.refresh([Document(DocumentFacts("w.txt", len(data), 0, str(zlib.crc32(data))), data)], [])
+    answer = ask(store.corpus, ["w777777", "w777778", "w9"])
     assert (answer.position, answer.count) == (2, 1)
     assert next(answer.occurrences()).first.column == data.index(b"w777777 ") + 1
