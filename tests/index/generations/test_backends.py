@@ -31,6 +31,7 @@ from holdfast.index.search.understand import understand
 from holdfast.index.search.weights import WEIGHTS
 from tests.index import double
 from tests.postgres import PostgresServer
+from tests.scale import examples
 
 ROOT = "/somewhere/repo"
 PROVIDER = HashedEmbedding()
@@ -259,7 +260,7 @@ steps = st.lists(
 
 
 @pytest.mark.shows("INDEX-BACKEND-INCREMENTAL", "INDEX-RANK-TWIN")
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(generations=st.lists(steps, min_size=1, max_size=3))
 def test_changes_on_top_of_changes_equal_a_build_from_nothing(
     backend: Backend, generations: list[list[tuple[str, str | None]]]

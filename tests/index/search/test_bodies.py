@@ -17,6 +17,7 @@ from holdfast.index.search.weights import WEIGHTS
 from tests.index.search import plain
 from tests.index.search.samples import corpus_apart, corpus_of, prepared
 from tests.index.search.test_ranking import ask, paths, publish
+from tests.scale import examples
 
 HEADER = """\
 /* Reads all rows of a table from the disk into memory. */
@@ -91,7 +92,7 @@ PATHS = st.sampled_from(["a.h", "include/b.hpp", "src/a.c", "src/b.cpp", "c.cc",
 
 
 @pytest.mark.shows("SEARCH-SIGNAL-DECLARED")
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.dictionaries(PATHS, FUNCTIONS, max_size=5))
 def test_bodies_are_those_of_the_twin_however_files_are_kept(files: dict[str, str]) -> None:
     made = {path: prepared(path, text, extract) for path, text in files.items()}

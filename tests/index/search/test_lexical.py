@@ -17,6 +17,7 @@ from holdfast.index.search.terms import compact, terms
 from holdfast.index.search.understand import understand
 from holdfast.index.search.weights import WEIGHTS, Weights
 from tests.index.search.samples import corpus_apart, corpus_of, prepared, queries, trees
+from tests.scale import examples
 
 Counts = list[Counter[str]]
 
@@ -103,7 +104,7 @@ def ranked(corpus: Corpus, query: str, weights: Weights) -> dict[tuple[str, int]
 
 
 @pytest.mark.shows("SEARCH-LEXICAL-TWIN")
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(trees, queries)
 def test_the_lexical_lane_is_bm25_over_fields(tree: dict[str, str], query: str) -> None:
     files = {path: prepared(path, text) for path, text in tree.items()}
@@ -112,7 +113,7 @@ def test_the_lexical_lane_is_bm25_over_fields(tree: dict[str, str], query: str) 
 
 
 @pytest.mark.shows("SEARCH-LEXICAL-LAYOUT")
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(trees, queries)
 def test_scores_do_not_depend_on_how_rows_lie(tree: dict[str, str], query: str) -> None:
     files = {path: prepared(path, text) for path, text in tree.items()}

@@ -24,6 +24,7 @@ from holdfast.index.search.candidates import Found, find
 from holdfast.index.search.weights import SIGNALS, WEIGHTS, Weights
 from tests.index.search.samples import PROVIDER, prepared, queries, trees
 from tests.postgres import PostgresServer
+from tests.scale import examples
 
 ROOT = "/somewhere/repo"
 numbers = itertools.count()
@@ -77,7 +78,9 @@ def tree(**files: str) -> dict[str, PreparedFile]:
 
 @pytest.mark.shows("SEARCH-BACKENDS-EQUAL")
 @settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(8),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(generations=st.lists(trees, min_size=1, max_size=3), asked=st.lists(queries, max_size=3))
 def test_both_backends_answer_in_the_same_order_with_the_same_scores(
@@ -105,7 +108,9 @@ def test_both_backends_answer_in_the_same_order_with_the_same_scores(
 
 @pytest.mark.shows("SEARCH-OVERLAY-TWIN")
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(before=trees, after=trees, query=queries)
 def test_changed_files_rank_from_memory_as_they_will_when_synced(
@@ -127,7 +132,9 @@ def test_changed_files_rank_from_memory_as_they_will_when_synced(
 
 @pytest.mark.shows("SEARCH-CORPUS-FOLLOWS")
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     generations=st.lists(
@@ -177,7 +184,9 @@ def test_a_note_of_another_generation_is_not_followed(backend: Backend, tmp_path
 
 @pytest.mark.shows("SEARCH-FIND-KEEP")
 @settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(20),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(files=trees, query=queries, wanted=st.integers(1, 6))
 def test_only_kept_files_are_shown_and_the_best_first(

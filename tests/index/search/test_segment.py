@@ -23,6 +23,7 @@ from holdfast.index.search.merging import Merger, merge
 from holdfast.index.search.postings import Rows, postings
 from holdfast.index.search.segment import Segment
 from holdfast.index.search.terms import compact, terms
+from tests.scale import examples
 
 texts = st.lists(
     st.sampled_from(["load", "parseHTTP", "send_request", "x1", "größe", "LOAD", "a_b"]), max_size=6
@@ -169,7 +170,7 @@ def test_vectors_that_are_not_finite_are_refused(number: float) -> None:
 
 
 @pytest.mark.shows("SEARCH-SEGMENT-MERGE")
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(chunks, st.booleans()), max_size=4))
 def test_merged_segments_equal_one_made_of_all_that_is_kept(
     parts: list[tuple[list[Fields], bool]],

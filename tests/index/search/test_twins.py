@@ -25,6 +25,7 @@ from holdfast.index.tools.search_answer import DEPTH_MIN
 from tests.index.search import plain
 from tests.index.search.samples import prepared, trees
 from tests.index.wire import manage_index, search_code
+from tests.scale import examples
 
 SOURCES = Path(__file__).parents[3] / "src" / "holdfast"
 
@@ -145,7 +146,7 @@ def test_the_best_rows_are_those_of_a_sort(scores: list[float], limit: int, rand
     st.integers(1, 900),
     st.sampled_from([2, 9, 500, 10**6]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_the_best_of_many_rows_are_those_of_a_sort(
     seed: int, rows: int, limit: int, levels: int
 ) -> None:
@@ -249,7 +250,7 @@ def seen(corpus: Corpus) -> Any:
 
 
 @pytest.mark.shows("SEARCH-CORPUS-FOLLOWS")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     first=trees,
     steps=st.lists(

@@ -13,6 +13,8 @@ from tests.postgres import PostgresServer, running_server
 from tests.sync.peers import root, set_, upserts, watch
 from tests.sync.processes import WAIT_S, Client, Served
 
+pytestmark = pytest.mark.service("postgres")
+
 _SPACES = count(1)
 
 
