@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from holdfast.files.snapshot import Snapshot
     from holdfast.index.code_index import CodeIndex
-    from holdfast.reading.reader import Host, Reader
+    from holdfast.reading.reader import Reader
+    from holdfast.reading.session_log import SessionLog
     from holdfast.sequence.segment_store import Progress
     from holdfast.sequence.tokens.lexer import LexerOptions
     from holdfast.store.settings import Settings
@@ -178,7 +179,7 @@ class App:
             settings=config.load(self.home.reading_settings),
         )
 
-    def collect_daily(self, reader: Reader, host: Host) -> None:
+    def collect_daily(self, reader: Reader, log: SessionLog) -> None:
         """Once a day, delete stored texts that are long unused and not part of this session."""
         marker = self.home.collection_marker
         try:
@@ -188,4 +189,4 @@ class App:
             marker.touch()
         except OSError:
             return
-        reader.collect([host])
+        reader.collect([log])

@@ -10,9 +10,9 @@ from holdfast.app import App
 from holdfast.reading.hosts import HOSTS
 
 if TYPE_CHECKING:
-    from holdfast.reading.hosts.detect import AnyHost
     from holdfast.reading.hosts.native import NativeSession
     from holdfast.reading.reader import Reader
+    from holdfast.reading.session_log import SessionLog
 
 
 NAMED = 6
@@ -38,7 +38,7 @@ def add_session_arguments(parser: argparse.ArgumentParser, *, required: bool = F
 
 def host(
     args: argparse.Namespace, app: App, *, newest_leaf: bool = False, begins: bool = False
-) -> AnyHost | None:
+) -> SessionLog | None:
     """The session that the arguments name, or None. A read may begin one of our own."""
     if args.session is None:
         return None

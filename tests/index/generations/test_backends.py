@@ -27,7 +27,7 @@ from holdfast.index.generations.segments import prepared_segment
 from holdfast.index.generations.sqlite.backend import SqliteBackend
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.lexical import rank_lexical
-from holdfast.index.search.understand import understand
+from holdfast.index.search.query_analysis import analyze
 from holdfast.index.search.weights import WEIGHTS
 from tests.index import double
 from tests.postgres import PostgresServer
@@ -85,7 +85,7 @@ def twin(files: dict[str, PreparedFile]) -> Corpus:
 
 def ranked(corpus: Corpus, query: str) -> list[tuple[str, int, float, float]]:
     """Every chunk with its score in both lanes, by path and place."""
-    lexical = rank_lexical(understand(query), corpus, WEIGHTS).scores
+    lexical = rank_lexical(analyze(query), corpus, WEIGHTS).scores
     dense = corpus.nearness(PROVIDER.embed_query(query)[0])
     return sorted(
         (corpus.files[corpus.file_of[i]].path, int(corpus.ordinals[i]), lexical[i], dense[i])

@@ -14,7 +14,7 @@ from holdfast.files import disk
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS, Entry, Snapshot, Stat
 from holdfast.index.facts.model import extract
-from holdfast.index.generations.freshness import FreshnessChecks, Overlay
+from holdfast.index.generations.freshness import FreshFiles, FreshnessChecks
 from tests.scale import examples
 
 
@@ -41,7 +41,7 @@ def _stat(path: Path) -> Stat:
     return Stat(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
-def look(checks: FreshnessChecks, root: Path, reader: Any) -> Overlay:
+def look(checks: FreshnessChecks, root: Path, reader: Any) -> FreshFiles:
     return checks.look(str(root), reader, Policy(), extract, None)
 
 

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from holdfast.files.snapshot import Snapshot
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.embedding.hashed import DIMENSION
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Backend, PreparedFile
 from holdfast.index.generations.postgres.backend import PostgresBackend
 from holdfast.index.generations.sqlite.backend import SqliteBackend
-from holdfast.index.search.candidates import Found, find
+from holdfast.index.search.ranking import Found, find
 from holdfast.index.search.weights import SIGNALS, WEIGHTS, Weights
 from tests.index.search.samples import PROVIDER, prepared, queries, trees
 from tests.postgres import PostgresServer
@@ -49,11 +49,13 @@ def ask(
     **more: Any,
 ) -> Found:
     with backend.reader(ROOT) as reader:
-        overlay = Overlay(reader.identity, Snapshot({}, 0), 0.0, changed=changed or {}, gone=gone)
+        fresh_files = FreshFiles(
+            reader.identity, Snapshot({}, 0), 0.0, changed=changed or {}, gone=gone
+        )
         keep = more.pop("keep", lambda path: True)
         if "changed_paths" in more:
             more["changed"] = more.pop("changed_paths")
-        return find(query, reader, overlay, PROVIDER, wanted, keep, weights=weights, **more)
+        return find(query, reader, fresh_files, PROVIDER, wanted, keep, weights=weights, **more)
 
 
 def places(found: Found) -> list[tuple[str, int, float]]:

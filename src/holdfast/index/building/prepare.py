@@ -17,8 +17,8 @@ from holdfast.index.facts.model import MODULE, FileFacts
 from holdfast.index.generations.model import PreparedChunk, PreparedFile
 from holdfast.index.search import trigrams
 from holdfast.index.search.fields import fields_of
+from holdfast.index.search.posting_segment import TEST_KIND
 from holdfast.index.search.postings import Rows, postings
-from holdfast.index.search.segment import TEST_KIND
 from holdfast.index.search.terms import WORD
 
 Extract = Callable[[str, bytes], FileFacts]

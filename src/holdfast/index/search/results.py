@@ -19,10 +19,10 @@ import msgspec
 
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.generations.model import StoredChunk
-from holdfast.index.search.folding import folded
+from holdfast.index.search.near_duplicates import folded
 from holdfast.index.search.preview import LINES_DEFAULT, Asked, Preview, preview
+from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import LineMatch
-from holdfast.index.search.understand import Question
 from holdfast.index.tools.answers import Wire, read_call
 
 Holds = Callable[[str, int, int], bool]
@@ -121,7 +121,7 @@ class Items:
 
     def __init__(
         self,
-        question: Question | None,
+        analyzed: AnalyzedQuery | None,
         freshness: Callable[[str, str], Wire],
         *,
         raw: bool = False,
@@ -132,7 +132,7 @@ class Items:
     ) -> None:
         self._freshness, self._raw, self._lane = freshness, raw, lane
         self._holds, self._several, self._debug = holds, several_roots, debug
-        self._asked = Asked.by(question)
+        self._asked = Asked.by(analyzed)
 
     def page(self, groups: Sequence[Group], start: int, limit: int, budget: int) -> Page:
         """Items from `start` on, as many as fit; at least one, if only as a bare pointer."""

@@ -15,7 +15,7 @@ from holdfast.index.calls.resolve import Open as OpenCall
 from holdfast.index.code_index import CodeIndex, policy_of
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.facts.model import FileFacts, file_id
-from holdfast.index.generations.freshness import Overlay, moved
+from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.tools import answers
@@ -154,7 +154,7 @@ def _files(answer: GraphAnswer) -> set[str]:
 
 
 def _fill(
-    index: CodeIndex, root: str, reader: Reader, key: str, answer: GraphAnswer, overlay: Overlay
+    index: CodeIndex, root: str, reader: Reader, key: str, answer: GraphAnswer, overlay: FreshFiles
 ) -> None:
     with index.programs.lock:
         program = index.programs.program(root, reader, overlay)

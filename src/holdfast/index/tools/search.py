@@ -18,19 +18,19 @@ from holdfast.files import disk
 from holdfast.index.code_index import CodeIndex, policy_of
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.generations.edited_files import Edited
-from holdfast.index.generations.freshness import Overlay, moved
+from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.generations.record import Record
 from holdfast.index.search import operators, pages
 from holdfast.index.search.filters import files_kept
 from holdfast.index.search.pages import Cursor
+from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import lines_of, wrong_pattern
 from holdfast.index.search.results import Finding, GroupBy, Holds, Items, fold, grouped
 from holdfast.index.search.retrieval import Retrieved, retrieve
 from holdfast.index.search.scopes import SCOPES, Scope
 from holdfast.index.search.terms import terms
-from holdfast.index.search.understand import Question
 from holdfast.index.tools import answers
 from holdfast.index.tools.answers import Wire, hints, search_call
 from holdfast.index.tools.refusals import refusal
@@ -252,7 +252,7 @@ def _ask(
     keep = files_kept(request.asked, request.scope, target.below)
     edited = began[root] if root in began else index.edited.of(root)
 
-    def ask(reader: Reader, overlay: Overlay) -> Retrieved:
+    def ask(reader: Reader, overlay: FreshFiles) -> Retrieved:
         # What changed since the index was made is worked on, and git may not have told yet.
         worked_on = frozenset() if edited is None else edited.union(overlay.changed)
         return retrieve(
@@ -280,8 +280,8 @@ def _fresh(
     index: CodeIndex,
     gate: Open,
     reader: Reader,
-    ask: Callable[[Reader, Overlay], Retrieved],
-) -> tuple[Retrieved, Overlay, bool]:
+    ask: Callable[[Reader, FreshFiles], Retrieved],
+) -> tuple[Retrieved, FreshFiles, bool]:
     """What is found now; the last look serves if it is recent and none of the hits moved."""
     root = gate.record.root
     overlay = index.freshness.recent(root, reader.identity)
@@ -309,7 +309,7 @@ def _answer(
     groups = grouped(_merged(answered), None if request.raw else request.group_by)
     if request.folds:
         groups = fold(groups, request.depth)
-    question = next((each.found.question for each in answered if each.found.question), None)
+    question = next((each.found.analyzed for each in answered if each.found.analyzed), None)
     items = Items(
         question, _Freshness(index, answered), raw=request.raw, holds=request.holds,
         several_roots=len(answered) > 1 or "roots" in base, debug=request.debug, lane=request.lane,
@@ -380,14 +380,14 @@ def _merged(answered: Sequence[Answered]) -> list[Finding]:
     for place, each in enumerate(answered):
         worst = float("inf")
         for number, finding in enumerate(each.found.findings):
-            worth = finding.score * (0.2 + 0.8 * _held(finding, each.found.question))
+            worth = finding.score * (0.2 + 0.8 * _held(finding, each.found.analyzed))
             worst = min(worst, worth)  # The order within a root stays as it is.
             ranked.append((-worst, number, place, finding))
     ranked.sort(key=lambda entry: entry[:3])
     return [finding for *_, finding in ranked]
 
 
-def _held(finding: Finding, question: Question | None) -> float:
+def _held(finding: Finding, question: AnalyzedQuery | None) -> float:
     """The share of the asked words that a finding holds, in its path, its name or its text."""
     if question is None or not question.words:
         return 1.0

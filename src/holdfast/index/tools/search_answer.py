@@ -9,19 +9,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from holdfast.index.generations.edited_files import Edited
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.gate import Open
 from holdfast.index.generations.model import Identity
 from holdfast.index.search import pages
 from holdfast.index.search.filters import PathPattern
 from holdfast.index.search.operators import Parsed, Query, as_words, only_below
 from holdfast.index.search.pages import Cursor
+from holdfast.index.search.query_analysis import SPOKEN_MAX
 from holdfast.index.search.results import ALIKE_SHOWN, Group, GroupBy, Holds, Lane, Page
 from holdfast.index.search.retrieval import Retrieved
 from holdfast.index.search.roles import role_of
 from holdfast.index.search.scopes import Scope
 from holdfast.index.search.terms import WORD, terms
-from holdfast.index.search.understand import SPOKEN_MAX
 from holdfast.index.tools import answers
 from holdfast.index.tools.answers import Wire, hints, manage_call, read_call, search_call
 
@@ -137,7 +137,7 @@ class Answered:
 
     gate: Open
     identity: Identity
-    overlay: Overlay
+    overlay: FreshFiles
     recent: bool
     found: Retrieved
     edited: Edited | None = None
@@ -337,9 +337,9 @@ def _debug(
             {
                 "path": each.root,
                 "generation": list(each.identity),
-                "questionKind": each.found.question.kind if each.found.question else None,
-                "words": [word.term for word in each.found.question.words]
-                if each.found.question
+                "questionKind": each.found.analyzed.kind if each.found.analyzed else None,
+                "words": [word.term for word in each.found.analyzed.words]
+                if each.found.analyzed
                 else [],
                 "candidates": each.found.candidates,
                 "findings": len(each.found.findings),

@@ -191,7 +191,16 @@ class SyncEndpoint:
                     space.advance()
                 except StoreError as error:
                     log.warning("cannot read %s: %s", space.name, error)
+        if not announced:
+            self._check_sessions()
         self.server.touched()
+
+    def _check_sessions(self) -> None:
+        """Announcements may have been missed, also of sessions that are another server's now."""
+        try:
+            self.server.registry.check(self.server.clock_ms())
+        except StoreError as error:
+            log.warning("cannot check who owns the sessions: %s", error)
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)

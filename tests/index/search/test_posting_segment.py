@@ -17,11 +17,11 @@ from holdfast.index.generations.segments import (
     Standing,
     to_merge,
 )
-from holdfast.index.search import segment as segments
+from holdfast.index.search import posting_segment as segments
 from holdfast.index.search.fields import Field, Fields
-from holdfast.index.search.merging import Merger, merge
+from holdfast.index.search.posting_segment import PostingSegment
 from holdfast.index.search.postings import Rows, postings
-from holdfast.index.search.segment import Segment
+from holdfast.index.search.segment_merge import Merger, merge
 from holdfast.index.search.terms import compact, terms
 from tests.scale import examples
 
@@ -31,7 +31,7 @@ texts = st.lists(
 chunks = st.lists(st.builds(Fields, *[texts] * 8), max_size=5)
 
 
-def made(fields: list[Fields]) -> Segment:
+def made(fields: list[Fields]) -> PostingSegment:
     return merge([(segments.unpack_file(postings([rows(fields)])[0]), [0])], 0)
 
 
@@ -40,7 +40,7 @@ def rows(fields: list[Fields]) -> Rows:
     return Rows(fields, lines, ["function"] * len(fields))
 
 
-def listed(segment: Segment) -> dict[tuple[str, int, int], int]:
+def listed(segment: PostingSegment) -> dict[tuple[str, int, int], int]:
     """Every entry: (term, row, field) -> count."""
     found = {}
     for term in segment.terms:
@@ -176,7 +176,7 @@ def test_merged_segments_equal_one_made_of_all_that_is_kept(
     parts: list[tuple[list[Fields], bool]],
 ) -> None:
     slot = 0
-    given_parts: list[tuple[Segment, list[int | None]]] = []
+    given_parts: list[tuple[PostingSegment, list[int | None]]] = []
     kept: list[Fields] = []
     slots: list[int] = []
     for fields, keep in parts:
