@@ -15,8 +15,8 @@ CLOCKS = {
 }
 """Names of modules and classes, with those members that read the machine."""
 
-RANDOM = {"secrets", "uuid", "random"}
-"""Modules that no other module imports."""
+RANDOM = {"secrets", "uuid"}
+"""Modules that are not imported at all. A seeded `random.Random` is not the machine's."""
 
 
 @cache
@@ -113,7 +113,8 @@ def machine_reads(path: Path) -> list[str]:
             owner = node.value.attr if isinstance(node.value, ast.Attribute) else None
             if isinstance(node.value, ast.Name):
                 owner = aliases.get(node.value.id)
-            if owner is not None and node.attr in CLOCKS.get(owner, ()):
+            unseeded = owner == "random" and node.attr != "Random"
+            if owner is not None and (unseeded or node.attr in CLOCKS.get(owner, ())):
                 found.append(f"{node.lineno}: {owner}.{node.attr}")
     return found
 

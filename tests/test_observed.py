@@ -16,10 +16,10 @@ from holdfast.index.generations.gate import Building, Failed, Incompatible, Open
 from holdfast.index.generations.marker import Marker
 from holdfast.index.generations.proof import Reason
 from holdfast.index.generations.record import Indexed, IndexFailed, Indexing, Record, State
-from holdfast.mcp import bindings
-from holdfast.mcp.bindings import Binding
 from holdfast.observed.codebases import Codebases, codebase_key, codebase_values
 from holdfast.observed.sessions import Sessions
+from holdfast.reading.hosts import bindings
+from holdfast.reading.hosts.bindings import Binding
 from holdfast.reading.hosts.native import NativeSession
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request

@@ -56,6 +56,7 @@ class App:
         environment: Mapping[str, str] | None = None,
         clock: system.Clock = system.CLOCK,
         new_id: Callable[[], str] = system.new_id,
+        new_token: Callable[[], str] = system.new_token,
         new_secret: Callable[[], str] = system.new_secret,
         random_bytes: Callable[[int], bytes] = system.random_bytes,
     ) -> None:
@@ -64,7 +65,7 @@ class App:
         self.environment: Mapping[str, str] = {} if environment is None else environment
         """What the user set, for the parts that read settings of their own."""
         self.clock, self.new_id = clock, new_id
-        self.new_secret, self.random_bytes = new_secret, random_bytes
+        self.new_token, self.new_secret, self.random_bytes = new_token, new_secret, random_bytes
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> App:
@@ -134,6 +135,7 @@ class App:
         from holdfast.index.settings import index_of
 
         index = index_of(self.home, self.environment)
+        index.now = self.clock.utc_now
         index.published = self._update_segments
         return index
 

@@ -11,6 +11,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 class Clock:
@@ -28,6 +32,11 @@ class Clock:
         """Seconds since 1970."""
         return time.time()
 
+    def utc_now(self) -> datetime:
+        from datetime import UTC, datetime
+
+        return datetime.fromtimestamp(self.now_ns() / 1e9, UTC)
+
     def monotonic(self) -> float:
         """Seconds since some fixed moment; never goes back."""
         return time.monotonic()
@@ -39,6 +48,7 @@ now_ms: Callable[[], int] = CLOCK.now_ms
 now_ns: Callable[[], int] = time.time_ns
 now_s: Callable[[], float] = time.time
 monotonic: Callable[[], float] = time.monotonic
+utc_now: Callable[[], datetime] = CLOCK.utc_now
 
 random_bytes: Callable[[int], bytes] = os.urandom
 
@@ -58,11 +68,20 @@ def new_long_id() -> str:
     return os.urandom(16).hex()
 
 
+def new_token() -> str:
+    """A token of 192 bits, in letters, digits, `-` and `_`."""
+    return _url_safe(os.urandom(24))
+
+
 def new_secret() -> str:
     """A secret of 256 bits, in letters, digits, `-` and `_`."""
+    return _url_safe(os.urandom(32))
+
+
+def _url_safe(data: bytes) -> str:
     import base64
 
-    return base64.urlsafe_b64encode(os.urandom(32)).rstrip(b"=").decode()
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 def environment() -> Mapping[str, str]:

@@ -15,7 +15,7 @@ import pytest
 from holdfast.agents.hook import Heard, answer, parse
 from holdfast.cli.main import main
 from holdfast.home import Home
-from holdfast.mcp import bindings
+from holdfast.reading.hosts import bindings
 from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request

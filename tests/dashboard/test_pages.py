@@ -18,8 +18,8 @@ from holdfast.dashboard.service import DashboardService
 from holdfast.errors import UsageError
 from holdfast.home import Home
 from holdfast.live import BOARD, SPACE
-from holdfast.mcp import bindings
-from holdfast.mcp.bindings import Binding
+from holdfast.reading.hosts import bindings
+from holdfast.reading.hosts.bindings import Binding
 from holdfast.store.store import open_store
 from holdfast.sync.io.endpoint import ServeOptions, SyncService
 from holdfast.sync.io.websocket import Doors

@@ -16,7 +16,6 @@ from mcp import Client
 
 from holdfast.app import App
 from holdfast.home import Home
-from holdfast.mcp import bindings
 from holdfast.mcp.binding import (
     LEAF,
     THREAD_ID,
@@ -26,13 +25,14 @@ from holdfast.mcp.binding import (
     Unbound,
     pending_call,
 )
-from holdfast.mcp.bindings import Binding
 from holdfast.mcp.caller import Ancestor, Caller, caller_of
 from holdfast.mcp.desk import Desk
 from holdfast.mcp.rendezvous import process
 from holdfast.mcp.serving import carry_out
 from holdfast.mcp.tool import Call
 from holdfast.mcp.tools import TOOLS
+from holdfast.reading.hosts import bindings
+from holdfast.reading.hosts.bindings import Binding
 from tests.mcp.agents import ERAS, WAIT_S, Machine, call, facts_of, make_tree, text_of
 from tests.mcp.conversations import Claude, Codex
 

@@ -152,12 +152,11 @@ def _watching() -> Iterator[Finding]:
 
 def _host(app: App) -> Iterator[Finding]:
     from holdfast import __version__
-    from holdfast.mcp.control import running
-    from holdfast.mcp.rendezvous import rendezvous_of
+    from holdfast.mcp.control import running_host
 
     if not app.home.exists():
         return
-    host = running(rendezvous_of(app.home, app.environment))
+    host = running_host(app)
     if host is None:
         yield Finding("host", "ok", "no background host runs; it starts with the first agent")
     elif host.get("version") != __version__:

@@ -35,8 +35,8 @@ def run(args: argparse.Namespace, app: App) -> int:
 
 def _run(raw: str, app: App) -> None:
     from holdfast.agents.hook import answer, parse, recovery_text
-    from holdfast.mcp import bindings
     from holdfast.mcp.rendezvous import ancestors
+    from holdfast.reading.hosts import bindings
 
     heard = parse(raw)
     if heard is None:

@@ -115,7 +115,7 @@ def _one(
     if not args.dry_run:
         app.home.make()
         ours = () if install else [str(one) for one in receipt.get("folders", ())]
-        done = apply(edits, app.home.backups, app.clock.now_s(), ours)
+        done = apply(edits, app.home.backups, app.clock.now_s(), ours, app.new_id)
         kept = done.kept
         if install and needed:
             receipts.put(key, client.receipt(edits, receipt, place, done.folders))

@@ -103,7 +103,9 @@ def run(args: argparse.Namespace, app: App) -> int:
         key=_key(Path(args.key_file)) if args.key_file else b"",
     )
     token = token_of(app.home, app.new_secret)
-    service = SyncService(options)
+    service = SyncService(
+        options, now_ms=app.clock.now_ms, new_token=app.new_token, random_bytes=app.random_bytes
+    )
     config = uvicorn.Config(
         site(app, service, Doors(options.hosts, options.origins), token),
         host=args.host,

@@ -36,12 +36,11 @@ def run(args: argparse.Namespace, app: App) -> int:
 
 
 def _host(app: App) -> dict[str, Any] | None:
-    from holdfast.mcp.control import running
-    from holdfast.mcp.rendezvous import rendezvous_of
+    from holdfast.mcp.control import running_host
 
     if not app.home.exists():
         return None
-    return running(rendezvous_of(app.home, app.environment))
+    return running_host(app)
 
 
 def _codebases(app: App) -> tuple[list[dict[str, Any]], dict[str, str]]:

@@ -9,12 +9,11 @@ from pathlib import Path
 
 def git(root: Path, *arguments: str, timeout_s: float | None = None) -> bytes | None:
     """What a git command prints, or None when it fails, takes too long or there is no git."""
-    command = ["git", "-C", os.fspath(root), *arguments]
-    # Nothing is written, not even what git notes for itself.
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    # git must not write anything either, so it may not refresh its own index.
+    command = ["git", "--no-optional-locks", "-C", os.fspath(root), *arguments]
     try:
         done = subprocess.run(  # noqa: S603
-            command, capture_output=True, check=False, timeout=timeout_s, env=environment
+            command, capture_output=True, check=False, timeout=timeout_s
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from holdfast import system
 from holdfast.files.paths import canonical_root
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Snapshot
@@ -55,10 +56,6 @@ def run_in_thread(job: Callable[[], None]) -> None:
     threading.Thread(target=job, name="holdfast index", daemon=True).start()
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(slots=True)
 class CodeIndex:
     """Everything a tool needs. Time, ids and the way work is started are passed in."""
@@ -69,8 +66,8 @@ class CodeIndex:
     leases: Leases
     content: ContentStore
     extract: Extract = extract_facts
-    now: Callable[[], datetime] = _now
-    new_id: Callable[[], str] = lambda: os.urandom(16).hex()
+    now: Callable[[], datetime] = system.utc_now
+    new_id: Callable[[], str] = system.new_long_id
     start: Callable[[Callable[[], None]], None] = run_in_thread
     processes: int | None = None
     schema_version: str = SCHEMA_VERSION

@@ -15,6 +15,11 @@ from holdfast.mcp.rendezvous import Rendezvous, rendezvous_of
 STOP_S = 20.0
 
 
+def running_host(app: App) -> dict[str, Any] | None:
+    """The process id and version of the running host; None if none runs."""
+    return running(rendezvous_of(app.home, app.environment))
+
+
 def running(place: Rendezvous) -> dict[str, Any] | None:
     """Who the host is that holds the lock; None if nobody does."""
     try:

@@ -21,11 +21,10 @@ import os
 import signal
 import socket
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from typing import IO, TYPE_CHECKING, Any
 
-from holdfast import __version__
+from holdfast import __version__, system
 from holdfast.app import App, process_environment
 from holdfast.mcp.rendezvous import (
     GREETING_BYTES_MAX,
@@ -55,12 +54,18 @@ class Host:
     """Connections, and when to go."""
 
     def __init__(
-        self, place: Rendezvous, desk: Desk, serve: Serve, version: str, idle_s: float
+        self,
+        place: Rendezvous,
+        desk: Desk,
+        serve: Serve,
+        version: str,
+        idle_s: float,
+        clock: Callable[[], float] = system.monotonic,
     ) -> None:
         self._place, self._desk, self._serve = place, desk, serve
-        self._version, self._idle_s = version, idle_s
+        self._version, self._idle_s, self._clock = version, idle_s, clock
         self._clients: set[asyncio.Task[None]] = set()
-        self._idle_since = time.monotonic()
+        self._idle_since = self._clock()
         self._served = False
         self._leave = asyncio.Event()
 
@@ -91,9 +96,9 @@ class Host:
 
     async def _idle_out(self) -> None:
         while True:
-            idle_s = time.monotonic() - self._idle_since
+            idle_s = self._clock() - self._idle_since
             if self._clients or self._desk.busy:
-                self._idle_since = time.monotonic()
+                self._idle_since = self._clock()
             elif not self._can_be_found() or (idle_s >= self._idle_max_s() and self._may_end()):
                 self._leave.set()
                 return
@@ -124,7 +129,7 @@ class Host:
 
     def _gone(self, task: asyncio.Task[None]) -> None:
         self._clients.discard(task)
-        self._idle_since = time.monotonic()
+        self._idle_since = self._clock()
         if not task.cancelled() and task.exception() is not None:
             log.error("a connection ended badly", exc_info=task.exception())
 
@@ -262,7 +267,9 @@ def main(argv: list[str] | None = None) -> int:
     desk = Desk(app)
     try:
         asyncio.run(
-            Host(place, desk, serve_stream, __version__, idle_s).serve(listening, args.ready)
+            Host(place, desk, serve_stream, __version__, idle_s, app.clock.monotonic).serve(
+                listening, args.ready
+            )
         )
     finally:
         desk.close()

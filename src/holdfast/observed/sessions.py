@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from holdfast.errors import HoldfastError
 from holdfast.home import Home
 from holdfast.ids import MAIN, EntityId
-from holdfast.mcp import bindings
-from holdfast.mcp.bindings import Binding
 from holdfast.observed import Values
 from holdfast.observed.logs import Times, Watched
+from holdfast.reading.hosts import bindings
+from holdfast.reading.hosts.bindings import Binding
 from holdfast.reading.hosts.native import NativeSession
 from holdfast.reading.meta import MODES
 from holdfast.reading.savings import estimate

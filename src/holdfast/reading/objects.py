@@ -14,10 +14,10 @@ import contextlib
 import hashlib
 import os
 import re
-import secrets
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from holdfast import system
 from holdfast.home import Home
 
 LAYOUT_VERSION = 1
@@ -56,7 +56,10 @@ class Collected:
 class Objects:
     """Contents by digest below one directory. Every method may be called by many processes."""
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
+    def __init__(
+        self, root: str | os.PathLike[str], new_id: Callable[[], str] = system.new_long_id
+    ) -> None:
+        self._new_id = new_id
         home = Home(root)
         self.root = home.path
         self._objects, self._tmp = str(home.objects), str(home.temporary)
@@ -95,7 +98,7 @@ class Objects:
 
     def _write(self, path: str, data: bytes, digest: str) -> None:
         self._make_directories()
-        temporary = f"{self._tmp}/sha256-{digest}-{os.getpid()}-{secrets.token_hex(8)}.tmp"
+        temporary = f"{self._tmp}/sha256-{digest}-{os.getpid()}-{self._new_id()}.tmp"
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with open(descriptor, "wb") as file:

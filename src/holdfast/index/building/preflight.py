@@ -6,7 +6,6 @@ the rebuild go ahead.
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -35,17 +34,30 @@ class Unknown:
     why: str
 
 
+STATUS = ("--no-optional-locks", "status", "--porcelain", "-z")
+
+
 def preflight(root: str) -> Needed | IgnoreOnly | Unknown:
     git = shutil.which("git")
     if git is None:
         return Needed()
     try:
         run = subprocess.run(  # noqa: S603  (fixed arguments; the root is one of them)
-            [git, "-C", root, "--no-optional-locks", "status", "--porcelain", "-z"],
+            # The message of a failure is read below, so it must be in English.
+            [
+                "/usr/bin/env",
+                "LC_ALL=C",
+                git,
+                "-C",
+                root,
+                "--no-optional-locks",
+                "status",
+                "--porcelain",
+                "-z",
+            ],
             capture_output=True,
             timeout=TIMEOUT_S,
             check=False,
-            env={**os.environ, "LC_ALL": "C"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return Unknown(str(error))

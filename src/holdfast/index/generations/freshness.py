@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from holdfast import system
 from holdfast.files import disk
 from holdfast.files import snapshot as snapshots
 from holdfast.files.policy import Policy
@@ -70,8 +70,8 @@ class FreshnessChecks:
 
     def __init__(
         self,
-        clock: Callable[[], float] = time.monotonic,
-        now_ns: Callable[[], int] = time.time_ns,
+        clock: Callable[[], float] = system.monotonic,
+        now_ns: Callable[[], int] = system.now_ns,
     ) -> None:
         self._clock, self._now_ns = clock, now_ns
         self._lock = threading.Lock()
@@ -118,7 +118,7 @@ class FreshnessChecks:
         provider: EmbeddingProvider | None,
     ) -> FreshFiles:
         """Look at the tree now. `provider` is None when its vectors would cost a request."""
-        began = time.monotonic()
+        began = self._clock()
         with self._lock:
             last = self._last.get(root)
         same = last is not None and last.identity == reader.identity
@@ -185,7 +185,7 @@ class FreshnessChecks:
         elif overlay.changed or overlay.gone:
             overlay.mode = "overlay"
         overlay.still_ns = still_ns if doubted else looked_ns
-        overlay.threshold_ms = _threshold_ms((time.monotonic() - began) * 1000)
+        overlay.threshold_ms = _threshold_ms((self._clock() - began) * 1000)
         with self._lock:
             self._last[root] = overlay
         return overlay

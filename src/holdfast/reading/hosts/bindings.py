@@ -16,11 +16,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast import system
 from holdfast.home import Home
 
 FORMAT_VERSION = 1
@@ -72,7 +72,7 @@ def write(home: Home, binding: Binding) -> Path | None:
     return path
 
 
-def read_all(home: Home) -> list[Binding]:
+def read_all(home: Home, now_s: Callable[[], float] = system.now_s) -> list[Binding]:
     """Every binding that can be understood, the newest first; those long unused are let go."""
     found = []
     folder = home.bindings
@@ -82,7 +82,7 @@ def read_all(home: Home) -> list[Binding]:
         return []
     for entry in names:
         try:
-            if time.time() - entry.stat().st_mtime > KEPT_S:
+            if now_s() - entry.stat().st_mtime > KEPT_S:
                 os.unlink(entry.path)
                 continue
             with open(entry.path, "rb") as file:
