@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.agents.hook import Heard, answer, parse
+from holdfast.agents.claude.hook import Heard, answer, parse
 from holdfast.cli.main import main
 from holdfast.home import Home
 from holdfast.reading.hosts import bindings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from holdfast.agents.doctor import examine
-from holdfast.agents.place import place_of
+from holdfast.agents.target import target_of
 from holdfast.app import App
 from holdfast.cli import output
 from holdfast.cli.output import print_json, styled
@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, app: App) -> int:
     """0 when nothing is wrong, 1 when something is."""
     findings = []
-    for finding in examine(app, place_of(app)):
+    for finding in examine(app, target_of(app)):
         findings.append(finding)
         if args.json:
             continue

@@ -34,7 +34,7 @@ def run(args: argparse.Namespace, app: App) -> int:
 
 
 def _run(raw: str, app: App) -> None:
-    from holdfast.agents.hook import answer, parse, recovery_text
+    from holdfast.agents.claude.hook import answer, parse, recovery_text
     from holdfast.mcp.rendezvous import ancestors
     from holdfast.reading.hosts import bindings
 

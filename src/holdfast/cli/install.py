@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.agents.clients import CLIENTS, Client, Place
-from holdfast.agents.place import place_of
+from holdfast.agents.client import Client, InstallTarget
+from holdfast.agents.clients import CLIENTS
 from holdfast.agents.plan import Edit, Receipts, apply
+from holdfast.agents.target import target_of
 from holdfast.app import App
 from holdfast.cli import output
 from holdfast.cli.output import nobody_need_read, print_json, styled
@@ -49,15 +50,15 @@ def run_uninstall(args: argparse.Namespace, app: App) -> int:
 
 
 def _run(args: argparse.Namespace, app: App, *, install: bool) -> int:
-    place = place_of(app, args.scope, args.start)
+    target = target_of(app, args.scope, args.start)
     receipts = Receipts(app.home.receipts)
-    clients = _clients(args, place, receipts, install=install)
+    clients = _clients(args, target, receipts, install=install)
     if not clients and not args.json:
         print("no agent was found here, and nothing of ours in the settings of one")
     facts = []
     for client in clients:
         try:
-            facts.append(_one(client, place, receipts, app, args, install=install))
+            facts.append(_one(client, target, receipts, app, args, install=install))
         except (HoldfastError, OSError) as error:
             if len(clients) == 1:
                 raise
@@ -73,7 +74,7 @@ def _run(args: argparse.Namespace, app: App, *, install: bool) -> int:
 
 
 def _clients(
-    args: argparse.Namespace, place: Place, receipts: Receipts, *, install: bool
+    args: argparse.Namespace, target: InstallTarget, receipts: Receipts, *, install: bool
 ) -> list[Client]:
     if args.client != "all":
         return [CLIENTS[args.client]]
@@ -82,7 +83,7 @@ def _clients(
     found = [
         client
         for client in CLIENTS.values()
-        if client.detect(place) or _key(client, place) in known
+        if client.detect(target) or _key(client, target) in known
     ]
     if not found and install:
         raise UsageError(
@@ -92,24 +93,24 @@ def _clients(
     return found
 
 
-def _key(client: Client, place: Place) -> str:
+def _key(client: Client, target: InstallTarget) -> str:
     """What a receipt is kept under."""
-    return client.name if place.project is None else f"{client.name}@{place.project}"
+    return client.name if target.project is None else f"{client.name}@{target.project}"
 
 
 def _one(
     client: Client,
-    place: Place,
+    target: InstallTarget,
     receipts: Receipts,
     app: App,
     args: argparse.Namespace,
     *,
     install: bool,
 ) -> dict[str, Any]:
-    key = _key(client, place)
+    key = _key(client, target)
     receipt = receipts.get(key)
-    place = replace(place, before=tuple(map(str, receipt.get("command", ()))))
-    edits = client.install(place) if install else client.uninstall(place, receipt)
+    target = replace(target, before=tuple(map(str, receipt.get("command", ()))))
+    edits = client.install(target) if install else client.uninstall(target, receipt)
     needed = [edit for edit in edits if edit.needed]
     kept: list[Path] = []
     if not args.dry_run:
@@ -118,7 +119,7 @@ def _one(
         done = apply(edits, app.home.backups, app.clock.now_s(), ours, app.new_id)
         kept = done.kept
         if install and needed:
-            receipts.put(key, client.receipt(edits, receipt, place, done.folders))
+            receipts.put(key, client.receipt(edits, receipt, target, done.folders))
         elif not install:
             receipts.put(key, None)
     if not args.json:

@@ -24,7 +24,7 @@ from holdfast.cli.output import (
     styled,
 )
 from holdfast.errors import UsageError
-from holdfast.index.generations.edited_files import EditedFiles
+from holdfast.files.edited_files import EditedFiles
 from holdfast.index.search.regex import lines_of
 from holdfast.index.search.scopes import SCOPES
 from holdfast.index.tools.search import BUDGET_DEFAULT, search_code

@@ -79,15 +79,15 @@ def _spaces(app: App) -> list[dict[str, Any]]:
 
 def _agents(app: App) -> list[dict[str, Any]]:
     from holdfast.agents.clients import CLIENTS
-    from holdfast.agents.place import place_of
+    from holdfast.agents.target import target_of
 
-    place = place_of(app)
+    target = target_of(app)
     found = []
     for client in CLIENTS.values():
-        if not client.detect(place):
+        if not client.detect(target):
             continue
         try:
-            ready = not any(edit.needed for edit in client.install(place))
+            ready = not any(edit.needed for edit in client.install(target))
         except HoldfastError:
             ready = False
         found.append({"client": client.name, "title": client.title, "ready": ready})

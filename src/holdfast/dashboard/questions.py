@@ -292,11 +292,11 @@ class Questions:
     def doctor(self, asked: Members) -> Any:
         """Everything a user could have wrong, and the fix."""
         from holdfast.agents.doctor import examine
-        from holdfast.agents.place import place_of
+        from holdfast.agents.target import target_of
 
         found = [
             {"about": one.about, "state": one.state, "said": one.said, "fix": one.fix or None}
-            for one in examine(self._app, place_of(self._app))
+            for one in examine(self._app, target_of(self._app))
         ]
         wrong = any(one["state"] == "wrong" for one in found)
         return {"status": "wrong" if wrong else "ok", "findings": found}

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Literal
 
 from holdfast.errors import UsageError
 from holdfast.files import disk
+from holdfast.files.edited_files import Edited
 from holdfast.index.code_index import CodeIndex, policy_of
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.generations.edited_files import Edited
 from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader

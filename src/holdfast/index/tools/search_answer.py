@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from holdfast.index.generations.edited_files import Edited
+from holdfast.files.edited_files import Edited
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.gate import Open
 from holdfast.index.generations.model import Identity

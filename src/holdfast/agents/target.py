@@ -6,16 +6,16 @@ import shutil
 import sys
 from pathlib import Path
 
-from holdfast.agents.clients import Place
+from holdfast.agents.client import InstallTarget
 from holdfast.app import App
 from holdfast.home import home_of
 
 
-def place_of(app: App, scope: str = "user", start: str | None = None) -> Place:
+def target_of(app: App, scope: str = "user", start: str | None = None) -> InstallTarget:
     """The settings of the user or, with scope `project`, of the working directory."""
     project = Path.cwd() if scope == "project" else None
     command = (*_with_home(app, project), *_command(start, project))
-    return Place(Path(app.user_home), project, command, app.environment)
+    return InstallTarget(Path(app.user_home), project, command, app.environment)
 
 
 def _with_home(app: App, project: Path | None) -> tuple[str, ...]:
