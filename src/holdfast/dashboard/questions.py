@@ -141,32 +141,31 @@ class Questions:
         )
 
     def locate(self, asked: Members) -> Any:
-        from holdfast.sequence import locate
-        from holdfast.sequence.tokens.lexer import LexerOptions, lex
-        from holdfast.trees import no_progress, snippet_family
+        from holdfast.sequence.locate import as_text
+        from holdfast.sequence.tokens.lexer import CODE_ONLY
+        from holdfast.trees import locate_snippet, no_progress
 
         source = _need(asked, "snippet").encode("utf-8", "surrogatepass")
-        reading = LexerOptions()
-        tree = self._app.open_tree(self._root(asked), reading, no_progress)
-        family = snippet_family(None, None, list(tree.files))
-        report = locate.locate(tree.segments.corpus, source, lex(source, family, reading))
-        data = {**locate.as_data(report), "text": locate.as_text(report)}
-        return {"root": str(tree.root), **data, **tree.notes()}
+        tree = self._app.open_tree(self._root(asked), CODE_ONLY, no_progress)
+        answer = locate_snippet(tree, source)
+        return {**answer.to_wire(), "text": as_text(answer)}
 
     def clones(self, asked: Members) -> Any:
-        from holdfast.repeats import repeats
-        from holdfast.sequence import clones, report
-        from holdfast.sequence.tokens.lexer import LexerOptions
+        from holdfast.repeats import find_clones
+        from holdfast.sequence.clones import MINIMUM
+        from holdfast.sequence.tokens.lexer import CODE_ONLY
         from holdfast.trees import no_progress
 
-        minimum = max(2, _number(asked, "minimum", clones.MINIMUM))
-        reading = LexerOptions()
-        tree = self._app.open_tree(self._root(asked), reading, no_progress)
-        renamed = asked.get("renamed") == "1"
-        found = repeats(tree, reading, no_progress, minimum=minimum, renamed=renamed)
-        shown = found.groups[: _number(asked, "limit", CLONES_MAX)]
-        data = report.as_data(shown, found.tokens, found.documents, len(found.groups))
-        return {"root": str(tree.root), **data, **tree.notes()}
+        tree = self._app.open_tree(self._root(asked), CODE_ONLY, no_progress)
+        answer = find_clones(
+            tree,
+            CODE_ONLY,
+            no_progress,
+            minimum=max(2, _number(asked, "minimum", MINIMUM)),
+            limit=max(1, _number(asked, "limit", CLONES_MAX)),
+            renamed=asked.get("renamed") == "1",
+        )
+        return answer.to_wire()
 
     def _root(self, asked: Members) -> str:
         """The tracked tree that was named; the only one if there is only one."""
@@ -209,10 +208,8 @@ class Questions:
 
     def context(self, asked: Members) -> Any:
         """What the agent holds, and what the latest compaction took away."""
-        from holdfast.reading.context import as_data
-
         with self._turn:
-            return as_data(self._reader.context(self._followed(asked).host))
+            return self._reader.context(self._followed(asked).host).to_wire()
 
     def context_lines(self, asked: Members) -> Any:
         """A file that the session holds or held, line by line, and what changed since."""

@@ -59,7 +59,6 @@ def answer(heard: Heard, recovery: Callable[[], str | None]) -> dict[str, Any]:
 
 def recovery_text(app: App, heard: Heard) -> str | None:
     """The recovery list of the conversation, or None when there is nothing to say."""
-    from holdfast.reading.context import as_text
     from holdfast.reading.hosts.detect import open_host
 
     host = open_host(
@@ -73,4 +72,4 @@ def recovery_text(app: App, heard: Heard) -> str | None:
     found = app.reader(heard.cwd or "/").context(host)
     if found.doubt is not None or not found.lost:
         return None
-    return as_text(found, heard.cwd)
+    return found.to_text(heard.cwd)
