@@ -25,7 +25,7 @@ from holdfast.sync.client.actions import Action, Dial, HangUp, Send, Wake
 from holdfast.sync.client.errors import ConnectionLost, RequestRefused, SessionClosed
 from holdfast.sync.client.outbox import NoOutbox, Outbox
 from holdfast.sync.client.outcome import Outcome
-from holdfast.sync.client.session import SpaceSession
+from holdfast.sync.client.space_session import SpaceSession
 from holdfast.sync.wire.errors import ProtocolError
 from holdfast.sync.wire.messages import (
     CAPABILITIES,

@@ -26,7 +26,7 @@ from holdfast.sync.wire.errors import ProtocolError
 from holdfast.sync.wire.messages import Request, Response, Transact
 
 if TYPE_CHECKING:
-    from holdfast.sync.client.session import SpaceSession
+    from holdfast.sync.client.space_session import SpaceSession
 
 TOO_FAST = "RateLimitError"
 

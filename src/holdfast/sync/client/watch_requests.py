@@ -19,12 +19,12 @@ from holdfast.errors import SyncError
 from holdfast.sync.client.errors import RequestRefused
 from holdfast.sync.client.interests import Interest, Interests
 from holdfast.sync.client.outcome import Outcome
-from holdfast.sync.client.view import WatchView
+from holdfast.sync.client.watch_view import WatchView
 from holdfast.sync.wire.errors import ProtocolError
 from holdfast.sync.wire.messages import Remove, Response, Sync, WatchAdd, WatchSet, WatchSpec
 
 if TYPE_CHECKING:
-    from holdfast.sync.client.session import SpaceSession
+    from holdfast.sync.client.space_session import SpaceSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class _Watched(msgspec.Struct, rename="camel"):
     server_seq: int = 0
 
 
-class Watching:
+class WatchRequests:
     """The watches of one session."""
 
     def __init__(self, session: SpaceSession, view: WatchView, unsure: bool) -> None:

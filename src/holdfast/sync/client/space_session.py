@@ -32,10 +32,10 @@ from holdfast.sync.client.outbox import Outbox
 from holdfast.sync.client.outcome import Outcome, all_known
 from holdfast.sync.client.reads import Read
 from holdfast.sync.client.replica import SOUND, Kind, Manner, Replica
-from holdfast.sync.client.requests import Asking
 from holdfast.sync.client.resume import Restoring
-from holdfast.sync.client.view import WatchView
-from holdfast.sync.client.watches import Watching, request_refused
+from holdfast.sync.client.session_requests import SessionRequests
+from holdfast.sync.client.watch_requests import WatchRequests, request_refused
+from holdfast.sync.client.watch_view import WatchView
 from holdfast.sync.wire.errors import ProtocolError, SessionRevoked
 from holdfast.sync.wire.messages import (
     Ack,
@@ -73,7 +73,7 @@ class _Opened(msgspec.Struct, rename="camel"):
     sync: Sync | None = None
 
 
-class SpaceSession(Asking):
+class SpaceSession(SessionRequests):
     """A session of one space. It outlives connections; `stage` says how it is doing."""
 
     def __init__(
@@ -98,7 +98,7 @@ class SpaceSession(Asking):
         self.stage = Stage.DETACHED
         self._lazy = lazy
         # After a restart the server may go on serving watches that nobody here remembers.
-        self._watching = Watching(self, self.view, unsure=remembered is not None)
+        self._watching = WatchRequests(self, self.view, unsure=remembered is not None)
         self._waiting: list[Callable[[], None]] = []
         self._restoring: Restoring | None = None
         self._acked = GENESIS
