@@ -223,7 +223,7 @@ def test_clones_since_a_revision_are_those_that_a_change_made(tmp_path: Path) ->
         assert group["count"] == 3
         refused = agent("clones", since="no-such")
         assert refused.failed
-        assert "'no-such' is no revision" in refused.text
+        assert "'no-such' is not a revision" in refused.text
         assert agent.next(refused).facts["status"] == "ok"
     finally:
         agent.desk.close()
