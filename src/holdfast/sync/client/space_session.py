@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -30,6 +30,7 @@ from holdfast.sync.client.errors import (
 from holdfast.sync.client.interests import Interest
 from holdfast.sync.client.outbox import Outbox
 from holdfast.sync.client.outcome import Outcome, all_known
+from holdfast.sync.client.ports import ClientPort
 from holdfast.sync.client.reads import Read
 from holdfast.sync.client.replica import SOUND, Kind, Manner, Replica
 from holdfast.sync.client.resume import Restoring
@@ -46,9 +47,6 @@ from holdfast.sync.wire.messages import (
     Sync,
     WatchSpec,
 )
-
-if TYPE_CHECKING:
-    from holdfast.sync.client.client import Client
 
 PLAIN = Manner(layered=False, covered=False)
 """For a server that knows neither layered reads nor coverage."""
@@ -78,7 +76,7 @@ class SpaceSession(SessionRequests):
 
     def __init__(
         self,
-        client: Client,
+        client: ClientPort,
         space: SpaceId,
         session_id: str | None,
         outbox: Outbox,
