@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import UsageError
+from holdfast.home import Home
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import operators, pages, trigrams
@@ -179,7 +180,7 @@ def test_a_cursor_that_somebody_made_up_is_no_cursor(zoo: World, offset: Any, de
     """With check digits made up too: one gave results -2 to -1 of 26, others a traceback."""
     given = pages.decode(search(zoo, "feeding time", limit=4)["continuation"]["cursor"])
     made_up = pages.encode(Cursor(offset, depth, given.question, given.state))
-    with pytest.raises(UsageError, match="no cursor"):
+    with pytest.raises(UsageError, match="not a search cursor"):
         search(zoo, "feeding time", cursor=made_up)
 
 
@@ -372,9 +373,9 @@ def test_a_segment_that_is_not_what_was_written_is_not_ranked_by(zoo: World, wha
     connection.execute(f"UPDATE segment SET {what} = ? WHERE id = ?", (flipped, number))
     connection.execute("UPDATE meta SET value = 'another' WHERE key = 'run'")
     connection.close()
-    fresh = index_of({"HOLDFAST_HOME": str(zoo.home)})
+    fresh = index_of(Home(zoo.home), {})
     with (
-        pytest.raises(DamagedBackend, match=r"damaged|format|cut short|not what was written"),
+        pytest.raises(DamagedBackend, match=r"damaged|format|truncated|not what was written"),
         fresh.backend.reader(zoo.root) as reader,
     ):
         reader.corpus()
@@ -798,7 +799,7 @@ def test_no_answer_writes(zoo: World, query: str) -> None:
     [
         ({"limit": 0}, "asks for nothing"),
         ({"budget": 1}, "no room"),
-        ({"cursor": "x"}, "no cursor"),
+        ({"cursor": "x"}, "not a search cursor"),
         ({"path": []}, "no path"),
         ({"scope": "all"}, "no scope"),
         ({"result_mode": "flat"}, "no result mode"),

@@ -9,10 +9,10 @@ import os
 from typing import Literal, NotRequired, TypedDict
 
 from holdfast.errors import UsageError
-from holdfast.index.calls.links import LinkedProgram
+from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.resolve import Edge
 from holdfast.index.calls.resolve import Open as OpenCall
-from holdfast.index.code_index import CodeIndex, policy_of
+from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.facts.model import FileFacts, file_id
 from holdfast.index.generations.freshness import FreshFiles, moved
@@ -137,13 +137,7 @@ def _walk(index: CodeIndex, gate: Open, reader: Reader, key: str, answer: GraphA
         if not moved(root, {key, *_files(tried)}, recent):
             answer.update(tried)
             return
-    overlay = index.freshness.look(
-        root,
-        reader,
-        policy_of(gate.record.options),
-        index.extract,
-        index.provider if index.provider.local else None,
-    )
+    overlay = index.check_freshness(gate.record, reader)
     _fill(index, root, reader, key, answer, overlay)
 
 
