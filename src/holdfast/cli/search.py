@@ -10,6 +10,7 @@ import shutil
 import sys
 from typing import Any
 
+from holdfast.app import App
 from holdfast.cli.envelopes import as_typed, exit_code, spoken
 from holdfast.cli.output import (
     BOLD,
@@ -26,7 +27,6 @@ from holdfast.errors import UsageError
 from holdfast.files.edited_files import EditedFiles
 from holdfast.index.search.regex import lines_of
 from holdfast.index.search.scopes import SCOPES
-from holdfast.index.settings import index_of
 from holdfast.index.tools.search import BUDGET_DEFAULT, search_code
 from holdfast.index.tools.search_answer import LIMIT_DEFAULT
 
@@ -99,10 +99,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     snippet = None if args.snippet is None else _text_of(args.snippet)
     paths = args.path or ["."]
-    index = index_of(os.environ)
+    index = app.open_index()
     # A search takes what git told before it began, and a command is over before git tells anything.
     index.edited = EditedFiles(start=lambda job: None)
     try:

@@ -208,10 +208,8 @@ class Questions:
 
     def context(self, asked: Members) -> Any:
         """What the agent holds, and what the latest compaction took away."""
-        from holdfast.reading.context import as_data
-
         with self._turn:
-            return as_data(self._reader.context(self._followed(asked).host))
+            return self._reader.context(self._followed(asked).host).to_wire()
 
     def context_lines(self, asked: Members) -> Any:
         """A file that the session holds or held, line by line, and what changed since."""
@@ -290,15 +288,12 @@ class Questions:
 
     def doctor(self, asked: Members) -> Any:
         """Everything a user could have wrong, and the fix."""
-        from argparse import Namespace
-
         from holdfast.agents.doctor import examine
-        from holdfast.cli.install import target_of
+        from holdfast.agents.target import target_of
 
-        target = target_of(Namespace(scope="user", start=None))
         found = [
             {"about": one.about, "state": one.state, "said": one.said, "fix": one.fix or None}
-            for one in examine(self._app, target)
+            for one in examine(self._app, target_of(self._app))
         ]
         wrong = any(one["state"] == "wrong" for one in found)
         return {"status": "wrong" if wrong else "ok", "findings": found}

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import fnmatch
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from holdfast import system
 from holdfast.files import disk
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import ChunkId, PreparedFile, Reader, StoredChunk
@@ -49,7 +49,7 @@ class Bounds:
     text_seconds: float = 0.5
     hits: int = 5_000
     unjudged: int = 3
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = system.monotonic
 
 
 @dataclass(frozen=True, slots=True)
