@@ -51,7 +51,7 @@ def test_a_log_of_no_entries_is_no_question(run: Terminal) -> None:
     run("memory", "set", "a", "1")
     for limit in ("0", "-1"):
         run("memory", "log", "--limit", limit, code=2)
-        assert f"limit {limit} asks for nothing" in run.errors
+        assert f"limit must be at least 1 (got {limit})" in run.errors
 
 
 def test_a_log_goes_on_with_what_was_asked(run: Terminal) -> None:

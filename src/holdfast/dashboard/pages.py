@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from holdfast.errors import HoldfastError
+from holdfast.index.answers import Part
 from holdfast.live import SPACE
 from holdfast.sync.io.websocket import Receive, Scope, Send
 from holdfast.web.site import answer, answer_json, body_of, headers_of
@@ -125,7 +126,8 @@ def _asked(questions: Questions, name: str, members: Mapping[str, str]) -> tuple
         if question is None:
             status, body = 404, {"error": "there is no such question"}
         else:
-            body = question(members)
+            found = question(members)
+            body = found.to_wire() if isinstance(found, Part) else found
     except HoldfastError as error:
         status, body = 400, {"error": str(error), "hint": error.hint or None}
     except OSError as error:

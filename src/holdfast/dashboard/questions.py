@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import structs
 
 from holdfast.app import App
 from holdfast.errors import UsageError
@@ -23,11 +25,19 @@ from holdfast.reading.tree import NOBODY, Doubt
 
 if TYPE_CHECKING:
     from holdfast.dashboard.pages import Question
+    from holdfast.index.answers import (
+        CallGraphAnswer,
+        OutlineAnswer,
+        ReadAnswer,
+        SearchAnswer,
+        SearchResult,
+    )
     from holdfast.reading.reader import Reader
     from holdfast.reading.tree import Tree
     from holdfast.store.store import Store
 
 Members = Mapping[str, str]
+T = TypeVar("T", bound=str)
 
 DOCUMENTS_MAX = 1_000
 CLONES_MAX = 60
@@ -72,56 +82,61 @@ class Questions:
 
     # code
 
-    def search(self, asked: Members) -> Any:
+    def search(self, asked: Members) -> SearchAnswer:
+        from holdfast.index.search.results import GROUPINGS
+        from holdfast.index.search.scopes import SCOPES
         from holdfast.index.tools.search import search_code
 
-        scope: Any = asked.get("scope") or "runtime"
-        group_by: Any = "file" if asked.get("by") == "file" else "symbol"
         root = self._root(asked)
-        answer: Any = search_code(
+        answer = search_code(
             self._index,
             root,
             _need(asked, "query"),
-            scope=scope,
-            group_by=group_by,
+            scope=_one_of(asked, "scope", SCOPES),
+            group_by=_one_of(asked, "by", GROUPINGS),
             limit=_number(asked, "limit", 10),
         )
         if asked.get("name"):
-            self._mark_held(answer["results"], root, asked)
+            results = self._with_context(answer.results, root, asked)
+            return structs.replace(answer, results=results)
         return answer
 
-    def _mark_held(self, results: list[Any], root: str, asked: Members) -> None:
-        """Say of each result whether the session provably holds its lines as they are now."""
+    def _with_context(
+        self, results: Iterable[SearchResult], root: str, asked: Members
+    ) -> tuple[SearchResult, ...]:
+        """The results, each with whether the session provably has its lines as they are now."""
         with self._turn:
             host = self._followed(asked).host
-            for result in results:
-                span = result["span"]
-                lines = Lines(span["startLine"], span["endLine"])
-                path = os.path.join(root, result["file"])
-                result["in_context"] = self._reader.holds(path, lines, host)
+            return tuple(
+                structs.replace(
+                    result,
+                    in_context=self._reader.holds(
+                        os.path.join(root, result.file),
+                        Lines(result.span.start_line, result.span.end_line),
+                        host,
+                    ),
+                )
+                for result in results
+            )
 
-    def outline(self, asked: Members) -> Any:
+    def outline(self, asked: Members) -> OutlineAnswer:
         from holdfast.index.tools.outline import file_outline
 
         return file_outline(self._index, self._root(asked), _need(asked, "file"))
 
-    def calls(self, asked: Members) -> Any:
-        from holdfast.index.tools.calls import call_graph
+    def calls(self, asked: Members) -> CallGraphAnswer:
+        from holdfast.index.tools.calls import DIRECTIONS, call_graph, symbol_ref
 
-        symbol = _need(asked, "symbol")
-        key = "symbolId" if symbol.startswith("sym_") else "symbolLabel"
-        reference: Any = {"file": _need(asked, "file"), key: symbol}
-        direction: Any = asked.get("direction") or "both"
         return call_graph(
             self._index,
             self._root(asked),
-            reference,
-            direction=direction,
+            symbol_ref(_need(asked, "file"), _need(asked, "symbol")),
+            direction=_one_of(asked, "direction", DIRECTIONS),
             depth=_number(asked, "depth", 1),
             limit=_number(asked, "limit", 24),
         )
 
-    def file(self, asked: Members) -> Any:
+    def file(self, asked: Members) -> ReadAnswer:
         """Lines of a file of a tracked tree; names on the sensitive list are not shown."""
         from holdfast.index.tools.outline import file_key
         from holdfast.index.tools.read import read_file
@@ -357,6 +372,15 @@ def _title(document: Any) -> str:
                 return str(value[name])[:160]
         return ", ".join(str(name) for name in value)[:160]
     return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))[:160]
+
+
+def _one_of(asked: Members, name: str, accepted: Sequence[T]) -> T:
+    """The value of a member; the first accepted one when it is missing."""
+    value = asked.get(name) or accepted[0]
+    for one in accepted:
+        if one == value:
+            return one
+    raise UsageError(f"{name} must be one of {', '.join(map(str, accepted))} (got {value!r})")
 
 
 def _need(asked: Members, name: str) -> str:

@@ -21,7 +21,7 @@ from holdfast.index.search import candidates, folding, fuse, preview, results, s
 from holdfast.index.search import corpus as corpora
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.understand import understand
-from holdfast.index.tools.search_answer import DEPTH_MIN
+from holdfast.index.tools.search_request import DEPTH_MIN
 from tests.index.search import plain
 from tests.index.search.samples import prepared, trees
 from tests.index.wire import manage_index, search_code

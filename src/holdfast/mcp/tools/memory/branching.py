@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from holdfast.index.tools.render import counted
 from holdfast.mcp.tool import (
     Call,
     Result,
@@ -18,7 +19,7 @@ from holdfast.mcp.tool import (
     integer,
     string,
 )
-from holdfast.mcp.tools.common import answer_schema, continued, counted
+from holdfast.mcp.tools.common import answer_schema, continued
 from holdfast.mcp.tools.memory.common import SPACE, on_space, short
 
 if TYPE_CHECKING:
