@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
-from holdfast.index.answers import CallGraphAnswer, Part, SymbolRef
+from holdfast.answers import Part
+from holdfast.index.answers import CallGraphAnswer, SymbolRef
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.tools import calls, codebases, manage, outline, read, search
 

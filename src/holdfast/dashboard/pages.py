@@ -20,8 +20,8 @@ from importlib import resources
 from typing import Any
 from urllib.parse import parse_qsl
 
+from holdfast.answers import Part
 from holdfast.errors import HoldfastError
-from holdfast.index.answers import Part
 from holdfast.live import SPACE
 from holdfast.sync.io.websocket import Receive, Scope, Send
 from holdfast.web.site import answer, answer_json, body_of, headers_of

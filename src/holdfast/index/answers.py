@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from msgspec import UNSET, Struct, UnsetType, field, to_builtins
+from msgspec import UNSET, UnsetType, field
+
+from holdfast.answers import Part
 
 Status = Literal[
     "ok",
@@ -25,23 +27,6 @@ Status = Literal[
 """A refusal is an answer too; its status says why there is no result."""
 
 Section = Literal["Ready", "Indexing", "Requires Reindex", "Failed"]
-
-
-class Part(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A part of an answer. Optional fields are absent from the wire form when they are unset."""
-
-    def to_wire(self) -> dict[str, Any]:
-        wire: dict[str, Any] = _with_lists(to_builtins(self))
-        return wire
-
-
-def _with_lists(value: Any) -> Any:
-    """The value with lists for tuples, as JSON would return it."""
-    if isinstance(value, dict):
-        return {name: _with_lists(member) for name, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_with_lists(member) for member in value]
-    return value
 
 
 class Call(Part, frozen=True):
@@ -112,8 +97,8 @@ class StaleIndexing(Part, frozen=True):
 class Compatibility(Part, frozen=True):
     """The settings in force, those that made the index, and why they do not fit."""
 
-    runtime_fingerprint: dict[str, object]
-    indexed_fingerprint: dict[str, object] | None = None
+    runtime_fingerprint: dict[str, Any]
+    indexed_fingerprint: dict[str, Any] | None = None
     fingerprint_source: str | None = None
     reindex_reason: str | None = None
     status_at_check: str | None = None
@@ -495,7 +480,7 @@ class OperatorSummary(Part, frozen=True):
     """A query after its operators were taken out."""
 
     text: str
-    operators: tuple[tuple[str, ...], ...]
+    operators: tuple[tuple[str, str], ...]
 
 
 class ExactDebug(Part, frozen=True):
@@ -511,7 +496,7 @@ class RootDebug(Part, frozen=True):
     """How the results of one root were found."""
 
     path: str
-    generation: tuple[object, ...]
+    generation: tuple[int, str]
     question_kind: str | None
     words: tuple[str, ...]
     candidates: int

@@ -55,16 +55,35 @@ def answer_schema(**properties: Schema) -> Schema:
 
 
 def schema_of(answer: type[msgspec.Struct], **more: Schema) -> Schema:
-    """The schema of an answer, derived from its type.
+    """The schema of an answer, derived from its type; `more` adds members.
 
-    A failure has a status and a message only, so nothing else is required.
+    A failure has a status and a message only, so nothing else is required. Hints are not spelled
+    out: they would double the list of tools, and an agent uses only the calls in them.
     """
     _, parts = msgspec.json.schema_components([answer], ref_template="#/$defs/{name}")
     for part in parts.values():
         _tidy(part)
+    parts["Hints"] = anything("calls that help")
     own = parts.pop(answer.__name__)["properties"]
-    schema = answer_schema(**(own | {"status": STATUS, "message": MESSAGE} | more))
-    return {**schema, "$defs": parts} if parts else schema
+    described = answer_schema()["properties"]
+    properties = {name: schema for name, schema in own.items() if name not in described}
+    schema = answer_schema(**properties, **more)
+    used: Schema = {}
+    _collect(schema, parts, used)
+    return {**schema, "$defs": used} if used else schema
+
+
+def _collect(schema: Any, parts: Schema, used: Schema) -> None:
+    """Put the parts that a schema refers to into `used`."""
+    members = schema if isinstance(schema, list) else schema.values()
+    for member in members:
+        if isinstance(member, str) and member.startswith("#/$defs/"):
+            name = member.removeprefix("#/$defs/")
+            if name not in used:
+                used[name] = parts[name]
+                _collect(parts[name], parts, used)
+        elif isinstance(member, dict | list):
+            _collect(member, parts, used)
 
 
 def _tidy(schema: Any) -> None:

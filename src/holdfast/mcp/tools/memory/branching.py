@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.index.tools.render import counted
@@ -10,7 +10,6 @@ from holdfast.mcp.tool import (
     Call,
     Result,
     Tool,
-    array,
     boolean,
     call_text,
     choice,
@@ -19,10 +18,13 @@ from holdfast.mcp.tool import (
     integer,
     string,
 )
-from holdfast.mcp.tools.common import answer_schema, continued
+from holdfast.mcp.tools.common import continued, schema_of
+from holdfast.mcp.tools.memory.answers import BranchAnswer
 from holdfast.mcp.tools.memory.common import SPACE, on_space, short
 
 if TYPE_CHECKING:
+    from holdfast.store.merge import Clash
+    from holdfast.store.merging import DocumentDiff
     from holdfast.store.model import CommitKey
     from holdfast.store.store import Store
 
@@ -39,13 +41,14 @@ def branch(call: Call, store: Store) -> Result:
     a = call.arguments
     action = a["action"]
     if action == "list":
-        branches = [one.to_wire() for one in store.branches()]
+        branches = store.branches()
         lines = [
-            f"{one['name'] or '(default)'}  head {one['headSeq']}  {one['status']}"
-            + (f"  forked at {one['forkSeq']}" if one["forkSeq"] is not None else "")
+            f"{one.name or '(default)'}  head {one.head_seq}  {one.status}"
+            + (f"  forked at {one.fork_seq}" if one.fork_seq is not None else "")
             for one in branches
         ]
-        return Result("\n".join(lines), {"status": "ok", "branches": branches})
+        wires = tuple(one.to_wire() for one in branches)
+        return _result("\n".join(lines), branches=wires)
     if not a["name"]:
         unnamed = failure(f"which branch to {action}?", "pass name")
         return unnamed.ended("those there are", "memory_branch", action="list", space=a["space"])
@@ -56,34 +59,35 @@ def branch(call: Call, store: Store) -> Result:
         return _merge(store, a, by)
     if action == "create":
         made = store.create_branch(a["name"], a["parent"], a.get("at"), by)
-        said = (
+        text = (
             f"created {made.name} from {made.parent or 'the default branch'} at seq {made.fork_seq}"
         )
     else:
         made = store.delete_branch(a["name"], by)
-        said = f"deleted {made.name}; it can still be read and forked"
-    return Result(said, {"status": "ok", "branch": made.to_wire()})
+        text = f"deleted {made.name}; it can still be read and forked"
+    return _result(text, branch=made.to_wire())
+
+
+def _result(text: str, **members: Any) -> Result:
+    return Result(text, BranchAnswer(status="ok", **members).to_wire())
 
 
 def _diff(store: Store, a: dict[str, Any]) -> Result:
     found = store.diff(a["name"], a.get("against"))
-    differences = [entry.to_wire() for entry in found]
-    return Result(diff_text(differences), {"status": "ok", "differences": differences})
+    return _result(diff_text(found), differences=tuple(entry.to_wire() for entry in found))
 
 
-def diff_text(differences: list[dict[str, Any]]) -> str:
+def diff_text(differences: Sequence[DocumentDiff]) -> str:
     """What differs, a line for each document and each place in it."""
     signs = {"added": "+", "removed": "-"}
     lines = []
     for entry in differences:
-        lines.append(f"{signs.get(entry['kind'], '~')} {entry['id']}")
-        if entry["kind"] == "modified":
-            for change in entry["changes"]:
+        lines.append(f"{signs.get(entry.kind, '~')} {entry.id}")
+        if entry.kind == "modified":
+            for change in (one.to_wire() for one in entry.changes):
                 before = short(change["before"]) if "before" in change else "(nothing)"
                 after = short(change["after"]) if "after" in change else "(nothing)"
                 lines.append(f"    {change['path'] or '(all)'}: {before} → {after}")
-        elif entry["kind"] == "added" and "after" in entry:
-            lines.append(f"    {short(entry['after'])}")
     return "\n".join(lines) or "No differences."
 
 
@@ -97,19 +101,20 @@ def _merge(store: Store, a: dict[str, Any], by: CommitKey) -> Result:
         return _clashed(a, proposal.clashes)
     if a["dry_run"]:
         changed = [f"{one['op']} {one['id']}" for one in proposal.operations]
-        facts = {"status": "ok", "dryRun": True, "operations": list(proposal.operations)}
         would = f"{counted(len(changed), 'document')} would change"
-        return Result("\n".join([*changed, would]), facts)
+        text = "\n".join([*changed, would])
+        return _result(text, dry_run=True, operations=tuple(proposal.operations))
     applied = store.merge(by, name, into, resolutions)
     if applied is None:
-        return Result("nothing to merge", {"status": "ok", "merged": 0})
-    facts = {"status": "ok", "seq": applied.seq, "merged": len(applied.revisions)}
-    target = into or "the default branch"
-    changed_text = f"{counted(len(applied.revisions), 'document')} changed"
-    return Result(f"merged {name} into {target} at seq {applied.seq}: {changed_text}", facts)
+        return _result("nothing to merge", merged=0)
+    merged, target = len(applied.revisions), into or "the default branch"
+    text = (
+        f"merged {name} into {target} at seq {applied.seq}: {counted(merged, 'document')} changed"
+    )
+    return _result(text, seq=applied.seq, merged=merged)
 
 
-def _clashed(a: dict[str, Any], clashes: Any) -> Result:
+def _clashed(a: dict[str, Any], clashes: Sequence[Clash]) -> Result:
     conflicts = [clash.to_wire() for clash in clashes]
     target = a["into"] or "default branch"
     again = {"action": "merge", "name": a["name"], "into": a["into"], "space": a["space"]}
@@ -132,13 +137,9 @@ def _clashed(a: dict[str, Any], clashes: Any) -> Result:
         '[settle each place with "source", "target" or {"value": …}: '
         f"{call_text('memory_branch', again)}]"
     )
-    facts = {
-        "status": "conflict",
-        "message": lines[0],
-        "conflicts": conflicts,
-        "continue": continued("memory_branch", **again),
-    }
-    return Result("\n".join(lines), facts)
+    answer = BranchAnswer(status="conflict", message=lines[0], conflicts=tuple(conflicts))
+    call = continued("memory_branch", **again)
+    return Result("\n".join(lines), {**answer.to_wire(), "continue": call})
 
 
 MEMORY_BRANCH = Tool(
@@ -166,16 +167,7 @@ MEMORY_BRANCH = Tool(
         dry_run=boolean("merge: only say what would happen", default=False),
         space=SPACE,
     ),
-    output=answer_schema(
-        branches=array({"type": "object"}),
-        branch={"type": "object"},
-        differences=array({"type": "object"}),
-        conflicts=array({"type": "object"}),
-        operations=array({"type": "object"}),
-        seq={"type": "integer"},
-        merged={"type": "integer"},
-        dryRun=boolean(),
-    ),
+    output=schema_of(BranchAnswer),
     run=on_space("memory_branch", branch, makes=_makes),
     read_only=False,
     destructive=True,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from holdfast.mcp.tool import (
     Call,
     Result,
-    Schema,
     Tool,
     array,
     boolean,
@@ -18,9 +17,15 @@ from holdfast.mcp.tool import (
     integer,
     string,
 )
-from holdfast.mcp.tools.common import answer_schema, continued
+from holdfast.mcp.tools.common import continued, schema_of
+from holdfast.mcp.tools.memory.answers import (
+    DocumentAnswer,
+    DocumentRow,
+    DocumentsAnswer,
+    HistoryAnswer,
+)
 from holdfast.mcp.tools.memory.common import BRANCH, SPACE, on_space, short
-from holdfast.mcp.tools.memory.links import judged, link_line, links_of
+from holdfast.mcp.tools.memory.links import link_line, links_of
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
@@ -43,14 +48,11 @@ def get(call: Call, store: Store) -> Result:
         missing = Result(sentence, {"status": "not_found", "message": sentence})
         return missing.ended("all of it", "memory_get", **whole)
     part = patch.get(state.document, path)
-    links = [judged(call, at, link) for at, link in links_of(part)]
-    facts: dict[str, Any] = {
-        "status": "ok",
-        "id": state.id,
-        "branch": state.branch,
-        "seq": state.seq,
-        "document": part,
-    }
+    links = links_of(call, part)
+    answer = DocumentAnswer(
+        status="ok", id=state.id, branch=state.branch, seq=state.seq, document=part, links=links
+    )
+    facts = answer.to_wire()
     lines = [f"{state.id} at seq {state.seq}", _json(part)]
     if len(lines[1]) > TEXT_MAX:
         deeper = {**a, "pointer": _first_of_many(part, a["pointer"])}
@@ -59,9 +61,7 @@ def get(call: Call, store: Store) -> Result:
             f"{lines[1][:TEXT_MAX]}\n[cut after {TEXT_MAX} of {len(lines[1])} characters; "
             f"a part of it: {call_text('memory_get', deeper)}]"
         )
-    if links:
-        facts["links"] = links
-        lines += [link_line(link) for link in links if link["state"] != "current"]
+    lines += [link_line(link) for link in links if link.state != "current"]
     return Result("\n".join(lines), facts)
 
 
@@ -83,12 +83,11 @@ def query(call: Call, store: Store) -> Result:
             asked["atSeq"] = a["at"]
         reached = store.query(asked)
         found = [
-            {"id": one["id"], "seq": one["seq"], "document": one.get("document")}
-            for one in reached["entities"]
+            DocumentRow(one["id"], one["seq"], one.get("document")) for one in reached["entities"]
         ]
     else:
         found = [
-            {"id": state.id, "seq": state.seq, "document": state.document}
+            DocumentRow(state.id, state.seq, state.document)
             for state in store.documents(a["branch"], a.get("at"))
             if state.id.startswith(a["prefix"])
         ]
@@ -97,17 +96,14 @@ def query(call: Call, store: Store) -> Result:
         found = [
             one
             for one in found
-            if wanted in json.dumps(one["document"], ensure_ascii=False).casefold()
+            if wanted in json.dumps(one.document, ensure_ascii=False).casefold()
         ]
-    found = [one for one in found if one["id"] > a["after"]] if a["after"] else found
+    found = [one for one in found if one.id > a["after"]] if a["after"] else found
     shown = found[: a["limit"]]
-    facts: dict[str, Any] = {
-        "status": "ok",
-        "seq": store.newest_seq(),
-        "documents": shown,
-        "total": len(found),
-    }
-    lines = [f"{one['id']}  seq {one['seq']}  {short(one['document'])}" for one in shown]
+    facts = DocumentsAnswer(
+        status="ok", seq=store.newest_seq(), documents=tuple(shown), total=len(found)
+    ).to_wire()
+    lines = [f"{one.id}  seq {one.seq}  {short(one.document)}" for one in shown]
     if not shown:
         lines.append("No documents.")
         narrowed = a["prefix"] or wanted or a["after"] or "ids" in a
@@ -115,7 +111,7 @@ def query(call: Call, store: Store) -> Result:
         result = Result("\n".join(lines), facts)
         return result.ended("all there are", "memory_query", **more) if narrowed else result
     if len(found) > len(shown):
-        more = {**a, "after": shown[-1]["id"]}
+        more = {**a, "after": shown[-1].id}
         facts["continue"] = continued("memory_query", **more)
         lines.append(
             f"[{len(shown)} of {len(found)} documents; continue: {call_text('memory_query', more)}]"
@@ -128,7 +124,8 @@ def history(call: Call, store: Store) -> Result:
     # One more than asked, so that we know whether there is more.
     found = store.log(a.get("id"), a.get("branch"), a.get("before"), a["limit"] + 1)
     shown = found[: a["limit"]]
-    facts: dict[str, Any] = {"status": "ok", "entries": [entry.to_wire() for entry in shown]}
+    entries = tuple(entry.to_wire() for entry in shown)
+    facts = HistoryAnswer(status="ok", entries=entries).to_wire()
     lines = []
     for entry in shown:
         what = ", ".join(f"{op} {id}" for op, id in entry.operations) or entry.kind
@@ -162,8 +159,6 @@ def _first_of_many(value: Any, pointer: str) -> str:
     return pointer
 
 
-ANY: Schema = {"description": "any JSON"}
-
 MEMORY_GET = Tool(
     name="memory_get",
     title="Read a document",
@@ -179,13 +174,7 @@ MEMORY_GET = Tool(
         space=SPACE,
         branch=BRANCH,
     ),
-    output=answer_schema(
-        id=string(),
-        branch=string(),
-        seq={"type": "integer"},
-        document=ANY,
-        links=array({"type": "object", "required": ["path", "state"]}, "links to code"),
-    ),
+    output=schema_of(DocumentAnswer),
     run=on_space("memory_get", get),
 )
 
@@ -207,17 +196,7 @@ MEMORY_QUERY = Tool(
         space=SPACE,
         branch=BRANCH,
     ),
-    output=answer_schema(
-        seq={"type": "integer"},
-        total={"type": "integer"},
-        documents=array(
-            {
-                "type": "object",
-                "properties": {"id": {"type": "string"}, "seq": {"type": "integer"}},
-                "required": ["id", "seq"],
-            }
-        ),
-    ),
+    output=schema_of(DocumentsAnswer),
     run=on_space("memory_query", query),
 )
 
@@ -235,6 +214,6 @@ MEMORY_HISTORY = Tool(
         limit=integer("at most so many", minimum=1, maximum=500, default=20),
         space=SPACE,
     ),
-    output=answer_schema(entries=array({"type": "object"})),
+    output=schema_of(HistoryAnswer),
     run=on_space("memory_history", history),
 )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import UsageError
 from holdfast.mcp.tool import Call, Result, Tool, array, call_text, choice, inputs, integer, string
-from holdfast.mcp.tools.common import answer_schema, continued
+from holdfast.mcp.tools.common import continued, schema_of
+from holdfast.mcp.tools.memory.answers import CommitAnswer
 from holdfast.mcp.tools.memory.common import BRANCH, SPACE, failed, on_space
 from holdfast.mcp.tools.memory.links import LINK, digested
 
@@ -47,9 +48,9 @@ def commit(call: Call, store: Store) -> Result:
         }
         text = f"not committed: {error}\n[{hint}: {call_text('memory_get', again)}]"
         return Result(text, facts)
-    facts = {"status": "ok", "seq": applied.seq, "branch": applied.branch,
-             "ids": [revision.id for revision in applied.revisions]}  # fmt: skip
-    return Result(f"committed at seq {applied.seq}", facts)
+    ids = tuple(revision.id for revision in applied.revisions)
+    answer = CommitAnswer(status="ok", seq=applied.seq, branch=applied.branch, ids=ids)
+    return Result(f"committed at seq {applied.seq}", answer.to_wire())
 
 
 def _makes(call: Call) -> bool:
@@ -118,7 +119,7 @@ MEMORY_COMMIT = Tool(
         space=SPACE,
         branch=BRANCH,
     ),
-    output=answer_schema(seq={"type": "integer"}, branch=string(), ids=array({"type": "string"})),
+    output=schema_of(CommitAnswer),
     run=on_space("memory_commit", commit, makes=lambda call: lambda: _makes(call)),
     read_only=False,
     destructive=True,
