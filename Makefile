@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 NODE := .node/installed
+PARALLEL := --numprocesses=auto --dist=worksteal
 
-.PHONY: try test lint types browser bench soak requirements clean help
+.PHONY: try quick test lint types browser bench soak requirements clean help
 
 help:            ## show the verbs
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -23,8 +24,11 @@ $(NODE): tests/node/package-lock.json $(STAMP)
 try: $(STAMP)    ## a two-minute tour on an embedded default
 	$(BIN)/holdfast try
 
-test: $(STAMP) $(NODE)  ## everything the project promises, checked
-	$(BIN)/python -m pytest
+quick: lint types  ## lint, types and every test that needs no PostgreSQL, browser or Node: before each commit
+	HOLDFAST_QUICK=1 $(BIN)/python -m pytest -q $(PARALLEL)
+
+test: $(STAMP) $(NODE)  ## everything the project promises, checked, on all cores
+	$(BIN)/python -m pytest $(PARALLEL)
 
 lint: $(STAMP)   ## ruff: style and common mistakes
 	$(BIN)/ruff check .

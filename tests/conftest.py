@@ -1,4 +1,4 @@
-"""Shared fixtures and the Hypothesis profiles."""
+"""Shared fixtures, the Hypothesis profiles, and which tests `make quick` leaves out."""
 
 from collections.abc import Iterator
 
@@ -6,11 +6,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.postgres import PostgresServer, running_server
-from tests.scale import SOAKING
+from tests.scale import QUICK, SOAKING
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=10)
 settings.register_profile(
     "soak",
     max_examples=5_000,
@@ -19,13 +20,30 @@ settings.register_profile(
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
-settings.load_profile("soak" if SOAKING else "ci")
+settings.load_profile("soak" if SOAKING else "quick" if QUICK else "ci")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--cases", metavar="DIR", help="a directory of conformance cases to play instead of our own"
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """`make quick` runs what needs no PostgreSQL, browser or Node."""
+    if not QUICK:
+        return
+    left_out = {item for item in items if _needs_a_service(item)}
+    config.hook.pytest_deselected(items=sorted(left_out, key=lambda item: item.nodeid))
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _needs_a_service(item: pytest.Item) -> bool:
+    marked = item.get_closest_marker("service") is not None
+    fixtures = getattr(item, "fixturenames", ())
+    case = getattr(item, "callspec", None)
+    parameters = set() if case is None else set(case.id.split("-"))
+    return marked or "postgres" in fixtures or bool(parameters & {"postgres", "postgresql"})
 
 
 @pytest.fixture(scope="session")

@@ -54,10 +54,10 @@ class Warm:
             self.asked += [(tree, query) for query in mine]
 
     def judged(self, weights: Any) -> Judged:
-        from holdfast.index.search import candidates
+        from holdfast.index.search import ranking
         from holdfast.index.tools.search import search_code
 
-        defaults: Any = candidates.find.__kwdefaults__
+        defaults: Any = ranking.find.__kwdefaults__
         before, defaults["weights"] = defaults["weights"], weights
         found: Judged = {}
         try:

@@ -20,7 +20,8 @@ from holdfast.errors import HoldfastError
 if TYPE_CHECKING:
     from holdfast.files.snapshot import Snapshot
     from holdfast.index.code_index import CodeIndex
-    from holdfast.reading.reader import Host, Reader
+    from holdfast.reading.reader import Reader
+    from holdfast.reading.session_log import SessionLog
     from holdfast.sequence.segment_store import Progress
     from holdfast.sequence.tokens.lexer import LexerOptions
     from holdfast.store.settings import Settings
@@ -132,7 +133,7 @@ class App:
         policy = None if record is None else policy_of(record.options)
         return open_tree(root, self.home / "sequence", reading, progress, time.time_ns, policy)
 
-    def collect_daily(self, reader: Reader, host: Host) -> None:
+    def collect_daily(self, reader: Reader, log: SessionLog) -> None:
         """Once a day, let go of stored texts long unused that this session does not stand on."""
         marker = self.home / "run" / "collected"
         try:
@@ -142,7 +143,7 @@ class App:
             marker.touch()
         except OSError:
             return
-        reader.collect([host])
+        reader.collect([log])
 
     def session(self, surface: str) -> str:
         """A session id for one use of a surface."""

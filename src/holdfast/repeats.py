@@ -5,13 +5,13 @@ Where trees, git and sequence meet: the command and the tool ask the same questi
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.errors import UsageError
-from holdfast.files.git import git
+from holdfast.files.git import Repository, open_repository
 from holdfast.sequence import clones
 from holdfast.sequence.corpus import Corpus
 from holdfast.sequence.segment_store import Progress, document_facts
@@ -47,54 +47,53 @@ def repeats(
     overlapping: bool = False,
 ) -> Repeats:
     """The blocks of `minimum` tokens and more; `since` a revision only those with more copies."""
-    earlier = None if since is None else _at(tree.root, since)
-    segment = tree.segments.compact(progress)
-    if segment is None:
-        return Repeats([], 0, 0)
-    searched = clones.renamed(segment) if renamed else segment
-    groups = clones.find_groups(searched, minimum=minimum)
-    if earlier is not None:
-        before = _before(tree.root, str(since), earlier, options, renamed, progress)
-        groups = clones.new_since(groups, *before)
+    with nullcontext() if since is None else open_repository(tree.root) as repository:
+        commit = None if since is None else _at(repository, tree.root, since)
+        segment = tree.segments.compact(progress)
+        if segment is None:
+            return Repeats([], 0, 0)
+        searched = clones.renamed(segment) if renamed else segment
+        groups = clones.find_groups(searched, minimum=minimum)
+        if repository is not None and commit is not None:
+            before = _before(repository, str(since), commit, options, renamed, progress)
+            groups = clones.new_since(groups, *before)
     groups = clones.relocated(groups, segment)
     if not overlapping:
         groups = clones.informative(groups, len(segment.tokens))
     return Repeats(groups, len(segment), len(segment.documents))
 
 
-def _at(root: Path, revision: str) -> str:
+def _at(repository: Repository | None, root: Path, revision: str) -> str:
     """The commit that a revision names."""
-    found = None
-    if not revision.startswith("-"):
-        found = git(root, "rev-parse", "--verify", "--quiet", revision + "^{commit}")
-    if found is None:
+    commit = None if repository is None else repository.commit(revision)
+    if commit is None:
         raise UsageError(
-            f"{revision!r} is no revision of a git repository at {root}",
+            f"{revision!r} is not a revision of a git repository at {root}",
             "name a commit, a branch or a tag",
         )
-    return found.decode().strip()
+    return commit
 
 
 def _before(
-    root: Path, revision: str, commit: str, options: LexerOptions, renamed: bool, progress: Progress
+    repository: Repository,
+    revision: str,
+    commit: str,
+    options: LexerOptions,
+    renamed: bool,
+    progress: Progress,
 ) -> tuple[Callable[[str], bool], Callable[[Sequence[bytes]], int]]:
     """Which files changed since a commit, and how often a block stood in them then."""
-    base = os.fsdecode((git(root, "rev-parse", "--show-prefix") or b"").rstrip(b"\n"))
-    flags = ("--name-only", "--no-renames", "--relative", "-z")
-    # `diff` would leave out files that were only touched, and write that down for git.
-    listed = git(root, "diff-index", *flags, commit, "--", ".")
-    others = git(root, "ls-files", "-z", "--others", "--exclude-standard")
-    if listed is None or others is None:
+    changed = repository.changed_since(commit)
+    if changed is None:
         raise UsageError(
-            f"git does not say what changed since {revision} at {root}",
-            "try: git status; or leave --since away",
+            f"git cannot list the changes since {revision} at {repository.directory}",
+            "run git status to see why, or leave out --since",
         )
-    changed = {os.fsdecode(path) for path in (listed + others).split(b"\0") if path}
     documents = []
     for number, path in enumerate(sorted(changed)):
         if number % AT_ONCE == 0:
             progress("reading the revision", number, len(changed))
-        data = git(root, "cat-file", "blob", f"{commit}:{base}{path}")
+        data = repository.blob(commit, repository.prefix + path)
         text = None if data is None else text_of(data)
         if text is not None:
             documents.append(Document(document_facts(path, len(text), 0, text), text))

@@ -18,6 +18,8 @@ from holdfast.cli.main import main
 from tests import nodejs
 from tests.agents.scripted import Script, scripted_model
 
+pytestmark = pytest.mark.service("node")
+
 TIMEOUT_S = 60
 TEXT = "".join(f"line {n} \u2028 end\n" for n in range(1, 41))
 

@@ -23,7 +23,7 @@ class Key:
         self._key = Ed25519PrivateKey.from_private_bytes(bytes([seed]) * 32)
         self.did = identity.did_of(self._key.public_key().public_bytes_raw())
 
-    def enter(self, url: str, space: str, session: str) -> Client:
+    def enter(self, url: str, space: str, session: str, token: str = "") -> Client:
         """A client whose open is signed over what the server's hello asks for."""
         client = Client(url, capabilities=["identity", "conflicts"], space=space)
         terms = client.hello["sessionOpen"]
@@ -31,6 +31,8 @@ class Key:
             value=terms["challenge"]["value"], expires_at=terms["challenge"]["expiresAt"]
         )
         wanted: dict[str, Any] = {"sessionId": session}
+        if token:
+            wanted["sessionToken"] = token
         invocation = invocation_for(
             self.did,
             space,
@@ -48,6 +50,7 @@ class Key:
         client.refusal = answer.get("error")
         if "ok" in answer:
             client.session = answer["ok"]["sessionId"]
+            client.token = answer["ok"]["sessionToken"]
         return client
 
 
@@ -110,12 +113,16 @@ def test_an_address_of_another_machine_is_refused(capsys: pytest.CaptureFixture[
 def test_a_session_id_is_good_after_a_restart(tmp_path: Path) -> None:
     key = Key(1)
     ids: list[str] = []
+    token = ""
     for _ in range(2):
         served = Served(home_of(tmp_path), "--require-signature", "--audience", "us")
-        client = key.enter(served.url, key.did, ids[0] if ids else "made up")
         if ids:
-            # Without its token the session starts afresh, but commits are known by its id.
-            assert client.refusal is None
+            refusal = key.enter(served.url, key.did, ids[0]).refusal
+            assert refusal is not None
+            assert refusal["name"] == "SessionRevokedError", "its token is still good"
+        client = key.enter(served.url, key.did, ids[0] if ids else "made up", token)
+        assert client.refusal is None
+        token = client.token
         ids.append(client.session)
         assert client.transact(1, set_("a", 1))["ok"]["seq"] == 1
         client.close()

@@ -17,6 +17,8 @@ from holdfast.index.generations.record import Indexing, Record
 from holdfast.index.generations.registry import Registry
 from tests.dashboard.browser import PHONE, Dashboarded, Visit, running_browser
 
+pytestmark = pytest.mark.service("browser")
+
 PLACES = {
     "overview": "",
     "codebases": "codebases",

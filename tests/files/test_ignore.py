@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.files import disk
 from holdfast.files.ignore import Rules, RuleStack, parse_rule
+from tests.scale import examples
 
 PATHS = (
     "a", "a/b", "a/b/c", "b", "b/a", "build/x.py", "src/build/x.py", "x.py", "x.pyc", "src/x.pyc",
@@ -85,7 +86,7 @@ PIECES = ["a", "b", "*", "**", "/", "?", "!", "x.py", "build", "src", "[ab]", "f
 
 
 @pytest.mark.shows("FILES-IGNORE-GIT")
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     st.lists(
         st.lists(st.sampled_from(PIECES), min_size=1, max_size=5).map("".join),

@@ -9,7 +9,7 @@ from pathlib import Path
 from holdfast.files import disk
 from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.building.prepare import Extract, Job, extract_facts, prepare
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import ChunkId, Identity, PreparedFile, StoredChunk
 from holdfast.index.search.trigrams import KeptFile
 
@@ -35,8 +35,8 @@ class MemoryReader:
                     c.symbol_id, c.label, c.kind,
                 )  # fmt: skip
 
-    def overlay(self) -> Overlay:
-        return Overlay(self.identity, Snapshot({}, 0), 0.0)
+    def overlay(self) -> FreshFiles:
+        return FreshFiles(self.identity, Snapshot({}, 0), 0.0)
 
     def kept_files(self) -> Iterable[KeptFile]:
         for path, file in sorted(self.files.items()):

@@ -25,6 +25,7 @@ from holdfast.index.errors import BackendUnavailable
 from tests.index.tools.test_decision_tables import set_proof
 from tests.index.wire import list_codebases, manage_index, search_code
 from tests.index.world import World
+from tests.scale import examples
 
 PROOFS = ["V", "PF", "FM", "missing_marker_doc", "invalid_payload", "path_mismatch"]
 
@@ -175,5 +176,5 @@ class AnswersFollowTheTable(RuleBasedStateMachine):
 )
 def test_answers_follow_the_table_whatever_the_backend_does() -> None:
     run_state_machine_as_test(
-        AnswersFollowTheTable, settings=settings(max_examples=20, stateful_step_count=15)
+        AnswersFollowTheTable, settings=settings(max_examples=examples(20), stateful_step_count=15)
     )

@@ -10,6 +10,8 @@ from tests.mcp.agents import Machine, Web
 from tests.mcp.inspector import arguments, inspect
 from tests.mcp.test_tools import DESIGNED
 
+pytestmark = pytest.mark.service("node")
+
 
 @pytest.mark.shows("MCP-INSPECTOR")
 @pytest.mark.parametrize("transport", ["stdio", "http"])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from holdfast.mcp.spaces import Spaces
+from tests.scale import examples
 
 NAMES = [f"space-{n}" for n in range(6)]
 MOST = 3
@@ -67,7 +68,7 @@ class Lending(RuleBasedStateMachine):
 
 
 TestLending = pytest.mark.shows("MCP-SPACES-BOUNDED")(Lending.TestCase)
-TestLending.settings = settings(max_examples=60, stateful_step_count=30)
+TestLending.settings = settings(max_examples=examples(60), stateful_step_count=30)
 
 
 @pytest.mark.shows("MCP-SPACES-BOUNDED")

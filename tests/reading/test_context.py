@@ -10,6 +10,7 @@ from holdfast.reading.errors import Unreadable
 from holdfast.reading.objects import digest_of
 from holdfast.reading.paths import Request
 from holdfast.reading.scope import WHOLE, Lines, Scope
+from holdfast.reading.session_log import UnreadableLog
 from holdfast.reading.trust import Trust
 from tests.reading.desk import Desk, numbered
 
@@ -124,17 +125,7 @@ def test_after_a_compaction_the_map_lists_what_was_lost_and_how_to_get_it_back(d
 
 
 def test_without_proof_the_map_says_why_and_lists_nothing(desk: Desk) -> None:
-    from holdfast.reading.tree import Doubt
-
-    class Nobody:
-        tree = desk.session.tree
-
-        def evidence(self) -> Doubt:
-            return Doubt("no session")
-
-        def refresh(self, event: object, at_ms: int) -> None: ...
-
-    found = desk.reader.context(Nobody())
+    found = desk.reader.context(UnreadableLog("no session"))
     assert found.held == found.lost == ()
     assert as_text(found).startswith("[context] the session proves nothing now: no session")
     assert as_data(found)["doubt"] == "no session"

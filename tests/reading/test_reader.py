@@ -17,10 +17,10 @@ from holdfast.reading.disk import read_once
 from holdfast.reading.errors import Aborted, BadArgument, BadRange, BeyondEnd, Unreadable
 from holdfast.reading.objects import digest_of
 from holdfast.reading.paths import Request
-from holdfast.reading.reader import Host, Reader, Settings
+from holdfast.reading.reader import Reader, Settings
 from holdfast.reading.scope import WHOLE, Lines
 from holdfast.reading.sensitive import Sensitive
-from holdfast.reading.tree import Doubt
+from holdfast.reading.session_log import UnreadableLog
 from tests.reading.desk import Desk, numbered, reason
 
 CODE = numbered(300, "    value = compute")
@@ -395,13 +395,7 @@ def test_without_a_session_every_read_is_plain_and_nothing_is_kept(desk: Desk) -
 
 @pytest.mark.shows("READ-NO-EVIDENCE", "READ-SC-6")
 def test_a_session_that_proves_nothing_gets_plain_text(desk: Desk) -> None:
-    class Doubtful:
-        def evidence(self) -> Doubt:
-            return Doubt("who knows")
-
-        def refresh(self, *_: object) -> None: ...
-
-    host: Host = Doubtful()
+    host = UnreadableLog("who knows")
     desk.write("a.txt", numbered(5))
     for _ in range(3):
         assert desk.reader.read(Request("a.txt"), host).mode == "full"

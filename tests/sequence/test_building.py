@@ -106,10 +106,45 @@ def test_a_reader_forgets_the_order_it_read_in(documents: list[str]) -> None:
     ]
 
 
+@pytest.mark.shows("SEQ-CANONICAL")
+@given(corpora, st.booleans())
+def test_the_canonical_graph_is_what_its_definition_says(
+    documents: list[str], unions: bool
+) -> None:
+    found = canonical.canonical_patterns(documents, unions=unions)
+    assert found == brute.canonical_patterns(documents, unions=unions)
+
+
+def steps(text: str, *, unions: bool) -> int:
+    limits = canonical.Limits()
+    canonical.canonical_patterns([text], unions=unions, limits=limits)
+    return limits.steps
+
+
+@pytest.mark.shows("SEQ-PERIODIC")
+@pytest.mark.parametrize("period", ["a", "ab", "abcde"])
+@pytest.mark.parametrize("unions", [True, False])
+def test_periodic_text_takes_quadratic_work(period: str, unions: bool) -> None:
+    """250 times one letter once took more than 40 seconds: the work grew with its fourth power."""
+    short, long = (steps((period * size)[:size], unions=unions) for size in (80, 160))
+    assert long <= 4.5 * short
+    assert short <= 4 * 80**2
+
+
+@pytest.mark.shows("SEQ-PERIODIC", "SEQ-LIMIT")
+def test_work_past_its_limit_is_refused() -> None:
+    limits = canonical.Limits(steps_max=10_000)
+    with pytest.raises(GraphTooLarge, match="more than 10000 steps"):
+        canonical.canonical_patterns(["a" * 160], limits=limits)
+    assert limits.steps < 12_000, "it stops soon after"
+
+
 @pytest.mark.shows("SEQ-LIMIT")
 def test_a_graph_that_would_grow_too_large_is_refused() -> None:
-    with pytest.raises(GraphTooLarge):
+    with pytest.raises(GraphTooLarge, match="more than 50 vertices"):
         canonical.canonical_graph(["abcabcbacbacbabcabcabcab" * 3], max_vertices=50)
+    with pytest.raises(GraphTooLarge, match="more than 2 vertices"):
+        canonical.canonical_graph(["abc"], max_vertices=2)
 
 
 @pytest.mark.shows("SEQ-IDENTITY")

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import holdfast.sequence
-from holdfast.sequence.compare import MatchResult
+from holdfast.sequence.compare import CompareState, MatchResult, Verdict
 from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, Mismatched, TokenPath
+from holdfast.sequence.graph import Graph
 from holdfast.sequence.response import EndReason
 from holdfast.sequence.search import Clear, SearchState, beginning
 from tests.sequence.graphs import Env
@@ -96,6 +97,57 @@ def test_of_two_results_as_long_the_one_at_the_end_of_the_query_wins() -> None:
     assert not open_end.better_than(found)
 
 
+def _compared_roots(monkeypatch: pytest.MonkeyPatch, env: Env) -> list[str]:
+    """Collects the name of the root of every comparison that is made from now on."""
+    roots: list[str] = []
+    plain = CompareState.compare
+
+    def recording(self: CompareState, graph: Graph) -> Verdict | list[CompareState]:
+        roots.append(env.graph.name(self.root))
+        return plain(self, graph)
+
+    monkeypatch.setattr(CompareState, "compare", recording)
+    return roots
+
+
+@pytest.mark.shows("SEQ-PHASE2-READ")
+def test_a_root_that_ends_before_the_best_match_is_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Branches once had no way to see the best result, and compared every root to its end."""
+    env = Env("abcd=a b c d; wxyzab=w x y z a b; vwxyabc=v w x y a b c", "abcdevwxyz")
+    compared = _compared_roots(monkeypatch, env)
+    answer = SearchState(env.graph, beginning(env("a b c d e")), clear=Clear.NEVER).run()
+    assert (env.graph.name(answer.root), answer.position) == ("abcd", 4)
+    assert set(compared) == {"abcd"}
+
+
+@pytest.mark.shows("SEQ-PHASE2-READ")
+def test_a_root_that_can_still_be_as_long_as_the_best_match_is_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    env = Env("abcx=a b c x; wxyzabcd=w x y z a b c d", "abcdwxyz")
+    compared = _compared_roots(monkeypatch, env)
+    answer = SearchState(env.graph, beginning(env("a b c d")), clear=Clear.NEVER).run()
+    assert (env.graph.name(answer.root), answer.query_exhausted) == ("wxyzabcd", True)
+    assert set(compared) == {"abcx", "wxyzabcd"}
+
+
+@pytest.mark.shows("SEQ-PHASE2-READ")
+def test_every_branch_reads_the_one_best_checkpoint_of_its_search() -> None:
+    env = Env("abx=a b x; abcy=a b c y; abcd=a b c d", "abcdxy")
+    state = SearchState(env.graph, beginning(env("a b c d")), clear=Clear.NEVER)
+    branch = next(iter(state.matches)).state
+    assert branch.best.result is None, "nothing was offered yet"
+    other = SearchState(env.graph, beginning(env("a b c d")), clear=Clear.NEVER)
+    other.run()
+    found = other.best_checkpoint
+    assert found is not None
+    state.offer(found)
+    assert branch.best.result is found is state.best_checkpoint
+    assert list(state.matches) == [], "no branch goes on once the whole query is found"
+
+
 def _functions_that(wanted: str) -> set[str]:
     """`module.function` of every place in the package whose syntax tree contains `wanted`."""
     found = set()
@@ -111,8 +163,8 @@ def _functions_that(wanted: str) -> set[str]:
 def _describes(node: ast.AST) -> str | None:
     match node:
         case (
-            ast.Assign(targets=[ast.Attribute(attr="_best")])
-            | ast.AnnAssign(target=ast.Attribute(attr="_best"))
+            ast.Assign(targets=[ast.Attribute(attr="result")])
+            | ast.AnnAssign(target=ast.Attribute(attr="result"))
         ):
             return "writes the best checkpoint"
         case ast.Call(func=ast.Name(id="Matched")):
@@ -127,10 +179,10 @@ def _describes(node: ast.AST) -> str | None:
     return None
 
 
-@pytest.mark.shows("SEQ-SUCCESS-NO-SYNC", "SEQ-PHASE3-NO-SYNC", "SEQ-PHASE2-READ")
+@pytest.mark.shows("SEQ-SUCCESS-NO-SYNC", "SEQ-PHASE3-NO-SYNC")
 def test_no_source_line_synchronises_checkpoints_by_hand() -> None:
     """Positions were once patched in several places, each for one path through the code."""
     assert _functions_that("makes a match") == {"cursor.mark_match"}
-    assert _functions_that("writes the best checkpoint") == {"search.__init__", "search.offer"}
+    assert _functions_that("writes the best checkpoint") == {"search.offer"}
     assert _functions_that("assigns a position or a checkpoint") == set()
     assert _functions_that("passes a position or a checkpoint by name") <= {"search.response"}

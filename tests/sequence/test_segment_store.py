@@ -16,6 +16,7 @@ from holdfast.sequence.segment_store import SegmentStore, document_facts
 from holdfast.sequence.suffix.backends import Backend
 from holdfast.sequence.suffix.stream import Document, DocumentFacts
 from holdfast.sequence.tokens.lexer import LexerOptions
+from tests.scale import examples
 from tests.sequence.test_segments import ask, check
 
 paths = st.sampled_from(["a.txt", "b.txt", "c.txt", "d.txt"])
@@ -74,7 +75,7 @@ class StoreAgreesWithTheTree(RuleBasedStateMachine):
 
 
 TestStoreAgreesWithTheTree = pytest.mark.shows("SEQ-STORE")(StoreAgreesWithTheTree.TestCase)
-TestStoreAgreesWithTheTree.settings = settings(max_examples=40, stateful_step_count=20)
+TestStoreAgreesWithTheTree.settings = settings(max_examples=examples(40), stateful_step_count=20)
 
 
 @pytest.mark.shows("SEQ-STORE", "SEQ-DELTA")

@@ -37,6 +37,7 @@ payloads = st.recursive(
     max_leaves=6,
 )
 paths = st.lists(members, max_size=3).map(lambda tokens: ["value", *tokens])
+lengths = paths.map(lambda path: [*path, "length"])
 pointers = paths.map(pointer.encode)
 edits = st.one_of(
     st.builds(lambda p, v: {"op": "replace", "path": p, "value": v}, pointers, payloads),
@@ -69,10 +70,15 @@ def operations(ids: list[str]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def look(document: Any, path: list[str], shape: bool = False) -> Any:
-    """What a reader of this path sees: the value, its shape, or that there is nothing."""
+    """What a reader of this path sees: the value, its shape, or that there is nothing.
+
+    The `length` of a list or a string is readable like a member.
+    """
     node = document
     for token in path:
-        if isinstance(node, dict) and token in node:
+        if token == "length" and isinstance(node, list | str):
+            node = len(node)
+        elif isinstance(node, dict) and token in node:
             node = node[token]
         elif isinstance(node, list) and token.isdigit() and int(token) < len(node):
             node = node[int(token)]
@@ -113,19 +119,58 @@ class Twin:
 @given(data=st.data())
 @settings(max_examples=examples(300), deadline=None)
 def test_what_the_engine_accepts_the_naive_model_accepts(reach: Reach, data: st.DataObject) -> None:
+    anything: st.SearchStrategy[list[str]] = st.one_of(
+        paths, lengths, st.just([]), st.just(["source"])
+    )
+    compare_with_twin(reach, data, operations(IDS), anything)
+
+
+slots = st.sampled_from(["/value/list", *(f"/value/list/{n}" for n in (0, 1, 2, "-"))])
+list_edits = st.one_of(
+    st.builds(lambda p: {"op": "append", "path": p, "values": ["t"]}, slots),
+    st.builds(lambda p: {"op": "add-unique", "path": p, "values": ["u"]}, slots),
+    st.builds(lambda p: {"op": "increment", "path": p, "by": 1}, slots),
+    st.builds(lambda p: {"op": "add", "path": p, "value": 9}, slots),
+    st.builds(lambda p: {"op": "remove", "path": p}, slots),
+)
+list_operations = st.one_of(
+    st.builds(
+        lambda v: {"op": "set", "id": "doc:a", "value": {"value": {"list": v}}},
+        st.lists(st.sampled_from([0, []]), max_size=2),
+    ),
+    st.builds(lambda e: {"op": "patch", "id": "doc:a", "patches": [e]}, list_edits),
+)
+list_reads = st.sampled_from(["0", "1", "2", "length"]).map(lambda end: ["value", "list", end])
+
+
+@pytest.mark.shows("INV-1", "STORE-NAIVE-MODEL")
+@pytest.mark.parametrize("reach", list(Reach))
+@given(data=st.data())
+@settings(max_examples=examples(200), deadline=None)
+def test_readers_of_a_list_agree_with_the_naive_model(reach: Reach, data: st.DataObject) -> None:
+    """Small lists, written and read slot by slot, so that growth at the end is met often."""
+    compare_with_twin(reach, data, list_operations, list_reads)
+
+
+def compare_with_twin(
+    reach: Reach,
+    data: st.DataObject,
+    written: st.SearchStrategy[dict[str, Any]],
+    looked_at: st.SearchStrategy[list[str]],
+) -> None:
     store = open_store("memory:", "did:key:twin", Settings(reach=reach, snapshot_interval=3))
     twin = Twin()
     counters = dict.fromkeys(SESSIONS, 0)
     for _ in range(data.draw(st.integers(2, 10), label="steps")):
         session = data.draw(st.sampled_from(SESSIONS), label="session")
-        ops = data.draw(st.lists(operations(IDS), min_size=1, max_size=2), label="operations")
+        ops = data.draw(st.lists(written, min_size=1, max_size=2), label="operations")
         reads: list[dict[str, Any]] = []
         for _ in range(data.draw(st.integers(0, 2), label="reads")):
             shape = data.draw(st.booleans(), label="shape")
             reads.append(
                 {
                     "id": data.draw(st.sampled_from(IDS)),
-                    "path": data.draw(st.one_of(paths, st.just([]), st.just(["source"]))),
+                    "path": data.draw(looked_at),
                     "seq": data.draw(st.integers(0, len(twin.worlds) - 1), label="read at"),
                     **({"nonRecursive": True} if shape else {}),
                 }
@@ -225,7 +270,7 @@ def test_a_read_through_own_layers_saw_what_is_there(data: st.DataObject) -> Non
             except PatchError:
                 continue
             contributing.append(local_seq)
-        id, path = data.draw(st.sampled_from(IDS)), data.draw(paths)
+        id, path = data.draw(st.sampled_from(IDS)), data.draw(st.one_of(paths, lengths))
         ops = data.draw(st.lists(operations(IDS), min_size=1, max_size=1))
         layers = [n for n, written in stack if any(op["id"] == id for op in written)]
         mine += 1
@@ -294,6 +339,45 @@ def test_a_shape_read_notices_members_not_values(
 ) -> None:
     hit = reshapes(operation, ("value", "votes"), lambda path: existed)
     assert (hit is not None) == reshaped
+
+
+GROWTH = [
+    {"op": "append", "path": "/value/list/2", "values": ["t"]},
+    {"op": "add-unique", "path": "/value/list/2", "values": ["t"]},
+    {"op": "increment", "path": "/value/list/2", "by": 1},
+    {"op": "increment", "path": "/value/list/-", "by": 1},
+    {"op": "add", "path": "/value/list/-", "value": 9},
+]
+
+
+@pytest.mark.shows("INV-1")
+@pytest.mark.parametrize("reach", list(Reach))
+@pytest.mark.parametrize("shape", [False, True])
+@pytest.mark.parametrize("edit", GROWTH, ids=lambda edit: f"{edit['op']} {edit['path']}")
+def test_an_edit_that_grows_a_list_breaks_a_read_of_its_length(
+    edit: dict[str, Any], shape: bool, reach: Reach
+) -> None:
+    """A splice at the length it had read landed before another writer's new element."""
+    with open_store("memory:", "did:key:length", Settings(reach=reach)) as store:
+        Writer(store, "seed")(set_("doc:a", {"list": [0, 1]}))
+        Writer(store, "other")(patch_("doc:a", edit))
+        read = {"id": "doc:a", "path": ["value", "list", "length"], "seq": 1}
+        if shape:
+            read["nonRecursive"] = True
+        tail = {"op": "splice", "path": "/value/list", "index": 2, "remove": 0, "add": ["mine"]}
+        with pytest.raises(ConflictError):
+            Writer(store, "me")(patch_("doc:a", tail), reads=[read])
+
+
+@pytest.mark.parametrize("reach", list(Reach))
+def test_an_edit_of_an_element_that_was_there_leaves_the_length(reach: Reach) -> None:
+    with open_store("memory:", "did:key:length", Settings(reach=reach)) as store:
+        Writer(store, "seed")(set_("doc:a", {"list": [0, []]}))
+        count = {"op": "increment", "path": "/value/list/0", "by": 1}
+        grow = {"op": "append", "path": "/value/list/1", "values": ["t"]}
+        Writer(store, "other")(patch_("doc:a", count, grow))
+        read = {"id": "doc:a", "path": ["value", "list", "length"], "seq": 1}
+        assert Writer(store, "me")(set_("doc:b", 1), reads=[read]).seq == 3
 
 
 @pytest.mark.shows("STORE-CONFLICT-DETAIL")

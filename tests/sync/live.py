@@ -34,9 +34,10 @@ class LiveServer:
     def __init__(self, store: str, port: int = 0, handover: bool = True, **options: Any) -> None:
         listening = threading.Event()
         served = ServeOptions(store=store, **options)
+        self.service = SyncService(served)
         whole = site(
             App(home=Path(store) / "home"),
-            SyncService(served),
+            self.service,
             Doors(served.hosts, served.origins),
             token="the token of a test",
         )

@@ -30,7 +30,7 @@ class World:
         self.stores: dict[str, Store] = {}
         self.opened: list[str] = []
         self._url = url
-        self._numbers = count(1)
+        self.numbers = count(1)
         self.settings = Settings()
         self.server = self.start(**options)
 
@@ -40,8 +40,8 @@ class World:
             self.open,
             open_existing=self.open_existing,
             clock_ms=lambda: self.now,
-            new_id=lambda: f"session-{next(self._numbers)}",
-            new_token=lambda: f"token-{next(self._numbers)}",
+            new_id=lambda: f"session-{next(self.numbers)}",
+            new_token=lambda: f"token-{next(self.numbers)}",
             **options,
         )
         return self.server

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.scale import examples
 from tests.sync.peers import FLAGS, SPACE, Peer, World, commit, root, set_, watch
 from tests.sync.wire.test_messages import REQUESTS
 
@@ -69,7 +70,7 @@ def check(world: World, peer: Peer, frame: str) -> None:
             assert world.store.newest_seq() == before, "a refused message changed the store"
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.text() | trees.map(lambda tree: json.dumps(tree)), min_size=1, max_size=5))
 @pytest.mark.shows("SYNC-FUZZ")
 def test_any_text_is_answered_or_ends_the_connection(frames: list[str]) -> None:
@@ -81,7 +82,7 @@ def test_any_text_is_answered_or_ends_the_connection(frames: list[str]) -> None:
     world.close()
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.sampled_from(REQUESTS), st.data())
 @pytest.mark.shows("SYNC-FUZZ")
 def test_a_request_with_anything_in_its_members_is_answered(request: Any, data: Any) -> None:
@@ -94,7 +95,7 @@ def test_a_request_with_anything_in_its_members_is_answered(request: Any, data: 
     world.close()
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.dictionaries(words, trees, max_size=5))
 @pytest.mark.shows("SYNC-FUZZ")
 def test_any_commit_any_query_and_any_watch_is_answered(tree: Any) -> None:

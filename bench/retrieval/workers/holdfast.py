@@ -62,9 +62,9 @@ def leave_out(signals: Sequence[str], weights: Mapping[str, Any] | None = None) 
     """Switch lanes and signals off, or set weights, for this process."""
     if not signals and not weights:
         return
-    from holdfast.index.search import candidates
+    from holdfast.index.search import ranking
 
-    defaults: Any = candidates.find.__kwdefaults__
+    defaults: Any = ranking.find.__kwdefaults__
     if not defaults or "weights" not in defaults:
         raise SystemExit("this version ranks without named signals; nothing can be left out")
     changed = defaults["weights"]

@@ -18,7 +18,7 @@ from holdfast.reading.paths import Request
 from holdfast.reading.result import Answer
 
 if TYPE_CHECKING:
-    from holdfast.reading.hosts.detect import AnyHost
+    from holdfast.reading.session_log import SessionLog
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         said = f"the output is {sys.stdout.encoding} and cannot show all of it: this is not noted"
         print(f"holdfast: {said}", file=sys.stderr)
     elif host is not None:
-        _note(host, answer, args)
+        _record(host, answer, args.call)
         App.from_environment().collect_daily(reader, host)
     return 0
 
@@ -95,7 +95,7 @@ def _hinted(error: ReadingError, typed: str) -> ReadingError:
     return error
 
 
-def _host(args: argparse.Namespace) -> tuple[AnyHost | None, Failure | None]:
+def _host(args: argparse.Namespace) -> tuple[SessionLog | None, Failure | None]:
     """The session, or why nothing of it can be kept: then the answer is the plain text."""
     try:
         return reading.host(args, begins=True), None
@@ -107,17 +107,10 @@ def _host(args: argparse.Namespace) -> tuple[AnyHost | None, Failure | None]:
         return None, replace(why, message=f"{said}plain text")
 
 
-def _note(host: AnyHost, answer: Answer, args: argparse.Namespace) -> None:
-    """Write down that the answer was given, where that is ours to do."""
-    from holdfast.reading.hosts.native import NativeSession
-    from holdfast.reading.hosts.pi import PiLog
-
+def _record(log: SessionLog, answer: Answer, call: str | None) -> None:
     try:
-        if isinstance(host, NativeSession):
-            host.append_read(answer)
-        elif not isinstance(host, PiLog) and host.sidecar is not None and args.call is not None:
-            host.sidecar.record(args.call, answer)
+        log.record(answer, call)
     except (StoreError, OSError) as error:
         why = failure_of(error)
-        said = f"that this was read could not be kept: {why.message}; it will be sent again"
-        replace(why, message=said).show(as_json=False)
+        message = f"the read could not be recorded: {why.message}; it will be sent again"
+        replace(why, message=message).show(as_json=False)

@@ -17,8 +17,8 @@ from holdfast.reading.paths import Place
 from holdfast.reading.reader import Reader
 
 if TYPE_CHECKING:
-    from holdfast.reading.hosts.detect import AnyHost
     from holdfast.reading.hosts.native import NativeSession
+    from holdfast.reading.session_log import SessionLog
 
 
 NAMED = 6
@@ -64,7 +64,7 @@ def add_session_arguments(parser: argparse.ArgumentParser, *, required: bool = F
 
 def host(
     args: argparse.Namespace, *, newest_leaf: bool = False, begins: bool = False
-) -> AnyHost | None:
+) -> SessionLog | None:
     """The session that the arguments name, or None. A read may begin one of our own."""
     if args.session is None:
         return None

@@ -11,7 +11,7 @@ from holdfast.cli import reading
 from holdfast.cli.failures import Refused
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
-from holdfast.reading.tree import NOBODY, Doubt, Tree
+from holdfast.reading.tree import NO_ENTRY, Doubt, Tree
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,8 +54,8 @@ def _show(args: argparse.Namespace) -> int:
     host = reading.host(args, newest_leaf=args.call is None)
     assert host is not None, "the session is required"
     evidence = host.evidence()
-    leaf = NOBODY if isinstance(evidence, Doubt) else host.tree.number(evidence.leaf)
-    if leaf == NOBODY and len(host.tree) and not isinstance(evidence, Doubt):
+    leaf = NO_ENTRY if isinstance(evidence, Doubt) else host.tree.number(evidence.leaf)
+    if leaf == NO_ENTRY and len(host.tree) and not isinstance(evidence, Doubt):
         leaf = len(host.tree) - 1
     if args.entry is not None:
         return _show_entry(host.tree, args)
@@ -76,7 +76,7 @@ def _show(args: argparse.Namespace) -> int:
 
 def _show_entry(tree: Tree, args: argparse.Namespace) -> int:
     number = tree.number(args.entry)
-    if number == NOBODY:
+    if number == NO_ENTRY:
         listing = shlex.join(["holdfast", "session", "show", "--session", args.session])
         said = f"session {args.session} has no entry {args.entry}"
         raise Refused("NoSuchEntry", said, f"{listing} lists them")
@@ -103,7 +103,7 @@ def _rows(tree: Tree, leaf: int) -> list[dict[str, Any]]:
     for number, parent in enumerate(tree.parents):
         children.setdefault(parent, []).append(number)
     rows: list[dict[str, Any]] = []
-    pending = [(number, 0) for number in reversed(children.get(NOBODY, []))]
+    pending = [(number, 0) for number in reversed(children.get(NO_ENTRY, []))]
     while pending:
         number, depth = pending.pop()
         ledger = tree.ledger(number)

@@ -21,7 +21,7 @@ from holdfast.observed.sessions import Observed, Sessions
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
 from holdfast.reading.scope import Lines
-from holdfast.reading.tree import NOBODY, Doubt
+from holdfast.reading.tree import NO_ENTRY, Doubt
 
 if TYPE_CHECKING:
     from holdfast.dashboard.pages import Question
@@ -207,7 +207,7 @@ class Questions:
     def _session_tree(self, observed: Observed, limit: int) -> Any:
         evidence = observed.host.evidence()
         tree, log = observed.tree, observed.log
-        leaf = NOBODY if isinstance(evidence, Doubt) else tree.number(evidence.leaf)
+        leaf = NO_ENTRY if isinstance(evidence, Doubt) else tree.number(evidence.leaf)
         active = set(tree.path(leaf))
         rows = [
             {
@@ -326,7 +326,7 @@ def _entries(tree: Tree) -> list[tuple[int, dict[str, Any]]]:
     for number, parent in enumerate(tree.parents):
         children.setdefault(parent, []).append(number)
     rows: list[tuple[int, dict[str, Any]]] = []
-    pending = [(number, 0) for number in reversed(children.get(NOBODY, []))]
+    pending = [(number, 0) for number in reversed(children.get(NO_ENTRY, []))]
     while pending:
         number, depth = pending.pop()
         ledger, served = tree.ledger(number), tree.served.get(number)

@@ -35,10 +35,8 @@ from holdfast.mcp.caller import Caller
 from holdfast.mcp.rendezvous import process
 
 if TYPE_CHECKING:
-    from holdfast.mcp.pi import AtLeaf
-    from holdfast.reading.hosts.detect import AnyHost
-    from holdfast.reading.hosts.native import NativeSession
     from holdfast.reading.result import Answer
+    from holdfast.reading.session_log import SessionLog
     from holdfast.store.store import Store
 
 TOOL_USE_ID = "claudecode/toolUseId"
@@ -59,40 +57,18 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
 class Bound:
     """The conversation, and how we know."""
 
-    host: AnyHost | AtLeaf
+    log: SessionLog
     kind: str
     session: str
     how: str
     call: str | None = None
     turn: AbstractContextManager[object] = field(default_factory=contextlib.nullcontext)
-    """Held by whoever uses the host: an adapter is for one thread at a time."""
+    """Held while the log is used: an adapter serves one thread at a time."""
 
-    @property
-    def notes_when_sent(self) -> bool:
-        """Whether an answer counts only once it was sent: in a log of our own."""
-        from holdfast.reading.hosts.native import NativeSession
-
-        return isinstance(self.host, NativeSession)
-
-    def note(self, answer: Answer, after_sent: Callable[[Callable[[], None]], None]) -> None:
-        """Keep what an answer claims, where that is ours to keep.
-
-        Of another agent's log we keep a record that counts only once the log shows the answer. In
-        a log of our own the entry counts at once, so it is written after the answer was sent.
-        """
-        from holdfast.reading.hosts.native import NativeSession
-
-        host = self.host
-        if isinstance(host, NativeSession):
-            after_sent(lambda: self._append(host, answer))
-            return
-        sidecar = getattr(host, "sidecar", None)  # pi keeps our metadata in its own log
-        if sidecar is not None and self.call is not None:
-            sidecar.record(self.call, answer)
-
-    def _append(self, host: NativeSession, answer: Answer) -> None:
+    def record(self, answer: Answer) -> None:
+        """Note that an answer was delivered."""
         with self.turn:
-            host.append_read(answer)
+            self.log.record(answer, self.call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +92,7 @@ class Sessions:
     ) -> None:
         self._home, self._open_space = home, open_space
         self._now_ms, self._new_id, self._wait_s = now_ms, new_id, wait_s
-        self._adapters: OrderedDict[tuple[str, str], tuple[AnyHost, threading.RLock]] = (
+        self._adapters: OrderedDict[tuple[str, str], tuple[SessionLog, threading.RLock]] = (
             OrderedDict()
         )
         self._turn = threading.Lock()
@@ -144,13 +120,13 @@ class Sessions:
             from holdfast.reading.hosts.claude_code import ClaudeCodeLog
             from holdfast.reading.hosts.pi import PiLog
 
-            if isinstance(bound.host, ClaudeCodeLog):
-                bound.host.call = bound.call
+            if isinstance(bound.log, ClaudeCodeLog):
+                bound.log.call = bound.call
             leaf = _text(meta.get(LEAF))
-            if isinstance(bound.host, PiLog) and leaf is not None:
-                from holdfast.mcp.pi import AtLeaf
+            if isinstance(bound.log, PiLog) and leaf is not None:
+                from holdfast.reading.hosts.pi_bridge import PiBridge
 
-                bound = replace(bound, host=AtLeaf(bound.host, leaf))
+                bound = replace(bound, log=PiBridge(bound.log, leaf))
             yield bound
 
     def _find(
@@ -248,7 +224,7 @@ class Sessions:
         how = "the codex process above us holds this rollout open, and the call is pending in it"
         return Bound(host, "codex", _stem(rollout), how, pending), lock
 
-    def _adapter(self, kind: str, name: str) -> tuple[AnyHost, threading.RLock]:
+    def _adapter(self, kind: str, name: str) -> tuple[SessionLog, threading.RLock]:
         """The adapter of a log, kept: it has read what was there before."""
         with self._turn:
             found = self._adapters.get((kind, name))
@@ -259,7 +235,7 @@ class Sessions:
             self._adapters.move_to_end((kind, name))
             return found
 
-    def _opened(self, kind: str, name: str) -> AnyHost:
+    def _opened(self, kind: str, name: str) -> SessionLog:
         from holdfast.reading.hosts import detect
         from holdfast.reading.hosts.native import NativeSession
         from holdfast.sessions import open_log

@@ -1,30 +1,56 @@
-"""The canonical graph of a small corpus: which strings are vertices, and how each is cut.
+"""The canonical graph of a small corpus: which strings are vertices, and how each is decomposed.
 
     L0  the documents, and every maximal repeat of two or more atoms
     L1  L0 closed under overlap: where two labels overlap in a document, their union is a label
-    L2  L1 with the gap strings that decomposing it needs
+    L2  L1 with the gap strings that the decompositions need
 
-A maximal repeat occurs at least twice, and neither all its left nor all its right neighbours are
-the same; the two ends of a document count as neighbours that occur nowhere else. Decomposing a
-label takes the longest other label at every offset, drops those inside another, and lays the rest
-into as few lines of disjoint intervals as possible; each line is one pattern.
+A maximal repeat occurs at least twice, and neither all its left neighbours nor all its right
+neighbours are the same; both ends of a document count as unique neighbours. To decompose a label,
+take the longest other label at every offset, drop those inside another, and lay the rest into as
+few lines of disjoint intervals as possible. Each line is one pattern.
 
-L1 grows with the square of a corpus, so this is for small ones; `unions=False` leaves it out, and
-the graph then is linear and says that it is not closed.
+Every label lies in one of a few longest labels, the *hosts*, so the work is done on intervals of
+the hosts instead of strings: the closure sweeps over the ends of intervals, and a decomposition
+looks up the longest interval at each offset. Both are about quadratic in a host, also for periodic
+text. But L1 can have a quadratic number of labels, so this is for small corpora: `Limits` bounds
+the vertices and the work, and `GraphTooLarge` names the limit that was exceeded. `unions=False`
+leaves L1 out; the graph is then linear in the corpus, and not closed.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from holdfast.sequence.errors import GraphTooLarge
+from holdfast.sequence.errors import EmptyQuery, GraphTooLarge
 from holdfast.sequence.graph import Atom, Graph, Vertex
 from holdfast.sequence.suffix import SEPARATOR, pure
 
 DEFAULT_LIMIT = 200_000
+STEPS_MAX = 10_000_000
+"""Building a graph stops after this many steps, which take some tens of seconds."""
 
-# Atoms are written as single characters from here on, so that strings of them slice and hash fast.
+# Atoms are encoded as single characters from here on: strings of them slice and hash fast.
 _FIRST_CODE = 0x20
+
+
+@dataclass(slots=True)
+class Limits:
+    """How large a graph may become and how much work it may take; counts the work."""
+
+    vertices: int = DEFAULT_LIMIT
+    steps_max: int = STEPS_MAX
+    steps: int = 0
+
+    def spend(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > self.steps_max:
+            raise GraphTooLarge("steps", self.steps_max)
+
+    def check(self, vertices: int) -> None:
+        if vertices > self.vertices:
+            raise GraphTooLarge("vertices", self.vertices)
 
 
 class Alphabet:
@@ -47,7 +73,7 @@ class Alphabet:
 
 def _character(number: int) -> str:
     code = _FIRST_CODE + number
-    return chr(code if code < 0xD800 else code + 0x800)  # surrogates are no characters
+    return chr(code if code < 0xD800 else code + 0x800)  # skips the surrogates
 
 
 def repeats(documents: Sequence[str]) -> set[str]:
@@ -67,60 +93,155 @@ def repeats(documents: Sequence[str]) -> set[str]:
     }
 
 
-def closed_under_overlap(labels: set[str], limit: int) -> set[str]:
-    """The labels and the union of every overlap of two labels inside a third, to a fixpoint."""
-    labels = set(labels)
-    hosts = [label for label in labels if not any(label in o for o in labels if o != label)]
-    known: dict[str, dict[int, set[int]]] = {host: {} for host in hosts}
-    fresh = set(labels)
-    while fresh:
-        added: list[tuple[str, int, int]] = []
-        for label in fresh:
-            for host in hosts:
+class Labels:
+    """A set of strings and every place where one occurs in a host.
+
+    A host is a label that lies in no other label, so every label occurs in some host.
+    """
+
+    def __init__(self, labels: Iterable[str], limits: Limits) -> None:
+        self.limits = limits
+        self.hosts: list[str] = []
+        found = sorted(set(labels), key=lambda label: (-len(label), label))
+        limits.check(len(found))
+        for label in found:
+            limits.spend(len(self.hosts) + 1)
+            if not any(label in host for host in self.hosts):
+                self.hosts.append(label)
+        self.where: dict[str, tuple[int, int]] = {}
+        """Each label with one of its places: the number of a host, and the offset in it."""
+        self.ends: list[list[list[int]]] = [[[] for _ in host] for host in self.hosts]
+        """For each host and offset, where the labels that begin there end, in order."""
+        self.starts: list[list[list[int]]] = [[[] for _ in range(len(h) + 1)] for h in self.hosts]
+        """For each host and offset, where the labels that end there begin, in order."""
+        self.add(found)
+
+    def __contains__(self, label: object) -> bool:
+        return label in self.where
+
+    def add(self, labels: Iterable[str]) -> set[int]:
+        """Add labels that lie in the hosts; returns the numbers of the hosts they occur in."""
+        touched = set()
+        for label in sorted(labels, key=lambda label: (len(label), label)):
+            for number, host in enumerate(self.hosts):
+                self.limits.spend(1 + len(host) // 64)  # a scan in C is cheap, but not free
                 at = host.find(label)
                 while at >= 0:
-                    added.append((host, at, at + len(label)))
+                    self.limits.spend(1)
+                    self.where.setdefault(label, (number, at))
+                    insort(self.ends[number][at], at + len(label))
+                    insort(self.starts[number][at + len(label)], at)
+                    touched.add(number)
                     at = host.find(label, at + 1)
-        fresh = set()
-        for host, first, last in added:
-            ends = known[host].setdefault(first, set())
-            if last in ends:
+        self.limits.check(len(self.where))
+        return touched
+
+    def close_under_overlap(self) -> None:
+        """Add the union of every overlap of two labels in a third, until nothing is new."""
+        touched = set(range(len(self.hosts)))
+        while touched:
+            unions: set[str] = set()
+            for number in touched:
+                for first, last in self._unions(number):
+                    unions.add(self.hosts[number][first:last])
+                    self.limits.check(len(self.where) + len(unions))
+            touched = self.add(unions)
+
+    def _unions(self, number: int) -> Iterable[tuple[int, int]]:
+        """The intervals of a host that chains of overlapping labels cover and that are not labels.
+
+        From a fixed start the ends that chains reach are found in ascending order: an end is
+        reached if a label ends there that begins before the end reached last.
+        """
+        ends, starts = self.ends[number], self.starts[number]
+        for first, known in enumerate(ends):
+            if not known:
                 continue
-            ends.add(last)
-            starts = known[host]
-            # Overlaps that begin later and end later, and those that begin and end earlier.
-            for other in range(first + 1, last):
-                for end in starts.get(other, ()):
-                    if end > last:
-                        fresh.add(host[first:end])
-            for other in range(first):
-                for end in starts.get(other, ()):
-                    if first < end < last:
-                        fresh.add(host[other:last])
-        fresh -= labels
-        labels |= fresh
-        if len(labels) > limit:
-            raise GraphTooLarge(limit)
-    return labels
+            # `furthest`: the last end of the labels that begin in [first, scanned).
+            reached, furthest, scanned = known[0], known[-1], first + 1
+            end = reached + 1
+            while True:
+                while scanned < reached:
+                    here = ends[scanned]
+                    furthest = max(furthest, here[-1]) if here else furthest
+                    scanned += 1
+                if end > furthest:
+                    break
+                begins = starts[end]
+                after = bisect_right(begins, first)
+                if after and begins[after - 1] == first:
+                    reached = end
+                elif after < len(begins) and begins[after] < reached:
+                    reached = end
+                    yield first, end
+                end += 1
+            self.limits.spend(end - first)
+
+    def fill_gaps(self) -> dict[str, list[list[str]]]:
+        """Add the gap strings that decompositions need; returns every label's patterns."""
+        while True:
+            patterns = {label: self.decompose(label) for label in self.where}
+            needed = {
+                part
+                for decomposition in patterns.values()
+                for pattern in decomposition
+                for part in pattern
+                if len(part) > 1 and part not in self.where
+            }
+            if not needed:
+                return patterns
+            self.add(needed)
+
+    def decompose(self, label: str) -> list[list[str]]:
+        """The patterns of a label, as lists of strings."""
+        lines = _lines(self._parts(label))
+        self.limits.spend(len(label) * (1 + len(lines)))
+        if not lines:
+            return [list(label)]
+        patterns = []
+        taken: set[int] = set()
+        for line in lines:
+            pattern: list[str] = []
+            borders: set[int] = set()
+            at = 0
+            for first, last in [*line, (len(label), len(label))]:
+                gap = label[at:first]
+                if at in taken and gap:
+                    # An earlier line already has a border here, which only happens without unions.
+                    # The interval and the gap after it become one vertex, so that no border comes
+                    # twice.
+                    borders.discard(at)
+                    pattern[-1] += gap
+                elif len(gap) > 1 and (len(lines) > 1 or gap in self.where):
+                    pattern.append(gap)
+                else:
+                    pattern.extend(gap)
+                    borders.update(range(at, first))
+                borders |= {first, last}
+                if last > first:
+                    pattern.append(label[first:last])
+                at = last
+            patterns.append(pattern)
+            taken |= borders - {0, len(label)}
+        return patterns
+
+    def _parts(self, label: str) -> list[tuple[int, int]]:
+        """The longest other labels in a label, none inside another, as intervals of it."""
+        number, base = self.where[label]
+        ends, last = self.ends[number], base + len(label)
+        found: list[tuple[int, int]] = []
+        reach = base
+        for at in range(base, last):
+            # At its first offset the label itself is left out.
+            nth = bisect_right(ends[at], last - (at == base))
+            if nth and ends[at][nth - 1] > reach:
+                reach = ends[at][nth - 1]
+                found.append((at - base, reach - base))
+        return found
 
 
-def decompose(label: str, labels: set[str], lengths: Sequence[int]) -> tuple[list[list[str]], bool]:
-    """The patterns of a label as lists of strings, and whether gaps are vertices of their own.
-
-    `lengths` are the distinct lengths of labels, longest first.
-    """
-    intervals: list[tuple[int, int]] = []
-    reach = 0
-    for first in range(len(label)):
-        for length in lengths:
-            last = first + length
-            if last > len(label) or length == len(label) or last <= reach:
-                continue
-            if label[first:last] in labels:
-                # Later starts reach further, or they lie inside one that is kept already.
-                intervals.append((first, last))
-                reach = last
-                break
+def _lines(intervals: Iterable[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """The intervals in as few lines of disjoint ones as possible, each in the first it fits in."""
     lines: list[list[tuple[int, int]]] = []
     for interval in intervals:
         for line in lines:
@@ -129,75 +250,24 @@ def decompose(label: str, labels: set[str], lengths: Sequence[int]) -> tuple[lis
                 break
         else:
             lines.append([interval])
-    if not lines:
-        return [list(label)], False
-    several = len(lines) > 1
-    patterns = []
-    taken: set[int] = set()
-    for line in lines:
-        pattern: list[str] = []
-        borders: set[int] = set()
-        at = 0
-        for first, last in [*line, (len(label), len(label))]:
-            gap = label[at:first]
-            if at in taken and gap:
-                # An earlier line has a border here already, which only happens without unions. The
-                # interval and the gap after it then are one vertex, so that no border comes twice.
-                borders.discard(at)
-                pattern[-1] += gap
-            elif len(gap) > 1 and (several or gap in labels):
-                pattern.append(gap)
-            else:
-                pattern.extend(gap)
-                borders.update(range(at, first))
-            borders |= {first, last}
-            if last > first:
-                pattern.append(label[first:last])
-            at = last
-        patterns.append(pattern)
-        taken |= borders - {0, len(label)}
-    return patterns, several
-
-
-def _lengths(labels: Iterable[str]) -> list[int]:
-    return sorted({len(label) for label in labels if len(label) > 1}, reverse=True)
-
-
-def with_gaps(labels: set[str], limit: int) -> tuple[set[str], dict[str, list[list[str]]]]:
-    """The labels with the gap strings their decompositions need, and the decompositions."""
-    labels = set(labels)
-    while True:
-        lengths = _lengths(labels)
-        patterns = {label: decompose(label, labels, lengths)[0] for label in labels}
-        needed = {
-            part
-            for decomposition in patterns.values()
-            for pattern in decomposition
-            for part in pattern
-            if len(part) > 1
-        }
-        if needed <= labels:
-            return labels, patterns
-        labels |= needed
-        if len(labels) > limit:
-            raise GraphTooLarge(limit)
+    return lines
 
 
 def canonical_patterns(
     documents: Sequence[str],
     *,
     unions: bool = True,
-    limit: int = DEFAULT_LIMIT,
+    limits: Limits | None = None,
     extra: Iterable[str] = (),
 ) -> dict[str, list[list[str]]]:
     """Every label of the canonical graph with its patterns, over encoded documents."""
-    labels = repeats(documents) | {document for document in documents if len(document) > 1}
-    labels |= {label for label in extra if len(label) > 1}
-    if len(labels) > limit:
-        raise GraphTooLarge(limit)
+    limits = limits or Limits()
+    limits.spend(sum(map(len, documents)))
+    strings = (*repeats(documents), *documents, *extra)
+    labels = Labels([string for string in strings if len(string) > 1], limits)
     if unions:
-        labels = closed_under_overlap(labels, limit)
-    return with_gaps(labels, limit)[1]
+        labels.close_under_overlap()
+    return labels.fill_gaps()
 
 
 def canonical_graph(
@@ -207,18 +277,24 @@ def canonical_graph(
     max_vertices: int = DEFAULT_LIMIT,
     extra: Iterable[Sequence[Atom]] = (),
 ) -> Graph:
-    """The canonical graph of a corpus. The same for any order of the documents.
+    """The canonical graph of a corpus, the same for any order of the documents.
 
-    `extra` are strings inside the documents that are known to repeat elsewhere.
+    `extra` are strings inside the documents that are known to repeat elsewhere. Raises EmptyQuery
+    for a document without atoms and GraphTooLarge past `max_vertices` or `STEPS_MAX`.
     """
     documents = [tuple(document) for document in documents]
+    if not all(documents):
+        raise EmptyQuery
     alphabet = Alphabet(atom for document in documents for atom in document)
+    limits = Limits(max_vertices)
+    limits.check(len(alphabet.atoms))
     patterns = canonical_patterns(
         [alphabet.encode(document) for document in documents],
         unions=unions,
-        limit=max_vertices,
+        limits=limits,
         extra=[alphabet.encode(label) for label in extra],
     )
+    limits.check(len(alphabet.atoms) + len(patterns))
     graph = Graph(closed=unions)
     for atom in alphabet.atoms:
         graph.atom(atom)

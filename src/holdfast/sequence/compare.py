@@ -1,14 +1,16 @@
-"""One branch of a search: a root being tried, a cursor in it, and a cursor in the query.
+"""One branch of a search: the root it tries, a cursor in that root, and a cursor in the query.
 
-Every state here is a value and every step makes a new one. A branch that fails is dropped, and
-nothing that another branch can see has changed.
+States are immutable values and every step returns a new one, so a branch that fails cannot affect
+another branch. All branches hold a reference to one `BestCheckpoint`. They read it to decide
+whether going on can still improve the answer; `SearchState.offer` is the only writer.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import Protocol
 
 from holdfast.sequence.cursor import Candidate, Checkpointed, Cursor, Matched, TokenPath
 from holdfast.sequence.graph import Graph, Location, Vertex
@@ -16,40 +18,77 @@ from holdfast.sequence.response import EndReason, Kind, MatchPath
 
 
 class Verdict(Enum):
-    """What one comparison of two leaves says."""
+    """The outcome of comparing two leaves."""
 
     MATCH = "match"
     MISMATCH = "mismatch"
 
 
+class BestCheckpoint(Protocol):
+    """The best result of all branches so far, as a branch sees it: it can be read, not written."""
+
+    @property
+    def result(self) -> MatchResult | None: ...
+
+
+@dataclass(slots=True)
+class BestResult:
+    """The one writable `BestCheckpoint` of a search, owned by its `SearchState`."""
+
+    result: MatchResult | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class ParentState:
-    """A parent that contains everything matched so far, about to be entered.
+    """A parent that contains everything matched so far and has not been entered yet.
 
-    `at` is where the matched part sits in it; `start_path` leads from the start leaf to just below.
+    `at` is the location of the matched part in it. `start_path` leads from the start leaf up to
+    the child at that location.
     """
 
     at: Location
     start_path: tuple[Location, ...]
     entry_pos: int
     query: Checkpointed
+    best: BestCheckpoint = field(default_factory=BestResult, compare=False, repr=False)
+
+    def start(self, graph: Graph) -> int:
+        """The offset of the match in the root, in atoms."""
+        return graph.offset(self.at) + sum(map(graph.offset, self.start_path))
+
+    def can_improve(self, graph: Graph, *, ancestors: bool) -> bool:
+        """Whether this root, or with `ancestors` a vertex above it, can beat the best checkpoint.
+
+        It cannot when the best result already covers the whole query, or when the root ends before
+        the match would be longer than the best one and nothing contains the root.
+        """
+        best = self.best.result
+        if best is None:
+            return True
+        if best.exhausted:
+            return False
+        if ancestors and graph.parents(self.at.vertex):
+            return True
+        left = graph.width(self.at.vertex) - self.start(graph) - self.entry_pos
+        # A match of the same length that ends the query would also be better.
+        return self.query.checkpoint.position + left >= best.position
 
     def advance(self, graph: Graph) -> CompareState | None:
-        """Stand on the child after the matched part, or None when it is the last child."""
+        """Move to the child after the matched part; None when that part is the last child."""
         tokens = graph.patterns(self.at.vertex)[self.at.pattern]
         if self.at.nth + 1 == len(tokens):
             return None
         place = TokenPath(tokens, self.at.nth + 1)
         return CompareState(self, Candidate(place, self.entry_pos), self.query)
 
-    def raised(self, graph: Graph, to: Location) -> ParentState:
-        """The same match seen from a parent of this root: everything after `at` now counts too."""
+    def raised(self, graph: Graph, to: Location, query: Checkpointed) -> ParentState:
+        """The same match in a parent of this root, where everything after `at` is matched too."""
         tokens = graph.patterns(self.at.vertex)[self.at.pattern]
         rest = sum(graph.width(child) for child in tokens[self.at.nth + 1 :])
-        # A step at the left border says nothing: the match starts where the parent's child starts.
+        # A step along the left border is left out: the match starts where the parent's child does.
         at_border = not self.start_path and self.at.nth == 0
         path = self.start_path if at_border else (*self.start_path, self.at)
-        return ParentState(to, path, self.entry_pos + rest, self.query)
+        return ParentState(to, path, self.entry_pos + rest, query, self.best)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +103,23 @@ class CompareState:
     def root(self) -> Vertex:
         return self.parent.at.vertex
 
+    @property
+    def best(self) -> BestCheckpoint:
+        """The search's best checkpoint, by reference."""
+        return self.parent.best
+
     def advance_index(self, graph: Graph) -> CompareState | None:
-        """The next leaf of the root; positions and states stay as they are."""
+        """Move to the next leaf of the root; positions and states do not change."""
         place = self.index.place.next(graph)
         return None if place is None else replace(self, index=replace(self.index, place=place))
 
     def compare(self, graph: Graph) -> Verdict | list[CompareState]:
-        """A verdict, or the finer comparisons that will give one.
+        """Compare the two leaves: a verdict, or the finer comparisons that lead to one.
 
-        All the finer ones start at the same atom, so any of their verdicts is the verdict.
+        All finer comparisons start at the same atom, so they all lead to the same verdict.
         """
-        assert isinstance(self.index, Candidate), "matched leaves are not compared again"
-        assert isinstance(self.query.current, Candidate), "matched leaves are not compared again"
+        assert isinstance(self.index, Candidate), "a matched leaf is compared only once"
+        assert isinstance(self.query.current, Candidate), "a matched leaf is compared only once"
         mine, theirs = self.index.place.leaf(graph), self.query.current.place.leaf(graph)
         if mine == theirs:
             return Verdict.MATCH
@@ -89,19 +133,19 @@ class CompareState:
         return finer
 
     def mark_match(self, graph: Graph) -> CompareState:
-        """Both leaves agree: both cursors go PAST them, each by its own leaf's width."""
-        assert isinstance(self.index, Candidate), "only a candidate can turn out to match"
+        """Move both cursors PAST their leaves, which agree."""
+        assert isinstance(self.index, Candidate), "only a candidate can match"
         return CompareState(self.parent, self.index.mark_match(graph), self.query.mark_match(graph))
 
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """How far one root goes along with the query, and why no further."""
+    """How much of the query one root matches, and why not more."""
 
     state: CompareState
     reason: EndReason
     candidate: Candidate | None = None
-    """The next query token, when the root ended before the query did."""
+    """The next query token, if the root ended before the query did."""
 
     @property
     def root(self) -> Vertex:
@@ -116,17 +160,16 @@ class MatchResult:
         return self.reason is EndReason.QUERY_EXHAUSTED
 
     def better_than(self, other: MatchResult | None) -> bool:
-        """Whether this replaces `other`: longer, or as long and the end of the query."""
+        """Whether this replaces `other`: it is longer, or as long and ends the query."""
         if other is None or self.position != other.position:
             return other is None or self.position > other.position
         return self.exhausted and not other.exhausted
 
     def path(self, graph: Graph) -> MatchPath:
         at, index = self.state.parent.at, self.state.index
-        assert isinstance(index, Matched), "a result stands past a match"
-        entry_offset = graph.offset(at) + sum(map(graph.offset, self.state.parent.start_path))
+        assert isinstance(index, Matched), "a result ends PAST a match"
         exit_at = at._replace(nth=index.place.index)
-        exit_pos = graph.offset(exit_at) - entry_offset
+        exit_pos = graph.offset(exit_at) - self.start(graph)
         return MatchPath(
             root=at.vertex,
             pattern=at.pattern,
@@ -142,9 +185,8 @@ class MatchResult:
         )
 
     def start(self, graph: Graph) -> int:
-        """Where the match starts in the root, in atoms."""
-        parent = self.state.parent
-        return graph.offset(parent.at) + sum(map(graph.offset, parent.start_path))
+        """The offset of the match in the root, in atoms."""
+        return self.state.parent.start(graph)
 
     def kind(self, graph: Graph) -> Kind:
         parent, place = self.state.parent, self.state.index.place
@@ -155,7 +197,7 @@ class MatchResult:
 
 
 def follow(state: CompareState, graph: Graph) -> MatchResult:
-    """Go along a root from its first match until the query, the root or the agreement ends."""
+    """Match a root from its first matched leaf until the query or root ends, or they differ."""
     while True:
         query = state.query.advance(graph)
         if query is None:
@@ -171,7 +213,7 @@ def follow(state: CompareState, graph: Graph) -> MatchResult:
 
 
 def _decide(state: CompareState, graph: Graph) -> CompareState | None:
-    """The matched state, or None; breadth first until the first verdict."""
+    """The matched state, or None on a mismatch; searches breadth first for the first verdict."""
     waiting = deque([state])
     while waiting:
         state = waiting.popleft()
@@ -180,6 +222,6 @@ def _decide(state: CompareState, graph: Graph) -> CompareState | None:
             return state.mark_match(graph)
         if verdict is Verdict.MISMATCH:
             return None
-        assert isinstance(verdict, list), "what is no verdict is a list of finer comparisons"
+        assert isinstance(verdict, list), "otherwise a list of finer comparisons"
         waiting.extend(verdict)
     return None

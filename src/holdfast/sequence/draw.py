@@ -22,7 +22,7 @@ def label(graph: Graph, vertex: Vertex) -> str:
 
 def _ordered(graph: Graph) -> list[Vertex]:
     if len(graph) > DRAWN_MAX:
-        raise GraphTooLarge(DRAWN_MAX)
+        raise GraphTooLarge("vertices", DRAWN_MAX)
     return sorted(graph.vertices(), key=lambda v: (graph.width(v), v))
 
 

@@ -14,6 +14,8 @@ SequenceError
 
 from __future__ import annotations
 
+from typing import Literal
+
 from holdfast.errors import SequenceError
 
 
@@ -76,14 +78,17 @@ class MissingCacheEntry(SequenceError):
 
 
 class GraphTooLarge(SequenceError):
-    """Raised when a graph would have more vertices than the caller allows."""
+    """Raised when a graph would have too many vertices or take too many steps to build."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.hint = "ask for a smaller slice, or raise max_vertices"
+    hint = "use shorter texts, or leave overlap unions out"
+
+    def __init__(self, unit: Literal["vertices", "steps"], limit: int) -> None:
+        self.unit, self.limit = unit, limit
 
     def __str__(self) -> str:
-        return f"the graph would have more than {self.limit} vertices"
+        if self.unit == "vertices":
+            return f"the graph would have more than {self.limit} vertices"
+        return f"the graph would take more than {self.limit} steps to build"
 
 
 class SegmentDamaged(SequenceError):

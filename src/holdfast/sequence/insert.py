@@ -12,13 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.sequence.canonical import (
-    DEFAULT_LIMIT,
-    Alphabet,
-    closed_under_overlap,
-    grow,
-    with_gaps,
-)
+from holdfast.sequence.canonical import DEFAULT_LIMIT, Alphabet, Labels, Limits, grow
 from holdfast.sequence.errors import EmptyQuery, InvalidEndBound, MissingCacheEntry, SingleToken
 from holdfast.sequence.graph import Graph, Pattern, Vertex
 from holdfast.sequence.response import Response
@@ -36,29 +30,31 @@ def insert(graph: Graph, query: Sequence[Vertex], *, max_vertices: int = DEFAULT
     alphabet = Alphabet(graph.atoms())
     strings = {vertex: alphabet.encode(graph.spelled(vertex)) for vertex in graph.vertices()}
     labels = {string for string in strings.values() if len(string) > 1}
-    closed = _closure(labels, max_vertices)
+    limits = Limits(max_vertices)
+    closed = _closure(labels, limits)
     grow(graph, closed, alphabet)
     answer = find_ancestor(graph, query)
     if answer.complete:
         return answer.root
     matched = graph.spelled(answer.root)[answer.start : answer.end]
-    grow(graph, _closure(set(closed) | {alphabet.encode(matched)}, max_vertices), alphabet)
+    grow(graph, _closure(set(closed) | {alphabet.encode(matched)}, limits), alphabet)
     vertex = graph.find(matched)
     assert vertex is not None, "a label is a vertex once the graph has grown"
     return vertex
 
 
-def _closure(labels: set[str], limit: int) -> dict[str, list[list[str]]]:
+def _closure(labels: set[str], limits: Limits) -> dict[str, list[list[str]]]:
     """Unions to a fixpoint, only then gaps, and again until neither adds anything.
 
     Taking turns more finely would leave behind labels that only an unfinished closure needs.
     """
     while True:
-        united = closed_under_overlap(labels, limit)
-        filled, patterns = with_gaps(united, limit)
-        if filled == labels:
+        found = Labels(labels, limits)
+        found.close_under_overlap()
+        patterns = found.fill_gaps()
+        if set(patterns) == labels:
             return patterns
-        labels = filled
+        labels = set(patterns)
 
 
 def _check(query: Sequence[Vertex]) -> None:

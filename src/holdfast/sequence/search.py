@@ -1,16 +1,16 @@
 """Find the longest prefix of a query that the graph contains, and the smallest vertex around it.
 
-The search climbs: from the first token to its parents, by ascending width, entering each one right
-after the part that is already matched. Where a parent goes on agreeing, its result is offered to
-`SearchState`, and where it ends before the query does, its own parents are next.
+The search climbs from the first token to its parents, narrowest first, and enters each parent right
+after the part that is already matched. If the parent continues to match, its result is offered to
+`SearchState`. If the parent ends before the query does, its own parents are queued.
 
-There are two kinds of checkpoint and they are never mixed. A branch has its own, the last match to
-fall back to (`Checkpointed`). The search has one, the best result of all branches: `SearchState`
-owns `best_checkpoint`, `offer` is its only writer, and it writes only what is better.
+There are two kinds of checkpoint. Each branch has a local one, its last match (`Checkpointed`). The
+search has one global checkpoint, the best result of all branches. `SearchState` owns it and `offer`
+is its only writer; branches hold a reference to it and skip roots that cannot improve on it.
 
-Clearing the queue when a match is found is right where overlap unions are vertices (I10), because
-then every longer match lies above the root just found. Elsewhere it would lose answers, so there
-the queue is kept and `best_checkpoint` decides.
+With overlap unions in the graph (I10) every longer match lies above the root that matched, so the
+queue can be cleared on a match. In other graphs that would lose answers: the queue is kept and the
+best checkpoint decides.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from heapq import heappop, heappush
 
-from holdfast.sequence.compare import CompareState, MatchResult, ParentState, Verdict, follow
+from holdfast.sequence.compare import (
+    BestCheckpoint,
+    BestResult,
+    CompareState,
+    MatchResult,
+    ParentState,
+    Verdict,
+    follow,
+)
 from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, TokenPath
 from holdfast.sequence.errors import EmptyQuery, SingleToken
 from holdfast.sequence.graph import Atom, Graph, Location, Vertex
@@ -27,20 +35,27 @@ from holdfast.sequence.response import EndReason, Kind, Response
 
 
 class Clear(StrEnum):
-    """When a search drops what is left in its queue."""
+    """When a search empties its queue."""
 
     CLOSED = "closed"
-    """On a match, if the graph says it is union-closed."""
+    """On a match, if the graph is union-closed."""
     ALWAYS = "always"
-    """On a match, whatever the graph; may stop at a shorter match than there is."""
+    """On a match, in any graph; may miss a longer match."""
     NEVER = "never"
 
 
 class SearchQueue:
-    """The queue of branches, smallest root first; iterating yields each root's result."""
+    """A priority queue of branches, narrowest root first; iterating yields each root's result."""
 
     def __init__(
-        self, graph: Graph, start: Checkpointed, first: Vertex, *, ancestors: bool, clear: bool
+        self,
+        graph: Graph,
+        start: Checkpointed,
+        first: Vertex,
+        best: BestCheckpoint,
+        *,
+        ancestors: bool,
+        clear: bool,
     ) -> None:
         self.graph, self.ancestors, self.clear = graph, ancestors, clear
         self._heap: list[tuple[int, int, int, ParentState | CompareState]] = []
@@ -48,16 +63,19 @@ class SearchQueue:
         self._seen: set[tuple[Location, int, int]] = set()
         width = graph.width(first)
         for at in graph.parents(first):
-            self._push(ParentState(at, (), width, start))
+            self._push(ParentState(at, (), width, start, best))
 
     def __iter__(self) -> Iterator[MatchResult]:
         while self._heap:
             _, _, _, node = heappop(self._heap)
-            state = node.advance(self.graph) if isinstance(node, ParentState) else node
-            if state is None:
-                if self.ancestors:
-                    self._climb(node, node.query)  # type: ignore[arg-type]
+            parent = node if isinstance(node, ParentState) else node.parent
+            if not parent.can_improve(self.graph, ancestors=self.ancestors):
                 continue
+            state = parent.advance(self.graph) if node is parent else node
+            if state is None:
+                self._climb(parent, parent.query)
+                continue
+            assert isinstance(state, CompareState), "a parent state was advanced"
             verdict = state.compare(self.graph)
             if isinstance(verdict, list):
                 for finer in verdict:
@@ -66,20 +84,20 @@ class SearchQueue:
                 if self.clear:
                     self._heap.clear()
                 result = follow(state.mark_match(self.graph), self.graph)
-                if result.candidate is not None and self.ancestors:
+                if result.candidate is not None:
                     query = Checkpointed(result.candidate, result.state.query.checkpoint)
-                    self._climb(result.state.parent, query)
+                    self._climb(parent, query)
                 yield result
 
     def _climb(self, parent: ParentState, query: Checkpointed) -> None:
-        """Queue every parent of a root that has been used up."""
-        for at in self.graph.parents(parent.at.vertex):
-            raised = parent.raised(self.graph, at)
-            self._push(ParentState(at, raised.start_path, raised.entry_pos, query))
+        """Queue every parent of a root that is matched to its end."""
+        if self.ancestors:
+            for at in self.graph.parents(parent.at.vertex):
+                self._push(parent.raised(self.graph, at, query))
 
     def _push(self, node: ParentState | CompareState) -> None:
         if isinstance(node, ParentState):
-            # The same place can be reached by many upward ways; one of them is enough.
+            # Many upward paths can lead to the same location; one of them is enough.
             key = (node.at, node.entry_pos, node.query.checkpoint.position)
             if key in self._seen:
                 return
@@ -87,14 +105,14 @@ class SearchQueue:
             width = self.graph.width(node.at.vertex)
         else:
             width = self.graph.width(node.root)
-        # Of roots that are equally wide, first the one that has come furthest along the query: then
-        # a kept queue gives the same path as a cleared one.
+        # Among roots of the same width, the one with the longest match goes first, so that a kept
+        # queue gives the same path as a cleared one.
         heappush(self._heap, (width, -node.query.checkpoint.position, self._pushed, node))
         self._pushed += 1
 
 
 class SearchState:
-    """A search under way: its branches, its query, and the best result of all."""
+    """A running search: its branches, its query, and the best result so far."""
 
     def __init__(
         self,
@@ -113,25 +131,26 @@ class SearchState:
         self.query = query
         self.first = first
         self.start = matched
+        self._best = BestResult()
         self.matches = SearchQueue(
             graph,
             Checkpointed(following, matched),
             first,
+            self._best,
             ancestors=ancestors,
             clear=clear is Clear.ALWAYS or (clear is Clear.CLOSED and graph.closed),
         )
-        self._best: MatchResult | None = None
 
     @property
     def best_checkpoint(self) -> MatchResult | None:
-        """The best result so far. Read it anywhere; only `offer` writes it."""
-        return self._best
+        """The best result so far. Every branch reads it; only `offer` writes it."""
+        return self._best.result
 
     def offer(self, result: MatchResult) -> bool:
-        """Keep the result if it is better than the best so far; says whether it was."""
-        if not result.better_than(self._best):
+        """Keep the result if it is better than the best so far; returns whether it was."""
+        if not result.better_than(self._best.result):
             return False
-        self._best = result
+        self._best.result = result
         return True
 
     def results(self) -> Iterator[MatchResult]:
@@ -139,11 +158,9 @@ class SearchState:
         for result in self.matches:
             self.offer(result)
             yield result
-            if self._best is not None and self._best.exhausted:
-                return
 
     def run(self) -> Response:
-        """Run the search to its end and answer."""
+        """Run the search to its end and return its answer."""
         for _ in self.results():
             pass
         return self.response()
@@ -187,7 +204,7 @@ def beginning(query: Sequence[Vertex]) -> Candidate:
 
 
 def resumed(graph: Graph, cursor: Matched | Candidate) -> Candidate:
-    """The cursor AT the token after an earlier answer; SingleToken when there is none left."""
+    """The cursor AT the token after an earlier answer; raises SingleToken if none is left."""
     if isinstance(cursor, Candidate):
         return cursor
     candidate = cursor.advance(graph)
@@ -208,7 +225,7 @@ def _cursor(graph: Graph, query: Query) -> Candidate:
 def find_ancestor(graph: Graph, query: Query, *, clear: Clear = Clear.CLOSED) -> Response:
     """The longest match of a prefix of the query, anywhere in the graph.
 
-    A cursor from an earlier answer as the query continues that search after it.
+    If the query is the cursor of an earlier answer, the search continues after that answer.
     """
     return SearchState(graph, _cursor(graph, query), clear=clear).run()
 
@@ -219,14 +236,14 @@ def find_parent(graph: Graph, query: Query, *, clear: Clear = Clear.CLOSED) -> R
 
 
 def find_sequence(graph: Graph, values: Iterable[Atom], *, clear: Clear = Clear.CLOSED) -> Response:
-    """Like `find_ancestor`, for symbols; UnknownAtom when one was never seen."""
+    """Like `find_ancestor`, for symbols; raises UnknownAtom for one that the graph lacks."""
     return find_ancestor(graph, graph.sequence(values), clear=clear)
 
 
 def find_all(graph: Graph, query: Sequence[Vertex]) -> Iterator[Response | Vertex]:
-    """Cut the whole query into matches, each continued from the last one's cursor.
+    """Split the whole query into matches, each continued from the cursor of the previous one.
 
-    A single token that is left over at the end is yielded as the vertex it is.
+    A single token left over at the end is yielded as its vertex.
     """
     cursor: Query = query
     while True:

@@ -1,38 +1,44 @@
-"""May this commit land? Every read it stands on must still hold.
+"""Decide whether a commit may land: every read it depends on must still hold.
 
-A read holds while nobody wrote where it looked. "Where" is a path, and two paths overlap when one
-is at or below the other. Two rules say how far a write reaches:
+A read holds while no other commit wrote to the path it looked at. Two paths overlap when one is at
+or below the other. Two rules say which paths a write touches besides the one it names:
 
     PARENTS  an add, remove or move also touches the container, so readers of its siblings conflict
     LEAF     it touches the container only when that may be an array, whose other slots shift;
-             a reader of a sibling member goes on
+             a reader of a sibling member does not conflict
 
-Both may refuse a commit that was in fact fine; neither admits one that was not. A `set` or
-`delete` replaces the document, so it touches every path.
+Under both rules an edit that appends a slot to an array breaks a read of the array's `length`. A
+`set` or `delete` replaces the document, so it touches every path.
+
+Both rules may refuse a commit that was in fact fine; neither admits one that was not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from holdfast.ids import BranchName, EntityId, LocalSeq, Seq, SessionId
-from holdfast.store import pointer
-from holdfast.store.model import CommitKey, ConfirmedRead, PendingRead
+from holdfast.ids import EntityId, LocalSeq, Seq
+from holdfast.store import patch, pointer
+from holdfast.store.errors import ProtocolError
+from holdfast.store.model import ConfirmedRead, PendingRead
 from holdfast.store.pointer import Path
+
+Had = Callable[[Path], bool]
+"""Whether a path certainly existed in the document that the reader saw."""
 
 
 class Reach(Enum):
-    """How far a write reaches beyond the path it names."""
+    """Which paths a write touches besides the one it names."""
 
     PARENTS = "parents"
     LEAF = "leaf"
 
 
 class Write(NamedTuple):
-    """A revision, as far as admission cares: where it stands and what it touched."""
+    """One revision as admission sees it: its seq, its kind and its patch operations."""
 
     seq: Seq
     op: str
@@ -40,66 +46,18 @@ class Write(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
-    """A read that no longer holds: which, where, and what broke it.
+class Overlap:
+    """The write that broke a read, and the path it wrote (None: the whole document)."""
 
-    `seq` is None when the commit it was read through never landed.
-    """
+    write: Write
+    path: Path | None
 
-    id: EntityId
-    branch: BranchName
-    path: Path
-    read_seq: Seq | None
-    layers: tuple[LocalSeq, ...]
-    seq: Seq | None
-    session: SessionId | None = None
-    local_seq: LocalSeq | None = None
-    written: Path | None = None
 
-    def __str__(self) -> str:
-        if self.seq is None:
-            return f"pending dependency not resolved: {self.layers[-1]}"
-        if self.layers:
-            via = ", ".join(str(layer) for layer in self.layers)
-            return (
-                f"stale pending read: {self.id} via localSeq {via} conflicted with seq {self.seq}"
-            )
-        return (
-            f"stale confirmed read: {self.id} at seq {self.read_seq} conflicted with seq {self.seq}"
-        )
-
-    def explanation(self) -> str:
-        """One sentence for a person: which path was read, what wrote it, who."""
-        where = f"{pointer.encode(self.path) or 'all'} of {self.id}"
-        if self.seq is None:
-            return f"{where} was read through a commit that did not land"
-        wrote = "all of it" if self.written is None else pointer.encode(self.written) or "its root"
-        return (
-            f"{where} was read, and session {self.session} wrote {wrote} "
-            f"in its commit {self.local_seq} at seq {self.seq}"
-        )
-
-    def to_wire(self) -> dict[str, Any]:
-        """The `conflicts` entry of an error response."""
-        wire: dict[str, Any] = {
-            "id": self.id,
-            "branch": self.branch,
-            "path": list(self.path),
-            "expected": {"seq": self.read_seq, "localSeq": list(self.layers)},
-        }
-        if self.seq is not None:
-            written = None if self.written is None else list(self.written)
-            wire["actual"] = {
-                "seq": self.seq,
-                "sessionId": self.session,
-                "localSeq": self.local_seq,
-                "path": written,
-            }
-        return wire
+# one patch operation
 
 
 def touched(operation: Mapping[str, Any], reach: Reach) -> list[Path]:
-    """Every path whose readers must notice this patch operation."""
+    """Every path whose readers conflict with this patch operation."""
     path = pointer.parse(operation["path"])
     kind = operation["op"]
     if kind not in ("add", "remove", "move"):
@@ -114,14 +72,28 @@ def touched(operation: Mapping[str, Any], reach: Reach) -> list[Path]:
 
 
 _KEEPS_MEMBERS = ("replace", "append", "add-unique", "increment")
-"""Kinds that leave a container's members as they are, if what they write to was there."""
+"""Kinds that keep a container's members, if the member they write to exists."""
+
+_CREATES_MISSING = ("append", "add-unique", "increment")
+"""Kinds that create what they write to. In an array that is a new last slot."""
 
 
-def reshapes(operation: Mapping[str, Any], path: Path, had: Callable[[Path], bool]) -> Path | None:
+def grows(operation: Mapping[str, Any], path: Path, had: Had) -> Path | None:
+    """The slot this operation may append to an array whose `length` is read at `path`."""
+    if operation["op"] not in _CREATES_MISSING:
+        return None
+    end = pointer.parse(operation["path"])
+    if not end or not pointer.looks_like_slot(end[-1]):
+        return None
+    length = (*pointer.parent(end), "length")
+    return end if pointer.is_prefix(length, path) and not had(end) else None
+
+
+def reshapes(operation: Mapping[str, Any], path: Path, had: Had) -> Path | None:
     """The path by which this operation changes which members `path` has, if it does.
 
-    `had(p)` says whether `p` existed when the reader looked: writing to a member that was there
-    does not change the shape of its container, but writing below one that was not makes it.
+    Writing to a member that existed does not change the shape of its container; writing below one
+    that did not exist creates it.
     """
     kind = operation["op"]
     ends = [pointer.parse(operation["path"])]
@@ -142,31 +114,13 @@ def reshapes(operation: Mapping[str, Any], path: Path, had: Callable[[Path], boo
     return None
 
 
-def replaces(write: Write, path: Path) -> bool:
-    """Whether a write may have put something else, or nothing, where `path` is."""
-    return write.patches is None or any(
-        pointer.is_prefix(place, path)
-        for operation in write.patches
-        for place in touched(operation, Reach.LEAF)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """The write that broke a read, and the path it wrote (None: all of the document)."""
-
-    write: Write
-    path: Path | None
+# the writes since a read
 
 
 def first_overlap(
-    path: Path,
-    shape: bool,
-    writes: Iterable[Write],
-    reach: Reach,
-    had: Callable[[Path], bool],
+    path: Path, shape: bool, writes: Iterable[Write], reach: Reach, had: Had
 ) -> Overlap | None:
-    """What broke a read of `path`, given the writes since it, newest first.
+    """The write that broke a read of `path`, given the writes since it, newest first.
 
     The newest `set` or `delete` is reported before any patch, because it broke every read.
     """
@@ -181,45 +135,90 @@ def first_overlap(
     return by_patch
 
 
-def _patch_hit(
-    path: Path, shape: bool, write: Write, reach: Reach, had: Callable[[Path], bool]
-) -> Path | None:
+def _patch_hit(path: Path, shape: bool, write: Write, reach: Reach, had: Had) -> Path | None:
     if not write.patches:
-        # It changed no member, but it may have brought the document into being.
+        # An empty patch changes no member, but it may have created the document.
         return pointer.ROOT
     for operation in write.patches:
         if shape and reach is Reach.LEAF:
             hit = reshapes(operation, path, had)
-            if hit is not None:
-                return hit
         else:
-            for place in touched(operation, reach):
-                if pointer.overlap(place, path):
-                    return place
+            overlaps = (at for at in touched(operation, reach) if pointer.overlap(at, path))
+            hit = next(overlaps, None)
+        if hit is None:
+            hit = grows(operation, path, had)
+        if hit is not None:
+            return hit
     return None
 
 
-def conflict_of(
-    read: ConfirmedRead | PendingRead,
-    branch: BranchName,
-    basis: Seq,
-    found: Overlap,
-    whose: CommitKey,
-) -> Conflict:
-    """The conflict to report for a read that stood on `basis`."""
-    return Conflict(
-        id=read.id,
-        branch=branch,
-        path=read.path,
-        read_seq=basis,
-        layers=read.layers if isinstance(read, PendingRead) else (),
-        seq=found.write.seq,
-        session=whose.session,
-        local_seq=whose.local_seq,
-        written=found.path,
+def replaces(write: Write, path: Path) -> bool:
+    """Whether a write may have changed or removed what is at `path`."""
+    return write.patches is None or any(
+        pointer.is_prefix(place, path)
+        for operation in write.patches
+        for place in touched(operation, Reach.LEAF)
     )
 
 
-def unresolved(read: PendingRead, branch: BranchName, layer: LocalSeq) -> Conflict:
-    """The conflict to report when a layer never landed."""
-    return Conflict(read.id, branch, read.path, read.basis, (layer,), None)
+def certainly_had(path: Path, document: Any, own_writes: Iterable[Write]) -> bool:
+    """Whether a reader certainly saw `path`: in the document at its basis, below its own writes."""
+    return not any(replaces(write, path) for write in own_writes) and patch.has(document, path)
+
+
+# one read
+
+
+def is_overtaken(read: ConfirmedRead, newest: Write | None) -> bool:
+    """Whether the document was written since it was read."""
+    return newest is not None and newest.seq > read.seq
+
+
+def confirmed_overlap(
+    read: ConfirmedRead, newest: Write, writes: Iterable[Write], reach: Reach, had: Had
+) -> Overlap | None:
+    """The write that broke an overtaken read; `writes` are those since it, newest first."""
+    if newest.op != "patch":
+        # Whatever was written before it, this write broke every read.
+        return Overlap(newest, None)
+    return first_overlap(read.path, read.shape, writes, reach, had)
+
+
+class Layers(NamedTuple):
+    """What a pending read saw: the document at `basis`, and its session's commits above it."""
+
+    basis: Seq
+    seqs: frozenset[Seq]
+
+
+def resolve_layers(read: PendingRead, landed: Mapping[LocalSeq, Seq]) -> Layers | LocalSeq:
+    """Where a pending read's layers landed, or the first layer that is not where it was seen.
+
+    A layer is missing when it was refused. It is out of order when it was refused at first, sent
+    again, and landed above a layer that the reader saw on top of it.
+    """
+    order: list[Seq] = []
+    for layer in read.layers:
+        if layer not in landed:
+            return layer
+        order.append(landed[layer])
+    for place in range(1, len(order)):
+        if order[place] < order[place - 1]:
+            return read.layers[place - 1]
+    # Without a basis the reader does not say what it saw below its layers. One layer: scan from
+    # there, as the protocol's first version did. Several: from the lowest, which is stricter.
+    return Layers(min(order) if read.basis is None else read.basis, frozenset(order))
+
+
+def pending_overlap(
+    read: PendingRead, own: Collection[Seq], writes: Iterable[Write], reach: Reach, had: Had
+) -> Overlap | None:
+    """The write of another commit that broke a pending read; `writes` are those since its basis."""
+    others = (write for write in writes if write.seq not in own)
+    return first_overlap(read.path, read.shape, others, reach, had)
+
+
+def check_not_future(kind: str, id: EntityId, name: str, seq: Seq, newest: Seq) -> None:
+    """Refuse a read that names a seq the space has not reached."""
+    if seq > newest:
+        raise ProtocolError(f"{kind} read of {id} names {name} {seq}, but the newest is {newest}")

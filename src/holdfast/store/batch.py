@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import admit, patch, replay, snapshots
-from holdfast.store.admit import Conflict, Overlap, Write
-from holdfast.store.errors import ConflictError, InactiveBranch, ProtocolError, ReplayMismatch
+from holdfast.store.admit import Overlap, Write
+from holdfast.store.conflict import Conflict, conflict_of, unresolved
+from holdfast.store.errors import ConflictError, InactiveBranch, ReplayMismatch
 from holdfast.store.headcache import HeadCache, HeadDocument
 from holdfast.store.model import (
     ACTIVE,
@@ -164,28 +165,17 @@ class Batch:
         if read.branch is not None:
             self._branch(on)
         newest = self._newest_write(on, read.id)
-        if newest is None or newest.seq <= read.seq:
-            if read.seq > self._newest:
-                raise ProtocolError(
-                    f"confirmed read of {read.id} names seq {read.seq}, "
-                    f"but the newest is {self._newest}"
-                )
+        if newest is None or not admit.is_overtaken(read, newest):
+            admit.check_not_future("confirmed", read.id, "seq", read.seq, self._newest)
             return None
-        found: Overlap | None
-        if newest.op != "patch":
-            # Whatever was written before it, this write broke every read.
-            found = Overlap(newest, None)
-        else:
-            found = admit.first_overlap(
-                read.path,
-                read.shape,
-                self._writes_since(on, read.id, read.seq),
-                self._settings.reach,
-                lambda path: self._had(on, read.id, read.seq, path),
-            )
-        if found is None:
-            return None
-        return admit.conflict_of(read, on, read.seq, found, self._key_at(found.write.seq))
+        found = admit.confirmed_overlap(
+            read,
+            newest,
+            self._writes_since(on, read.id, read.seq),
+            self._settings.reach,
+            lambda path: self._had(on, read.id, read.seq, path),
+        )
+        return self._conflict(read, on, read.seq, found)
 
     def _check_pending(
         self,
@@ -197,38 +187,32 @@ class Batch:
         for layer in read.layers:
             if layer not in resolved:
                 landed = self._seq_of(CommitKey(session, layer))
-                if landed is None:
-                    return admit.unresolved(read, branch, layer)
-                resolved[layer] = landed
-        if read.basis is not None and read.basis > self._newest:
-            raise ProtocolError(
-                f"pending read of {read.id} names basisSeq {read.basis}, "
-                f"but the newest seq is {self._newest}"
-            )
-        order = [resolved[layer] for layer in read.layers]
-        for place in range(1, len(order)):
-            if order[place] < order[place - 1]:
-                # Refused at first and sent again, it landed above what the reader saw on top of it.
-                return admit.unresolved(read, branch, read.layers[place - 1])
-        layer_seqs = set(order)
-        # Without a basis the reader does not say what it saw below its layers. One layer: scan from
-        # there, as the protocol's first version did. Several: from the lowest, which is stricter.
-        basis = min(layer_seqs) if read.basis is None else read.basis
-        writes = (
-            write
-            for write in self._writes_since(branch, read.id, basis)
-            if write.seq not in layer_seqs
-        )
-        found = admit.first_overlap(
-            read.path,
-            read.shape,
-            writes,
+                if landed is not None:
+                    resolved[layer] = landed
+        layers = admit.resolve_layers(read, resolved)
+        if not isinstance(layers, admit.Layers):
+            return unresolved(read, branch, layers)
+        basis, own = layers
+        admit.check_not_future("pending", read.id, "basisSeq", basis, self._newest)
+        found = admit.pending_overlap(
+            read,
+            own,
+            self._writes_since(branch, read.id, basis),
             self._settings.reach,
-            lambda path: self._had(branch, read.id, basis, path, layer_seqs),
+            lambda path: self._had(branch, read.id, basis, path, own),
         )
+        return self._conflict(read, branch, basis, found)
+
+    def _conflict(
+        self,
+        read: ConfirmedRead | PendingRead,
+        branch: BranchName,
+        basis: Seq,
+        found: Overlap | None,
+    ) -> Conflict | None:
         if found is None:
             return None
-        return admit.conflict_of(read, branch, basis, found, self._key_at(found.write.seq))
+        return conflict_of(read, branch, basis, found, self._key_at(found.write.seq))
 
     # what the tables and this batch say together
 
@@ -292,14 +276,11 @@ class Batch:
         here = self._revisions.get((branch, id))
         if here is not None and here[0][2] <= seq:
             return False  # the tables do not have that state yet
-        if layers and any(
-            write.seq in layers and admit.replaces(write, path)
-            for write in self._writes_since(branch, id, seq)
-        ):
+        state = replay.state_at(self._tables, self._decode, self._branch(branch), id, seq)
+        if state is None:
             return False
-        on = self._branch(branch)
-        state = replay.state_at(self._tables, self._decode, on, id, seq)
-        return state is not None and patch.has(state.document, path)
+        own = (w for w in self._writes_since(branch, id, seq) if w.seq in layers) if layers else ()
+        return admit.certainly_had(path, state.document, own)
 
     def _head_document(self, branch: Branch, id: EntityId) -> HeadDocument:
         """The newest state of a document, as the base for a patch."""

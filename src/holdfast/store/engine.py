@@ -14,8 +14,8 @@ from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import admit, codec, replay
 from holdfast.store import branch as branching
-from holdfast.store.admit import Conflict
 from holdfast.store.batch import Batch, Request
+from holdfast.store.conflict import Conflict, conflict_of
 from holdfast.store.errors import (
     DATABASE_FAILURES,
     CommitTooLarge,
@@ -113,7 +113,7 @@ class Engine:
                 return None
             overlap = admit.Overlap(admit.Write(seq, op, None), None)
             whose = CommitKey(by, local_seq)
-            conflicts.append(admit.conflict_of(read, MAIN, read.seq, overlap, whose))
+            conflicts.append(conflict_of(read, MAIN, read.seq, overlap, whose))
         return ConflictError(tuple(conflicts))
 
     def prepare(

@@ -37,7 +37,7 @@ from holdfast.errors import StoreError
 
 if TYPE_CHECKING:
     from holdfast.ids import Seq
-    from holdfast.store.admit import Conflict
+    from holdfast.store.conflict import Conflict
     from holdfast.store.merge import Clash
 
 Step = str | int

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
-from holdfast.store import admit, derive, hashing, patch, replay
+from holdfast.store import admit, derive, hashing, replay
 from holdfast.store.admit import Reach, Write
 from holdfast.store.model import ACTIVE, DELETED, Branch, Commit, CommitKey, lifecycle_of
 from holdfast.store.pointer import Path
@@ -282,11 +282,10 @@ class Verifier:
             self._found("INV-1", f"the commit at seq {row.seq} read {id} as of {basis}, after it")
 
         def had(place: Path) -> bool:
-            if any(admit.replaces(write, place) for write in since() if write.seq in own):
-                return False
             on = replay.required_branch(self._tables, branch)
             state = replay.state_at(self._tables, self._decode, on, id, basis)
-            return state is not None and patch.has(state.document, place)
+            layers = (write for write in since() if write.seq in own)
+            return state is not None and admit.certainly_had(place, state.document, layers)
 
         def since() -> Iterator[Write]:
             for seq, op, data in self._tables.writes_since(branch, id, basis):

@@ -31,6 +31,7 @@ from tests.index.facts import (
     test_rust,
     test_typescript,
 )
+from tests.scale import examples
 
 CASES = [
     [(file.path, "\n".join(file.lines) + "\n") for file in split(case)]
@@ -48,7 +49,7 @@ def test_the_order_of_files_does_not_matter(case: list[tuple[str, str]], seed: i
 
 
 @pytest.mark.shows("FACT-RESOLVE-STABLE")
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.sampled_from(CASES), st.sampled_from(CASES), st.data())
 def test_files_replaced_one_by_one_resolve_like_a_new_program(
     case: list[tuple[str, str]], other: list[tuple[str, str]], data: st.DataObject
@@ -68,7 +69,7 @@ def test_files_replaced_one_by_one_resolve_like_a_new_program(
 
 
 @pytest.mark.shows("FACT-SURFACE")
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.sampled_from(CASES), st.data())
 def test_while_the_surface_is_the_same_no_other_file_changes(
     case: list[tuple[str, str]], data: st.DataObject

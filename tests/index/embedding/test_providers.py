@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -134,7 +135,7 @@ def test_each_server_is_spoken_to_in_its_way(
     assert body.get("input_type") == ("document" if name == "voyage" else None)
 
 
-@pytest.mark.shows("INDEX-EMBEDDING-HTTP")
+@pytest.mark.shows("INDEX-EMBEDDING-HTTP", "SEARCH-FINITE")
 @pytest.mark.parametrize(
     ("code", "answer", "error"),
     [
@@ -142,6 +143,8 @@ def test_each_server_is_spoken_to_in_its_way(
         (429, "x", Passing), (503, "x", Passing), (401, "no key", EmbeddingFailed),
         (200, b"not json", EmbeddingFailed), (200, {"data": []}, EmbeddingFailed),
         (200, {"data": [{"index": 0, "embedding": [1, 2, 3]}]}, EmbeddingFailed),
+        (200, {"data": [{"index": 0, "embedding": [1, math.nan]}]}, EmbeddingFailed),
+        (200, {"data": [{"index": 0, "embedding": [1, -math.inf]}]}, EmbeddingFailed),
     ],
 )  # fmt: skip
 def test_a_servers_refusals_are_told_apart(

@@ -173,3 +173,15 @@ def test_a_file_that_is_cut_short_is_refused(tmp_path: Path) -> None:
     broken.write_bytes(b"something else")
     with pytest.raises(EmbeddingFailed):
         StaticEmbedding(broken)
+
+
+@pytest.mark.shows("SEARCH-FINITE")
+def test_a_model_whose_weights_are_not_finite_is_refused(tmp_path: Path) -> None:
+    ones = np.ones(3, np.float32)
+    damaged = np.array([1.0, np.nan, 1.0], np.float32)
+    path = tmp_path / "damaged.bin"
+    export(
+        Model(np.eye(3, 8, dtype=np.float32), ones, damaged, ones), ["a", "b", "c"], "tiny", path
+    )
+    with pytest.raises(EmbeddingFailed, match="not finite"):
+        StaticEmbedding(path).embed(["a.py\n\na b c"])

@@ -23,6 +23,7 @@ from holdfast.index.facts.model import (
     symbol_id,
 )
 from tests.index.samples import sources
+from tests.scale import examples
 
 SOURCES = sources()
 SUFFIXES = sorted(SOURCES)
@@ -119,7 +120,7 @@ def broken(draw: st.DrawFn) -> tuple[str, bytes]:
 
 
 @pytest.mark.shows("FACT-NEVER-FAILS")
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(broken())
 def test_a_broken_source_has_facts(case: tuple[str, bytes]) -> None:
     suffix, source = case

@@ -27,10 +27,11 @@ from holdfast.index.generations.segments import prepared_segment
 from holdfast.index.generations.sqlite.backend import SqliteBackend
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.lexical import rank_lexical
-from holdfast.index.search.understand import understand
+from holdfast.index.search.query_analysis import analyze
 from holdfast.index.search.weights import WEIGHTS
 from tests.index import double
 from tests.postgres import PostgresServer
+from tests.scale import examples
 
 ROOT = "/somewhere/repo"
 PROVIDER = HashedEmbedding()
@@ -84,7 +85,7 @@ def twin(files: dict[str, PreparedFile]) -> Corpus:
 
 def ranked(corpus: Corpus, query: str) -> list[tuple[str, int, float, float]]:
     """Every chunk with its score in both lanes, by path and place."""
-    lexical = rank_lexical(understand(query), corpus, WEIGHTS).scores
+    lexical = rank_lexical(analyze(query), corpus, WEIGHTS).scores
     dense = corpus.nearness(PROVIDER.embed_query(query)[0])
     return sorted(
         (corpus.files[corpus.file_of[i]].path, int(corpus.ordinals[i]), lexical[i], dense[i])
@@ -259,7 +260,7 @@ steps = st.lists(
 
 
 @pytest.mark.shows("INDEX-BACKEND-INCREMENTAL", "INDEX-RANK-TWIN")
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(generations=st.lists(steps, min_size=1, max_size=3))
 def test_changes_on_top_of_changes_equal_a_build_from_nothing(
     backend: Backend, generations: list[list[tuple[str, str | None]]]

@@ -14,7 +14,8 @@ from holdfast.files import disk
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS, Entry, Snapshot, Stat
 from holdfast.index.facts.model import extract
-from holdfast.index.generations.freshness import FreshnessChecks, Overlay
+from holdfast.index.generations.freshness import FreshFiles, FreshnessChecks
+from tests.scale import examples
 
 
 class Manifest:
@@ -40,7 +41,7 @@ def _stat(path: Path) -> Stat:
     return Stat(found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
-def look(checks: FreshnessChecks, root: Path, reader: Any) -> Overlay:
+def look(checks: FreshnessChecks, root: Path, reader: Any) -> FreshFiles:
     return checks.look(str(root), reader, Policy(), extract, None)
 
 
@@ -85,7 +86,7 @@ EDIT = st.tuples(
 
 
 @pytest.mark.shows("INDEX-FRESHNESS")
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(edits=st.lists(EDIT, max_size=12))
 def test_remembering_what_was_read_changes_no_verdict(
     tmp_path_factory: pytest.TempPathFactory, edits: list[tuple[str, str, int, int]]

@@ -11,10 +11,10 @@ import numpy as np
 from holdfast.index.search import trigrams
 from holdfast.index.search.corpus import Corpus
 from holdfast.index.search.fields import FIELDS, Field
-from holdfast.index.search.folding import ALIKE, CHARACTERS_MIN, COMPARED_MAX
 from holdfast.index.search.lexical import Lexical
+from holdfast.index.search.near_duplicates import ALIKE, CHARACTERS_MIN, COMPARED_MAX
+from holdfast.index.search.posting_segment import EXACT, KINDS
 from holdfast.index.search.preview import Asked
-from holdfast.index.search.segment import EXACT, KINDS
 from holdfast.index.search.terms import terms
 
 QUERY_LEVELS = 511
@@ -131,13 +131,13 @@ def bodies(corpus: Corpus) -> list[int]:
     return out
 
 
-def best_rows(scores: Any, ties: Any, limit: int, floor: float) -> Any:
+def top_rows(scores: Any, ties: Any, limit: int, floor: float) -> Any:
     above = [row for row in range(len(scores)) if scores[row] > floor]
     above.sort(key=lambda row: (-scores[row], ties[row]))
     return np.array(above[:limit], dtype=np.int64)
 
 
-def give_places(
+def diversified(
     scores: Any,
     files: Any,
     ties: Any,

@@ -3,6 +3,7 @@
 Two trees have the same files all along. One is indexed in the embedded backend and synced at some
 moments, the other on a server and at other moments, so that what one has stored the other reads
 from memory. What they answer is the same, and what a pattern finds is what grep finds.
+from tests.scale import examples
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from holdfast.index.generations.postgres.backend import PostgresBackend
 from tests.index.wire import manage_index, search_code
 from tests.index.world import FILES, World
 from tests.postgres import PostgresServer
+from tests.scale import examples
 
 numbers = itertools.count()
 paths = st.sampled_from(
@@ -112,7 +114,9 @@ def grep(root: Path, pattern: str) -> set[tuple[str, int]]:
 
 @pytest.mark.shows("SEARCH-BACKENDS-EQUAL", "SEARCH-OVERLAY-TWIN", "ANSWER-RE", "ANSWER-PAGES")
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(steps)
 def test_every_lane_answers_alike_whatever_was_synced_and_where(

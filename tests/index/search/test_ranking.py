@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 from typing import Any
 
 import apsw
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,14 +16,15 @@ from hypothesis import strategies as st
 from holdfast.files.snapshot import Snapshot
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.embedding.hashed import DIMENSION
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Backend, PreparedFile
 from holdfast.index.generations.postgres.backend import PostgresBackend
 from holdfast.index.generations.sqlite.backend import SqliteBackend
-from holdfast.index.search.candidates import Found, find
+from holdfast.index.search.ranking import Found, find
 from holdfast.index.search.weights import SIGNALS, WEIGHTS, Weights
 from tests.index.search.samples import PROVIDER, prepared, queries, trees
 from tests.postgres import PostgresServer
+from tests.scale import examples
 
 ROOT = "/somewhere/repo"
 numbers = itertools.count()
@@ -46,11 +49,13 @@ def ask(
     **more: Any,
 ) -> Found:
     with backend.reader(ROOT) as reader:
-        overlay = Overlay(reader.identity, Snapshot({}, 0), 0.0, changed=changed or {}, gone=gone)
+        fresh_files = FreshFiles(
+            reader.identity, Snapshot({}, 0), 0.0, changed=changed or {}, gone=gone
+        )
         keep = more.pop("keep", lambda path: True)
         if "changed_paths" in more:
             more["changed"] = more.pop("changed_paths")
-        return find(query, reader, overlay, PROVIDER, wanted, keep, weights=weights, **more)
+        return find(query, reader, fresh_files, PROVIDER, wanted, keep, weights=weights, **more)
 
 
 def places(found: Found) -> list[tuple[str, int, float]]:
@@ -75,7 +80,9 @@ def tree(**files: str) -> dict[str, PreparedFile]:
 
 @pytest.mark.shows("SEARCH-BACKENDS-EQUAL")
 @settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(8),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(generations=st.lists(trees, min_size=1, max_size=3), asked=st.lists(queries, max_size=3))
 def test_both_backends_answer_in_the_same_order_with_the_same_scores(
@@ -103,7 +110,9 @@ def test_both_backends_answer_in_the_same_order_with_the_same_scores(
 
 @pytest.mark.shows("SEARCH-OVERLAY-TWIN")
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(before=trees, after=trees, query=queries)
 def test_changed_files_rank_from_memory_as_they_will_when_synced(
@@ -125,7 +134,9 @@ def test_changed_files_rank_from_memory_as_they_will_when_synced(
 
 @pytest.mark.shows("SEARCH-CORPUS-FOLLOWS")
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     generations=st.lists(
@@ -175,7 +186,9 @@ def test_a_note_of_another_generation_is_not_followed(backend: Backend, tmp_path
 
 @pytest.mark.shows("SEARCH-FIND-KEEP")
 @settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(20),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(files=trees, query=queries, wanted=st.integers(1, 6))
 def test_only_kept_files_are_shown_and_the_best_first(
@@ -319,6 +332,19 @@ def test_a_dense_lane_that_fails_is_named_and_the_rest_answers(
     found = ask(backend, "load")
     assert found.failures == ["dense no route"]
     assert paths(found) == ["a.py"]
+
+
+@pytest.mark.shows("SEARCH-FINITE")
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_a_query_vector_that_is_not_finite_fails_the_dense_lane_alone(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, number: float
+) -> None:
+    publish(backend, tree(a=FUNCTION.format("load", "x"), b=FUNCTION.format("load", "y")))
+    vector = np.full((1, DIMENSION), number, dtype=np.float32)
+    monkeypatch.setattr(PROVIDER, "embed_query", lambda text: vector)
+    found = ask(backend, "load")
+    assert found.failures == ["dense embedding with hashed failed: a vector is not finite"]
+    assert paths(found) == ["a.py", "b.py"]
 
 
 @pytest.mark.shows("SEARCH-WEIGHTS-WITHOUT")

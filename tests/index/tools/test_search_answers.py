@@ -19,14 +19,14 @@ from holdfast.index.building.prepare import extract_facts
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import operators, pages, trigrams
 from holdfast.index.search.filters import PathPattern
-from holdfast.index.search.folding import folded
+from holdfast.index.search.near_duplicates import folded
 from holdfast.index.search.pages import Cursor
 from holdfast.index.search.preview import GAP, LINE_CHARACTERS_MAX, Asked, preview
+from holdfast.index.search.query_analysis import analyze
 from holdfast.index.search.regex import LineMatch
 from holdfast.index.search.results import tokens
 from holdfast.index.search.similar import runs, similarity
 from holdfast.index.search.terms import terms
-from holdfast.index.search.understand import understand
 from holdfast.index.settings import index_of
 from holdfast.index.tools.search_request import BUDGET_MIN, LIMIT_MAX
 from tests.index.wire import file_outline, manage_index, search_code
@@ -709,7 +709,7 @@ def test_nearly_the_same_long_texts_are_alike_and_others_are_not() -> None:
 def test_a_preview_is_the_lines_with_the_asked_words() -> None:
     lines = ["def charge(card):"] + [f"    step_{n}()" for n in range(40)]
     lines[25] = "    refund_the_customer(card)"
-    made = preview("\n".join(lines) + "\n", 100, Asked.by(understand("refund customer")), 4)
+    made = preview("\n".join(lines) + "\n", 100, Asked.by(analyze("refund customer")), 4)
     assert made.lines[0] == (100, "def charge(card):")
     assert (125, lines[25]) in made.lines
     assert made.matched == (125,)
@@ -722,7 +722,7 @@ def test_a_preview_is_the_lines_with_the_asked_words() -> None:
        st.integers(1, 12), st.integers(1, 500))  # fmt: skip
 def test_previewed_lines_are_lines_of_the_text(lines: list[str], most: int, first: int) -> None:
     text = "".join(line + "\n" for line in lines)
-    made = preview(text, first, Asked.by(understand("refund customer")), most)
+    made = preview(text, first, Asked.by(analyze("refund customer")), most)
     assert len(made.lines) <= most
     for number, line in made.lines:
         own = lines[number - first]
@@ -749,7 +749,7 @@ def test_a_long_line_is_cut_around_its_match() -> None:
 def test_a_long_line_is_cut_around_the_first_word_that_was_asked_for(at: int) -> None:
     """It was cut at its beginning, which does not say why it is shown."""
     line = ("other " * 200)[:at] + " refund " + "more " * 200
-    made = preview(line, 1, Asked.by(understand("refund")))
+    made = preview(line, 1, Asked.by(analyze("refund")))
     assert made.matched == (1,)
     assert "refund" in made.text
     assert len(made.text) <= LINE_CHARACTERS_MAX
@@ -975,7 +975,7 @@ def test_a_sample_that_is_none_is_refused(clones: World, more: Any, says: str) -
     st.sampled_from(["parse http", "a_bc", "query", "aBc queries", "parsing"]),
 )
 def test_a_line_matches_when_one_of_its_terms_is_asked_for(lines: list[str], query: str) -> None:
-    asked = Asked.by(understand(query))
+    asked = Asked.by(analyze(query))
     slow = [i for i, line in enumerate(lines, 1) if asked.worth.keys() & set(terms(line))]
     assert list(preview("\n".join(lines) + "\n", 1, asked).matched) == slow
 

@@ -1,7 +1,6 @@
 """The traversal agrees with a plain one, however it is asked and whatever it remembers."""
 
 import copy
-import os
 import random
 from typing import Any
 
@@ -12,11 +11,11 @@ from hypothesis import strategies as st
 from holdfast.ids import GENESIS, MAIN, EntityId
 from holdfast.store.errors import QueryError
 from holdfast.store.graph import Entity, Limits, Loaded, TrackedGraph, query_graph, roots_of
+from tests.scale import examples
 from tests.store.graph import strategies, twin
 from tests.store.graph.world import World
 
 LIMITS = Limits(path=8)
-LONGER = 20 if os.environ.get("HOLDFAST_SOAK") else 1
 
 
 def _world(documents: dict[str, Any]) -> World:
@@ -45,7 +44,7 @@ def _graph() -> TrackedGraph:
 
 @pytest.mark.shows("TRAV-ALGORITHM", "TRAV-SHARED")
 @given(strategies.worlds, strategies.queries)
-@settings(max_examples=300 * LONGER)
+@settings(max_examples=examples(300))
 def test_a_query_reaches_what_the_plain_traversal_reaches(documents: Any, query: Any) -> None:
     world = _world(documents)
     assert _ask(world, query) == _twin(world, query)
@@ -53,7 +52,7 @@ def test_a_query_reaches_what_the_plain_traversal_reaches(documents: Any, query:
 
 @pytest.mark.shows("INV-37", "TRAV-MEMO")
 @given(strategies.worlds, strategies.queries, st.randoms(use_true_random=False))
-@settings(max_examples=100 * LONGER)
+@settings(max_examples=examples(100))
 def test_order_repetition_and_growth_change_no_answer(
     documents: Any, query: Any, chance: random.Random
 ) -> None:
@@ -84,7 +83,7 @@ writes = st.lists(strategies.worlds.filter(bool), max_size=4)
 
 @pytest.mark.shows("INV-38", "INV-28", "TRAV-REFRESH", "TRAV-DANGLING", "TRAV-PRUNE")
 @given(strategies.worlds, strategies.queries, writes, st.booleans())
-@settings(max_examples=150 * LONGER)
+@settings(max_examples=examples(150))
 def test_a_refreshed_graph_holds_what_a_fresh_query_finds(
     documents: Any, query: Any, commits: list[Any], pruning: bool
 ) -> None:
@@ -120,7 +119,7 @@ def test_a_refreshed_graph_holds_what_a_fresh_query_finds(
 
 @pytest.mark.shows("TRAV-REFRESH")
 @given(strategies.worlds, strategies.queries, writes)
-@settings(max_examples=100 * LONGER)
+@settings(max_examples=examples(100))
 def test_growth_after_refreshes_is_a_query_of_all_roots(
     documents: Any, query: Any, commits: list[Any]
 ) -> None:
@@ -152,7 +151,7 @@ def _state(graph: TrackedGraph) -> Any:
 
 @pytest.mark.shows("TRAV-ROLLBACK")
 @given(strategies.worlds, strategies.queries, strategies.worlds, st.integers(0, 3), st.booleans())
-@settings(max_examples=100 * LONGER)
+@settings(max_examples=examples(100))
 def test_a_failed_growth_or_refresh_changes_nothing(
     documents: Any, query: Any, commit: Any, reads: int, growing: bool
 ) -> None:

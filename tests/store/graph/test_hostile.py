@@ -10,8 +10,8 @@ from holdfast.ids import EntityId
 from holdfast.store.errors import QueryError
 from holdfast.store.graph import Limits, TrackedGraph, query_graph, roots_of
 from holdfast.store.graph.schemas import PARTS_MAX
+from tests.scale import examples
 from tests.store.graph.strategies import schemas
-from tests.store.graph.test_against_twin import LONGER
 from tests.store.graph.world import World, link, query
 
 WORDS = st.sampled_from(
@@ -45,7 +45,7 @@ DOCUMENT = st.dictionaries(WORDS, JUNK | LINKS | st.lists(LINKS, max_size=3), ma
     st.dictionaries(st.sampled_from(["of:a", "of:b"]), DOCUMENT, max_size=2),
     st.fixed_dictionaries({"roots": st.lists(ROOT, max_size=3) | JUNK}) | JUNK,
 )
-@settings(max_examples=300 * LONGER)
+@settings(max_examples=examples(300))
 def test_junk_is_answered_or_refused(documents: Any, asked: Any) -> None:
     world = World()
     world.commit(documents)
@@ -60,7 +60,7 @@ def test_junk_is_answered_or_refused(documents: Any, asked: Any) -> None:
 
 @pytest.mark.shows("TRAV-HOSTILE")
 @given(st.lists(st.dictionaries(st.sampled_from(["of:a", "of:b"]), DOCUMENT), max_size=3))
-@settings(max_examples=150 * LONGER)
+@settings(max_examples=examples(150))
 def test_junk_documents_never_break_a_watch(commits: list[Any]) -> None:
     world = World()
     graph = TrackedGraph()

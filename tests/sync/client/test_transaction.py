@@ -27,6 +27,7 @@ from holdfast.sync.client.frozen import thaw
 from holdfast.sync.client.transaction import Transaction
 from holdfast.sync.wire import inline
 from holdfast.sync.wire.messages import Sync, Upsert
+from tests.scale import examples
 from tests.sync.duet import Duet, put, watch
 from tests.sync.peers import World
 
@@ -252,7 +253,7 @@ writes = st.lists(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.dictionaries(names, values, max_size=3), writes)
 def test_the_drafted_operation_does_what_the_writes_did(value: Any, wanted: Any) -> None:
     """The twin: the document the transaction itself arrived at."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,28 +12,42 @@ from holdfast.ids import SessionId, SpaceId
 from holdfast.store.graph import Limits as GraphLimits
 from holdfast.sync.server.session_store import (
     FORMAT,
+    Rows,
     SessionFile,
     SessionKeeper,
+    SessionTable,
     recorded,
     restored,
 )
 from holdfast.sync.server.sessions import public_name
-from tests.sync.peers import SPACE, Peer, World, link, root, set_, upserts, watch
+from tests.sync.peers import SPACE, Peer, World, link, refused, root, set_, upserts, watch
 
 
 class Kept:
-    """A world whose server can be killed and started again over the same files."""
+    """A world whose server can be killed and started again over the same sessions."""
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
+    def __init__(self, home: Path, rows: Callable[[], Rows]) -> None:
+        self._home, self._rows = home, rows
+        self._keepers: list[SessionKeeper] = []
         self.now: Callable[[], int] = lambda: 0
         self.keeper = self.opened()
         self.world = World(str(home / "spaces"), keeper=self.keeper)
         self.now = lambda: self.world.now
 
     def opened(self) -> SessionKeeper:
-        rows = SessionFile(self._home / "sessions.db")
-        return SessionKeeper(rows, GraphLimits(), lambda: self.now())
+        self._keepers.append(SessionKeeper(self._rows(), GraphLimits(), lambda: self.now()))
+        return self._keepers[-1]
+
+    def another(self) -> World:
+        """A second server over the same spaces and sessions."""
+        world = World(str(self._home / "spaces"), keeper=self.opened())
+        world.now, world.numbers = self.world.now, count(1_000)
+        return world
+
+    def close(self) -> None:
+        for keeper in self._keepers:
+            keeper.close()
+        self.world.close()
 
     def crash(self) -> None:
         """Whatever was not saved is gone; nobody is told."""
@@ -44,12 +59,23 @@ class Kept:
         self.keeper.save()
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def rows(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Rows]:
+    """Opens the stored sessions: a file, or a table of a real PostgreSQL."""
+    if request.param == "sqlite":
+        return lambda: SessionFile(tmp_path / "sessions.db")
+    url = request.getfixturevalue("postgres").url
+    table = SessionTable(url, "clearing")
+    table.sweep(2**53 + 1)
+    table.close()
+    return lambda: SessionTable(url, "node")
+
+
 @pytest.fixture
-def kept(tmp_path: Path) -> Iterator[Kept]:
-    made = Kept(tmp_path)
+def kept(tmp_path: Path, rows: Callable[[], Rows]) -> Iterator[Kept]:
+    made = Kept(tmp_path, rows)
     yield made
-    made.keeper.close()
-    made.world.close()
+    made.close()
 
 
 @pytest.mark.shows("SYNC-KEPT", "W14")
@@ -100,27 +126,126 @@ def test_watches_and_tokens_are_kept_before_the_client_hears_of_them(kept: Kept)
     assert answer["resumed"] is True
 
 
-@pytest.mark.shows("SYNC-KEPT-TOKEN")
-def test_another_token_starts_afresh_and_reveals_nothing(kept: Kept) -> None:
+@pytest.mark.shows("SYNC-KEPT-TOKEN", "SYNC-ONE-OWNER")
+@pytest.mark.parametrize("capabilities", [None, ["coverage"]])
+def test_after_a_restart_a_session_opens_with_its_current_token_only(
+    kept: Kept, capabilities: list[str] | None
+) -> None:
+    """Without its token anyone got a fresh session of that id, and both wrote under it."""
+    world = kept.world
+    peer = world.peer("A", capabilities=capabilities)
+    peer.watch_set(watch("w", root("a")))
+    owner = world.peer("A", token=peer.token, capabilities=capabilities)
+    owner.transact(set_("a", 1))
+    kept.save()
+    kept.crash()
+    for token in (None, "guessed", peer.token):
+        answer = world.peer(capabilities=capabilities).open("A", token=token)
+        assert refused(answer)[0] == "SessionRevokedError"
+    back = world.peer("A", token=owner.token, capabilities=capabilities)
+    assert back.transact(set_("a", 2), local_seq=2)["ok"]["seq"] == 2
+
+
+@pytest.mark.shows("SYNC-ONE-OWNER")
+def test_a_live_session_is_not_taken_at_another_server_without_its_token(kept: Kept) -> None:
+    """The other server gave out a fresh session, and the owner got `commit replay mismatch`."""
+    owner = kept.world.peer("A", capabilities=["coverage"])
+    other = kept.another()
+    for token in (None, "guessed"):
+        answer = other.peer(capabilities=["coverage"]).open("A", token=token)
+        assert refused(answer)[0] == "SessionRevokedError"
+    assert owner.transact(set_("a", 1))["ok"]["seq"] == 1
+    other.close()
+
+
+@pytest.mark.shows("SYNC-ONE-OWNER")
+def test_of_two_servers_that_open_a_session_at_once_one_has_it(rows: Callable[[], Rows]) -> None:
+    one, other = rows(), rows()
+
+    def row(token: str, until: int = 100) -> tuple[str, str, int, str]:
+        return (SPACE, "S", until, json.dumps({"tokenDigest": token * 64}, separators=(",", ":")))
+
+    try:
+        assert one.claim(row("a"), None, 0)
+        assert not other.claim(row("b"), None, 0), "there is one already"
+        assert other.claim(row("c"), "a" * 64, 0)
+        assert not one.claim(row("d"), "a" * 64, 0), "the token has changed"
+        assert one.get(SPACE, "S") == row("c")
+        assert one.claim(row("e", 200), None, 100), "its time was over"
+        assert one.claim(row("f"), None, 200)
+    finally:
+        one.close()
+        other.close()
+
+
+@pytest.mark.shows("SYNC-ONE-OWNER")
+def test_a_takeover_that_was_not_heard_of_is_noticed(kept: Kept) -> None:
+    """By a look at the stored sessions, or at the next open with the token of then."""
+    here = kept.world.peer("A", capabilities=["coverage"])
+    other = kept.another()
+    there = other.peer("A", token=here.token, capabilities=["coverage"])
+    late = kept.world.peer(capabilities=["coverage"])
+    assert refused(late.open("A", token=here.token))[0] == "SessionRevokedError"
+    assert [frame["type"] for frame in here.drain()] == ["session/revoked"]
+    again = kept.world.peer("A", token=there.token, capabilities=["coverage"])
+    other.server.registry.check(other.now)
+    assert [frame["type"] for frame in there.drain()] == ["session/revoked"]
+    assert refused(there.transact(set_("a", 1)))[0] == "SessionError"
+    kept.world.server.registry.check(0)
+    assert again.transact(set_("a", 1))["ok"]["seq"] == 1
+    other.close()
+
+
+@pytest.mark.shows("SYNC-ONE-OWNER", "SYNC-LOST-OPEN")
+def test_a_client_whose_answer_was_lost_in_a_crash_presents_its_token_again(kept: Kept) -> None:
+    world = kept.world
+    peer = world.peer("A", capabilities=["coverage"])
+    peer.transact(set_("a", 1))
+    world.peer("A", token=peer.token, capabilities=["coverage"])  # the answer never arrives
+    kept.crash()
+    answer = world.peer(capabilities=["coverage"]).open("A", token=peer.token)["ok"]
+    assert answer["resumed"] is True
+
+
+@pytest.mark.shows("SYNC-ONE-OWNER", "SYNC-KEPT")
+def test_a_session_that_is_too_large_to_keep_keeps_its_owner(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.sync.server.session_store.KNOWN_MAX", 1)
     world = kept.world
     peer = world.peer("A")
-    peer.watch_set(watch("w", root("a")))
-    world.peer("A", token=peer.token)
+    peer.watch_set(watch("w", root("a"), root("b")))
+    kept.save()
     kept.crash()
+    assert refused(world.peer().open("A"))[0] == "SessionRevokedError"
     answer = world.peer().open("A", token=peer.token)["ok"]
-    assert "resumed" not in answer
+    assert "resumed" not in answer, "its client sets its watches again"
     assert "sync" not in answer
 
 
+@pytest.mark.shows("SYNC-ONE-OWNER", "SYNC-KEPT")
+def test_a_session_with_an_owner_stays_stored_however_quiet_it_is(kept: Kept) -> None:
+    world = kept.world
+    world.peer("A")
+    for _ in range(3):
+        world.now += 20 * 60 * 60 * 1000
+        world.server.sweep()
+        kept.save()
+    other = kept.another()
+    assert refused(other.peer().open("A"))[0] == "SessionRevokedError"
+    other.close()
+
+
 @pytest.mark.shows("SYNC-KEPT-TOKEN")
-def test_the_token_itself_is_not_kept(kept: Kept, tmp_path: Path) -> None:
+def test_the_token_itself_is_not_kept(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, lambda: SessionFile(tmp_path / "sessions.db"))
     peer = kept.world.peer("A")
     kept.save()
     kept.keeper.close()
     found = b"".join(path.read_bytes() for path in tmp_path.glob("sessions.db*"))
     assert peer.token.encode() not in found
     assert b"tokenDigest" in found
-    kept.keeper = kept.opened()
+    kept.close()
 
 
 @pytest.mark.shows("SYNC-KEPT")
@@ -143,13 +268,18 @@ def test_a_session_of_another_principal_is_not_handed_over_after_a_restart(tmp_p
     peer.watch_set(watch("w", root("a")))
     keeper.save()
     world.start(keeper=keeper, **named)
-    answer = world.peer().open("A", token=peer.token, authorization="bob")["ok"]
-    assert "resumed" not in answer
+    answer = world.peer().open("A", token=peer.token, authorization="bob")
+    assert refused(answer)[0] == "AuthorizationError"
     keeper.close()
     world.close()
 
 
 GOLDEN = {
+    2: '{"format":2,"principal":"alice","tokenDigest":"d","presentedDigest":"p","proven":true,'
+    '"seenSeq":3,"syncedSeq":4,'
+    '"watches":[{"id":"w","kind":"graph","query":{"roots":[{"id":"a","selector":'
+    '{"path":[],"schema":{"/object":{"/x":true}}}}]}}],'
+    '"known":[["","a",4,false,4]],"removed":[["draft","b",5]]}',
     1: '{"format":1,"principal":"alice","tokenDigest":"d","seenSeq":3,"syncedSeq":4,'
     '"watches":[{"id":"w","kind":"graph","query":{"roots":[{"id":"a","selector":'
     '{"path":[],"schema":{"/object":{"/x":true}}}}]}}],'
@@ -166,12 +296,15 @@ def test_what_is_kept_cannot_change_shape_without_a_new_format() -> None:
     assert session.watched.watches["w"].query["roots"][0]["selector"]["schema"] == {"/x": True}
     assert recorded(session) == GOLDEN[FORMAT]
     assert restored(space, id, '{"format":0}', GraphLimits()) is None
+    old = restored(space, id, GOLDEN[1], GraphLimits())
+    assert old is not None
+    assert (old.proven, old.presented_digest) == (True, None), "its token alone opens it"
 
 
 @pytest.mark.shows("SYNC-KEPT")
 @pytest.mark.parametrize("heard", [True, False])
 def test_a_session_that_another_server_took_over_is_not_written_by_the_first(
-    kept: Kept, tmp_path: Path, heard: bool
+    kept: Kept, heard: bool
 ) -> None:
     """What the first server had still to save went over what the second had written, and the
     client could not resume there after a restart."""
@@ -182,7 +315,7 @@ def test_a_session_that_another_server_took_over_is_not_written_by_the_first(
         peer.watch_set(watch("w", root("a")))
     writer.transact(set_("a", 1))
     world.server.flush()  # something to save, when there is time
-    other = World(str(tmp_path / "spaces"), keeper=kept.opened())
+    other = kept.another()
     other.peer("another")
     there = other.peer()
     assert there.open("S", token=here.token, seen=0)["ok"]["resumed"] is True
@@ -219,18 +352,19 @@ def test_a_late_save_does_not_undo_what_was_kept_at_once(kept: Kept) -> None:
     assert upserts(answer["sync"]) == [("b", 2)]
 
 
-def test_several_sessions_are_renewed_together(tmp_path: Path) -> None:
+def test_several_sessions_are_renewed_together(rows: Callable[[], Rows]) -> None:
     """Each row stands or falls by its own token, though they are written in one statement."""
 
     def row(n: int, until: int, token: str) -> tuple[str, str, int, str]:
         return (SPACE, f"s{n}", until, json.dumps({"tokenDigest": token * 64, "n": until}))
 
-    rows = SessionFile(tmp_path / "sessions.db")
+    stored = rows()
     try:
-        rows.put([row(n, 100, "a") for n in range(3)])
-        rows.renew([row(0, 200, "a"), row(1, 200, "b"), row(2, 200, "a")])
-        assert rows.get(SPACE, "s0") == row(0, 200, "a")
-        assert rows.get(SPACE, "s1") == row(1, 100, "a"), "another's by now"
-        assert rows.get(SPACE, "s2") == row(2, 200, "a")
+        for n in range(3):
+            assert stored.claim(row(n, 100, "a"), None, 0)
+        stored.renew([row(0, 200, "a"), row(1, 200, "b"), row(2, 200, "a")])
+        assert stored.get(SPACE, "s0") == row(0, 200, "a")
+        assert stored.get(SPACE, "s1") == row(1, 100, "a"), "another's by now"
+        assert stored.get(SPACE, "s2") == row(2, 200, "a")
     finally:
-        rows.close()
+        stored.close()

@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from holdfast.ids import BranchName
 from holdfast.store.graph import Loaded, query_graph
+from tests.scale import examples
 from tests.sync.peers import Json, Peer, World, link, root, set_, watch
 
 IDS = [f"of:{letter}" for letter in "abcdef"]
@@ -255,4 +256,4 @@ class WatchersAgreeWithTheStore(RuleBasedStateMachine):
 class TestWatchersAgreeWithTheStore(WatchersAgreeWithTheStore.TestCase):  # type: ignore[misc, valid-type]
     """A copy of the watch union per client judges the server's."""
 
-    settings = settings(max_examples=40, stateful_step_count=30)
+    settings = settings(max_examples=examples(40), stateful_step_count=30)

@@ -367,9 +367,8 @@ class _Run:
         provider, content = self._tools.provider, self._tools.content
         texts = [embedded_text(file.path, chunk) for file in self._waiting for chunk in file.chunks]
         keys = [vector_key(text, self._tools.maker) for text in texts]
-        rows: list[bytes | None] = content.vectors(keys)
-        width = provider.dimension * 4
-        wanted = [i for i, row in enumerate(rows) if row is None or len(row) != width]
+        rows: list[bytes | None] = content.vectors(keys, provider.dimension)
+        wanted = [i for i, row in enumerate(rows) if row is None]
         if wanted:
             vectors = embed_all(provider, [texts[i] for i in wanted])
             for i, vector in zip(wanted, vectors, strict=True):

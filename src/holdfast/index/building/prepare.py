@@ -10,15 +10,15 @@ import msgspec
 
 from holdfast.files.policy import language_of, unfit
 from holdfast.files.snapshot import Entry
-from holdfast.index.embedding.provider import EmbeddingProvider
+from holdfast.index.embedding.provider import EmbeddingProvider, finite
 from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.inline_tests import is_test_code
 from holdfast.index.facts.model import MODULE, FileFacts
 from holdfast.index.generations.model import PreparedChunk, PreparedFile
 from holdfast.index.search import trigrams
 from holdfast.index.search.fields import fields_of
+from holdfast.index.search.posting_segment import TEST_KIND
 from holdfast.index.search.postings import Rows, postings
-from holdfast.index.search.segment import TEST_KIND
 from holdfast.index.search.terms import WORD
 
 Extract = Callable[[str, bytes], FileFacts]
@@ -77,7 +77,7 @@ def with_vectors(file: PreparedFile, provider: EmbeddingProvider) -> PreparedFil
     if not file.chunks:
         return file
     rows = provider.embed([embedded_text(file.path, chunk) for chunk in file.chunks])
-    return replace_vectors(file, rows.tobytes())
+    return replace_vectors(file, finite(provider.name, rows).tobytes())
 
 
 def replace_vectors(file: PreparedFile, vectors: bytes) -> PreparedFile:

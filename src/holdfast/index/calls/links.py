@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from holdfast.index.calls.resolve import Edge, Open, Resolver
 from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.model import FileFacts, Symbol, file_id
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Identity, Reader
 
 PROGRAMS_MAX = 2
@@ -205,7 +205,7 @@ class ProgramCache:
         """Held while a program is used: laying changes over it is not for two at once."""
         return self._lock
 
-    def program(self, root: str, reader: Reader, overlay: Overlay) -> LinkedProgram:
+    def program(self, root: str, reader: Reader, overlay: FreshFiles) -> LinkedProgram:
         """The program of the generation a reader sees, with what changed since laid over it."""
         wanted: dict[str, str | None] = {p: f.entry.digest for p, f in overlay.changed.items()}
         wanted |= dict.fromkeys(overlay.gone, None)
@@ -222,7 +222,7 @@ class ProgramCache:
 
     @staticmethod
     def _lay_over(
-        program: LinkedProgram, reader: Reader, overlay: Overlay, wanted: dict[str, str | None]
+        program: LinkedProgram, reader: Reader, overlay: FreshFiles, wanted: dict[str, str | None]
     ) -> None:
         back = [path for path in program.laid_over if path not in wanted]
         stored = reader.facts(back)

@@ -13,7 +13,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.index.embedding.provider import Passing, TooMuch, normalised
+from holdfast.index.embedding.provider import Passing, TooMuch, finite, normalised
 from holdfast.index.errors import EmbeddingFailed
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class HttpEmbedding:
                 f"asked for {len(texts)} vectors of {self.dimension}, got {vectors.shape}",
                 hint="set HOLDFAST_EMBEDDING_DIMENSION to the model's dimension",
             )
-        return vectors
+        return finite(self.name, vectors)
 
 
 def _rows(name: str, answer: Any) -> list[list[float]]:

@@ -86,13 +86,27 @@ def embed_all(
                 provider.name,
                 f"asked for {len(batch)} vectors of {provider.dimension}, got {vectors.shape}",
             )
-        if not np.isfinite(vectors).all():
-            raise EmbeddingFailed(provider.name, "a vector is not finite")
-        rows[start : start + len(batch)] = normalised(vectors)
+        rows[start : start + len(batch)] = normalised(finite(provider.name, vectors))
         start += len(batch)
         tries = 0
         progress(start)
     return rows
+
+
+def finite(provider: str, vectors: Vectors) -> Vectors:
+    """The same vectors, or EmbeddingFailed: one NaN would make every comparison with it false."""
+    import numpy as np
+
+    if not np.isfinite(vectors).all():
+        raise EmbeddingFailed(provider, "a vector is not finite")
+    return vectors
+
+
+def is_finite(row: bytes) -> bool:
+    """Whether stored float32 numbers are all finite."""
+    import numpy as np
+
+    return bool(np.isfinite(np.frombuffer(row, dtype=np.float32)).all())
 
 
 def normalised(vectors: Vectors) -> Vectors:

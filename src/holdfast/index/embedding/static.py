@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.index.embedding.pieces import PIECES_VERSION, WORD, Vocabulary
+from holdfast.index.embedding.provider import finite
 from holdfast.index.errors import EmbeddingFailed
 
 if TYPE_CHECKING:
@@ -120,8 +121,8 @@ def _load(path: Path) -> _Loaded:
     return _Loaded(
         Vocabulary(words),
         mapped("vectors", "<i1", shape),
-        mapped("asked", "<f4", shape[:1]),
-        mapped("told", "<f4", shape[:1]),
+        finite("static", mapped("asked", "<f4", shape[:1])),
+        finite("static", mapped("told", "<f4", shape[:1])),
         np.sqrt(np.arange(COUNT_MAX + 1, dtype=np.float32)),
         header.fields,
     )

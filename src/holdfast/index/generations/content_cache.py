@@ -17,6 +17,7 @@ import apsw
 import msgspec
 
 from holdfast.index.building.prepare import PREPARED_VERSION, Job, chunks_of
+from holdfast.index.embedding.provider import is_finite
 from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.model import FACTS_VERSION
 from holdfast.index.generations.model import PreparedFile
@@ -75,6 +76,8 @@ def unpack(data: bytes, job: Job, dimension: int) -> PreparedFile | None:
         else chunks_of(job.source, facts)
     )
     if kept.vectors and len(kept.vectors) != len(chunks) * dimension * 4:
+        return None
+    if not is_finite(kept.vectors):
         return None
     return PreparedFile(
         job.path, job.entry, kept.language, kept.problem, kept.facts, chunks, kept.postings,
@@ -136,8 +139,11 @@ class ContentStore:
     def prepared(self, key: bytes) -> bytes | None:
         return self._get("SELECT data FROM prepared WHERE key = ?", key)
 
-    def vectors(self, keys: Sequence[bytes]) -> list[bytes | None]:
-        return [self._get("SELECT row FROM vector WHERE key = ?", key) for key in keys]
+    def vectors(self, keys: Sequence[bytes], dimension: int) -> list[bytes | None]:
+        """The vectors kept under these keys; None for one that is missing or damaged."""
+        rows = [self._get("SELECT row FROM vector WHERE key = ?", key) for key in keys]
+        width = dimension * 4
+        return [row if row and len(row) == width and is_finite(row) else None for row in rows]
 
     def _get(self, sql: str, key: bytes) -> bytes | None:
         connection = self._open(create=False)

@@ -9,6 +9,7 @@ A ranking that goes on over several pages goes on with the files it began with.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import OrderedDict
@@ -29,21 +30,16 @@ Edited = frozenset[str]
 
 def edited_files(root: str) -> Edited | None:
     """The files below a root that differ from the last commit, or are new and not ignored."""
-    from holdfast.files.git import git, in_repository
+    from holdfast.files.git import open_repository
 
-    top = Path(root)
-    if not in_repository(top):
+    with open_repository(Path(root)) as repository:
+        if repository is None or repository.commit("HEAD") is None:
+            return None
+        listed = repository.status(timeout_s=TIMEOUT_S)
+        below = len(os.fsencode(repository.prefix))
+    if listed is None:
         return None
-    # `diff` would be shorter, and writes down the new times of files that are as they were.
-    within = git(top, "rev-parse", "--show-prefix", "HEAD", timeout_s=TIMEOUT_S)
-    told = git(
-        top, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", ".",
-        timeout_s=TIMEOUT_S,
-    )  # fmt: skip
-    if within is None or told is None:
-        return None
-    below = len(within.split(b"\n", 1)[0])
-    names = [entry[_STATUS + below :] for entry in told.split(b"\0") if entry]
+    names = [entry[_STATUS + below :] for entry in listed.split(b"\0") if entry]
     if len(names) > EDITED_MAX:
         return None
     return frozenset(name.decode("utf-8", "surrogateescape") for name in names)

@@ -35,7 +35,7 @@ OVERLAY_FILES_MAX = 200
 
 
 @dataclass(slots=True)
-class Overlay:
+class FreshFiles:
     """What differs from a generation, by path. `beyond` counts changed files left unread, and
     `unreadable` files and directories that could not be read."""
 
@@ -53,7 +53,7 @@ class Overlay:
     still_ns: int = 0
     """When files that the manifest had only just seen were read, and were as it has them."""
     corpus: object = None
-    """What is ranked over, once it was made; belongs to `holdfast.index.search.overlay`."""
+    """What is ranked over, once it was made; belongs to `holdfast.index.search.fresh_files`."""
 
     @property
     def whole(self) -> bool:
@@ -75,9 +75,9 @@ class FreshnessChecks:
     ) -> None:
         self._clock, self._now_ns = clock, now_ns
         self._lock = threading.Lock()
-        self._last: dict[str, Overlay] = {}
+        self._last: dict[str, FreshFiles] = {}
 
-    def recent(self, root: str, identity: Identity) -> Overlay | None:
+    def recent(self, root: str, identity: Identity) -> FreshFiles | None:
         """The last look, if it is young enough and about this generation."""
         with self._lock:
             last = self._last.get(root)
@@ -97,7 +97,7 @@ class FreshnessChecks:
         """
         serves_ms = _threshold_ms((self._clock() - began) * 1000)
         with self._lock:
-            self._last[root] = Overlay(identity, snapshot, began, serves_ms)
+            self._last[root] = FreshFiles(identity, snapshot, began, serves_ms)
 
     def manifest(self, root: str) -> tuple[Identity, Snapshot] | None:
         """The manifest of the generation that was looked at last, and which one that was."""
@@ -116,7 +116,7 @@ class FreshnessChecks:
         policy: Policy,
         extract: Extract,
         provider: EmbeddingProvider | None,
-    ) -> Overlay:
+    ) -> FreshFiles:
         """Look at the tree now. `provider` is None when its vectors would cost a request."""
         began = time.monotonic()
         with self._lock:
@@ -125,7 +125,7 @@ class FreshnessChecks:
         before = last.before if same and last is not None else reader.snapshot()
         still_ns = last.still_ns if same and last is not None else 0
         looked_ns = self._now_ns()
-        overlay = Overlay(reader.identity, before, self._clock())
+        overlay = FreshFiles(reader.identity, before, self._clock())
         try:
             found = disk.walk(root, policy)
         except disk.TreeMissing:
@@ -200,7 +200,7 @@ def _stat_of(entry: Entry | None) -> Stat | None:
     return None if entry is None else entry.stat
 
 
-def moved(root: str, paths: Iterable[str], overlay: Overlay) -> bool:
+def moved(root: str, paths: Iterable[str], overlay: FreshFiles) -> bool:
     """Whether one of these files is not as the last look had it."""
     top = root.rstrip("/") + "/"
     entries, lstat = overlay.before.entries, os.lstat

@@ -1,4 +1,4 @@
-"""All that a question is ranked over: segments, and which of their files count now.
+"""All that a query is ranked over: segments, and which of their files count now.
 
 A corpus is a view of one generation, or of one generation with the files that changed since in
 their place. Both are made the same way, so a file ranks the same before it is synced and after.
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from holdfast.index.search.callables import Callables
-from holdfast.index.search.columns import columns, products
 from holdfast.index.search.fields import FIELDS, Field
-from holdfast.index.search.segment import Segment, in_words
+from holdfast.index.search.name_table import NameTable
+from holdfast.index.search.posting_segment import PostingSegment, in_words
+from holdfast.index.search.vector_columns import columns, products
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,7 +61,7 @@ class File:
 class Part:
     """A segment, and the file of each of its slots; None for one that counts no more."""
 
-    segment: Segment
+    segment: PostingSegment
     files: Sequence[File | None]
 
 
@@ -92,7 +92,7 @@ class Corpus:
         by_path = sorted(range(len(self.files)), key=lambda i: self.files[i].path)
         self._by_path: NDArray[np.int64] = np.array(by_path, dtype=np.int64)
         self._lengths = self.lengths[self.file_of >= 0].sum(axis=0, dtype=np.int64)
-        self.callables = Callables()
+        self.callables = NameTable()
         self._finish()
 
     def _finish(self) -> None:
@@ -318,9 +318,9 @@ class Corpus:
     @cached_property
     def bodies(self) -> NDArray[np.int64]:
         """For each row that declares a function, the row with its body; -1 for all others."""
-        from holdfast.index.search.bodies import bodies
+        from holdfast.index.search.declarations import definition_rows
 
-        return bodies(self)
+        return definition_rows(self)
 
     # The dense lane.
 

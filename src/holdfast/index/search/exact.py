@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from holdfast.files import disk
 from holdfast.index.facts.naming import names_symbol
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import ChunkId, PreparedFile, Reader, StoredChunk
 from holdfast.index.search.operators import Query
 from holdfast.index.search.regex import (
@@ -84,12 +84,12 @@ def find_exact(
     query: Query,
     root: str,
     reader: Reader,
-    overlay: Overlay,
+    fresh_files: FreshFiles,
     keep: Callable[[str], bool],
     bounds: Bounds | None = None,
 ) -> ExactFound:
     """What holds everything the query's exact operators ask for, in files that `keep` keeps."""
-    lane = _Lane(query, root, reader, overlay, keep, bounds or Bounds())
+    lane = _Lane(query, root, reader, fresh_files, keep, bounds or Bounds())
     lane.run()
     lane.found.hits.sort(key=lambda hit: (hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line))
     return lane.found
@@ -101,12 +101,12 @@ class _Lane:
         query: Query,
         root: str,
         reader: Reader,
-        overlay: Overlay,
+        fresh_files: FreshFiles,
         keep: Callable[[str], bool],
         bounds: Bounds,
     ) -> None:
         self._query, self._root, self._reader = query, root, reader
-        self._overlay, self._keep, self._bounds = overlay, keep, bounds
+        self._overlay, self._keep, self._bounds = fresh_files, keep, bounds
         self._matchers: list[Matcher] = [matcher(pattern) for pattern in query.patterns]
         self._needs = AllOf(tuple(each.needs for each in self._matchers))
         self._pieces = [_longest_piece(symbol) for symbol in query.symbols]

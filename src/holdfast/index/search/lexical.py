@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.index.search.fields import Field
-from holdfast.index.search.understand import Question
+from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.weights import Weights
 
 if TYPE_CHECKING:
@@ -52,14 +52,14 @@ class Lexical:
     occurrences: list[Occurrences]
 
 
-def rank_lexical(question: Question, corpus: Corpus, weights: Weights) -> Lexical:
+def rank_lexical(analyzed: AnalyzedQuery, corpus: Corpus, weights: Weights) -> Lexical:
     """BM25F of every row; 0 where none of the words stands."""
     import numpy as np
 
     scores = np.zeros(corpus.rows, dtype=np.float64)
     worth_of = corpus.field_worths(weights.fields.weights(), weights.fields.slopes())
     found: list[Occurrences] = []
-    for word in _words(question, weights):
+    for word in _words(analyzed, weights):
         gathered = _gather(corpus, word)
         if gathered is None:
             continue
@@ -104,7 +104,7 @@ class _Word(NamedTuple):
     prefix: float = 0.0
 
 
-def _words(question: Question, weights: Weights) -> list[_Word]:
+def _words(analyzed: AnalyzedQuery, weights: Weights) -> list[_Word]:
     words = [
         _Word(
             word.term,
@@ -113,10 +113,10 @@ def _words(question: Question, weights: Weights) -> list[_Word]:
             weights.stemmates,
             weights.prefix if len(word.term) >= PREFIX_CHARACTERS_MIN else 0.0,
         )
-        for word in question.words
+        for word in analyzed.words
     ]
     if weights.joined:
-        words += [_Word(term, weights.joined) for term in question.joins]
+        words += [_Word(term, weights.joined) for term in analyzed.joins]
     return words
 
 

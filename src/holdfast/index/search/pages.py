@@ -1,7 +1,7 @@
 """Pages of one ranking, and a word that says where the next one starts.
 
 A page is honest only if it goes on where the last one stopped, in the same ranking. So a cursor
-names the question and the state of every root it was asked of: the generation, and the files that
+names the query and the state of every root it was asked of: the generation, and the files that
 had changed since. It holds no results. The next page ranks the same question over the same state,
 which gives the same order; if the state is another one, there is no next page, and that is said.
 """
@@ -17,13 +17,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from holdfast.errors import UsageError
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Identity
 
 CURSOR_VERSION = 1
 """The form of a cursor.
 
-1: version, offset, depth, digest of the question, digest of the state, check digits.
+1: version, offset, depth, digest of the query, digest of the state, check digits.
 """
 
 
@@ -44,7 +44,7 @@ def digest(value: object) -> str:
 
 
 def state_of(
-    roots: Iterable[tuple[str, Identity, Overlay]],
+    roots: Iterable[tuple[str, Identity, FreshFiles]],
     edited: Mapping[str, frozenset[str] | None] | None = None,
     besides: Mapping[str, object] | None = None,
 ) -> str:
@@ -58,20 +58,20 @@ def state_of(
             [
                 root,
                 list(identity),
-                sorted((path, file.entry.digest) for path, file in overlay.changed.items()),
-                sorted(overlay.gone),
-                overlay.beyond,
-                *_edited(worked_on.get(root), overlay),
+                sorted((path, file.entry.digest) for path, file in fresh_files.changed.items()),
+                sorted(fresh_files.gone),
+                fresh_files.beyond,
+                *_edited(worked_on.get(root), fresh_files),
                 *([chance[root]] if chance.get(root) else []),
             ]
-            for root, identity, overlay in sorted(roots, key=lambda each: each[0])
+            for root, identity, fresh_files in sorted(roots, key=lambda each: each[0])
         ]
     )
 
 
-def _edited(files: frozenset[str] | None, overlay: Overlay) -> list[list[str]]:
+def _edited(files: frozenset[str] | None, fresh_files: FreshFiles) -> list[list[str]]:
     """The edited files, where there is a signal for some; files that changed have one too."""
-    return [sorted(files)] if files is not None and (files or overlay.changed) else []
+    return [sorted(files)] if files is not None and (files or fresh_files.changed) else []
 
 
 def encode(cursor: Cursor) -> str:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from holdfast.index.search import counting
-from holdfast.index.search import segment as segments
+from holdfast.index.search import posting_segment as segments
 from holdfast.index.search.fields import FIELDS, Field, Fields
-from holdfast.index.search.segment import COUNT_MAX, LENGTH_MAX, number_of_kind
+from holdfast.index.search.posting_segment import COUNT_MAX, LENGTH_MAX, number_of_kind
+from holdfast.index.search.vocabulary import shared_vocabulary, vocabulary_lock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,8 +41,8 @@ def postings(files: Sequence[Rows]) -> list[bytes]:
     # Where a text is: its file, and its row and field in that file.
     of_texts = np.repeat((np.arange(len(files)) << _FILE_SHIFT) - bounds[:-1] * FIELDS,
                          counts * FIELDS) + np.arange(len(texts))  # fmt: skip
-    with counting.lock:
-        vocabulary = counting.vocabulary()
+    with vocabulary_lock:
+        vocabulary = shared_vocabulary()
         words = vocabulary.words(texts)
         in_field = words.places % FIELDS
         spread = np.flatnonzero(in_field != Field.CALL)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import LineMatch, lines_of
 from holdfast.index.search.terms import WORD, terms_of
-from holdfast.index.search.understand import Question
 
 LINES_DEFAULT = 10
 LINE_CHARACTERS_MAX = 240
@@ -31,13 +31,13 @@ class Asked:
     known: tuple[LineMatch, ...] = ()
 
     @classmethod
-    def by(cls, question: Question | None, known: Iterable[LineMatch] = ()) -> Asked:
+    def by(cls, analyzed: AnalyzedQuery | None, known: Iterable[LineMatch] = ()) -> Asked:
         worth: dict[str, float] = {}
-        for word in question.words if question is not None else ():
+        for word in analyzed.words if analyzed is not None else ():
             for other in word.others:
                 worth.setdefault(other, 0.5)
             worth[word.term] = 1.0
-        for join in question.joins if question is not None else ():
+        for join in analyzed.joins if analyzed is not None else ():
             worth.setdefault(join, 1.0)
         return cls(worth, tuple(known))
 

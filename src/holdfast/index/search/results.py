@@ -32,10 +32,10 @@ from holdfast.index.answers import (
 )
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.generations.model import StoredChunk
-from holdfast.index.search.folding import folded
+from holdfast.index.search.near_duplicates import folded
 from holdfast.index.search.preview import LINES_DEFAULT, Asked, Preview, preview
+from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import LineMatch
-from holdfast.index.search.understand import Question
 
 Holds = Callable[[str, int, int], bool]
 """Whether the reader provably holds lines `first` to `last` of a file, given by absolute path."""
@@ -137,7 +137,7 @@ class Items:
 
     def __init__(
         self,
-        question: Question | None,
+        analyzed: AnalyzedQuery | None,
         freshness: Callable[[str, str], Freshness],
         *,
         raw: bool = False,
@@ -148,7 +148,7 @@ class Items:
     ) -> None:
         self._freshness, self._raw, self._lane = freshness, raw, lane
         self._holds, self._several, self._debug = holds, several_roots, debug
-        self._asked = Asked.by(question)
+        self._asked = Asked.by(analyzed)
 
     def page(self, groups: Sequence[Group], start: int, limit: int, budget: int) -> Page:
         """Items from `start` on, as many as fit; at least one, if only as a bare pointer."""

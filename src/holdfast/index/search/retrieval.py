@@ -11,19 +11,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holdfast.index.embedding.provider import EmbeddingProvider
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Reader, StoredChunk
-from holdfast.index.search.candidates import Found, Hit, find
 from holdfast.index.search.filters import language_fits
 from holdfast.index.search.operators import Query
+from holdfast.index.search.ranking import Found, Hit, find
 from holdfast.index.search.results import Finding
 from holdfast.index.search.roles import Role, role_of
 
 if TYPE_CHECKING:
     from holdfast.index.search.exact import ExactFound, ExactHit
+    from holdfast.index.search.query_analysis import AnalyzedQuery
     from holdfast.index.search.regex import LineMatch
     from holdfast.index.search.similar import Sample
-    from holdfast.index.search.understand import Question
 
 RANKED_FOR_EXACT = 200
 GROWTHS = 2
@@ -38,7 +38,7 @@ class Retrieved:
     """What one root has to say."""
 
     findings: list[Finding]
-    question: Question | None = None
+    analyzed: AnalyzedQuery | None = None
     failures: list[str] = field(default_factory=list)
     candidates: int = 0
     exact: ExactFound | None = None
@@ -69,7 +69,7 @@ def retrieve(
     query: Query,
     root: str,
     reader: Reader,
-    overlay: Overlay,
+    fresh_files: FreshFiles,
     provider: EmbeddingProvider,
     keep: Callable[[str], bool],
     depth: int,
@@ -81,22 +81,22 @@ def retrieve(
     `edited` names files somebody is working on.
     """
     if sample is not None:
-        return _similar(query, sample, root, reader, overlay, provider, keep, depth)
+        return _similar(query, sample, root, reader, fresh_files, provider, keep, depth)
     if query.exact:
-        return _exact(query, root, reader, overlay, provider, keep, edited)
+        return _exact(query, root, reader, fresh_files, provider, keep, edited)
     wanted = depth
-    found = find(query.text, reader, overlay, provider, wanted, keep, changed=edited)
+    found = find(query.text, reader, fresh_files, provider, wanted, keep, changed=edited)
     kept, removed = _filtered(query, found)
     for _ in range(GROWTHS):
         if len(kept) >= depth or len(found.hits) < wanted:
             break
         wanted *= 3
-        found = find(query.text, reader, overlay, provider, wanted, keep, changed=edited)
+        found = find(query.text, reader, fresh_files, provider, wanted, keep, changed=edited)
         kept, removed = _filtered(query, found)
     findings = [Finding(root, hit.chunk, hit.score, hit.signals) for hit in kept[:depth]]
     return Retrieved(
         findings,
-        found.question,
+        found.analyzed,
         found.failures,
         found.candidates,
         removed=removed,
@@ -119,21 +119,21 @@ def _exact(
     query: Query,
     root: str,
     reader: Reader,
-    overlay: Overlay,
+    fresh_files: FreshFiles,
     provider: EmbeddingProvider,
     keep: Callable[[str], bool],
     edited: frozenset[str],
 ) -> Retrieved:
     from holdfast.index.search.exact import find_exact
 
-    exact = find_exact(query, root, reader, overlay, keep)
+    exact = find_exact(query, root, reader, fresh_files, keep)
     hits = [hit for hit in exact.hits if language_fits(query.langs, hit.chunk.language)]
     removed = {"language": len(exact.hits) - len(hits)}
     if not query.text:
         hits.sort(key=_plain_order)
         findings = [Finding(root, hit.chunk, 1.0, {}, hit.lines) for hit in hits]
         return Retrieved(findings, exact=exact, removed=removed)
-    found = find(query.text, reader, overlay, provider, RANKED_FOR_EXACT, keep, changed=edited)
+    found = find(query.text, reader, fresh_files, provider, RANKED_FOR_EXACT, keep, changed=edited)
     places: dict[str, list[tuple[StoredChunk, int]]] = {}
     for place, ranked in enumerate(found.hits):
         places.setdefault(ranked.chunk.path, []).append((ranked.chunk, place))
@@ -153,7 +153,7 @@ def _exact(
     findings = [finding for _, finding in first]
     findings += [Finding(root, hit.chunk, 0.0, {}, hit.lines) for hit in rest]
     return Retrieved(
-        findings, found.question, found.failures, found.candidates, exact=exact, removed=removed
+        findings, found.analyzed, found.failures, found.candidates, exact=exact, removed=removed
     )
 
 
@@ -162,7 +162,7 @@ def _similar(
     sample: Sample,
     root: str,
     reader: Reader,
-    overlay: Overlay,
+    fresh_files: FreshFiles,
     provider: EmbeddingProvider,
     keep: Callable[[str], bool],
     depth: int,
@@ -171,7 +171,7 @@ def _similar(
     from holdfast.index.search.exact import find_exact, passes
     from holdfast.index.search.similar import find_similar
 
-    found = find_similar(sample, root, reader, overlay, provider, keep, depth)
+    found = find_similar(sample, root, reader, fresh_files, provider, keep, depth)
     kept = [
         finding
         for finding in found.findings
@@ -179,7 +179,7 @@ def _similar(
     ]
     exact = None
     if query.exact:
-        exact = find_exact(query, root, reader, overlay, keep)
+        exact = find_exact(query, root, reader, fresh_files, keep)
         places: dict[str, list[ExactHit]] = {}
         for hit in exact.hits:
             places.setdefault(hit.chunk.path, []).append(hit)

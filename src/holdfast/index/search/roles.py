@@ -1,6 +1,6 @@
 """What part a file plays in its tree, told from its path.
 
-A question is nearly always about code that runs. Tests, examples, generated and vendored files
+A query is nearly always about code that runs. Tests, examples, generated and vendored files
 repeat that code's words, so they are held back unless they are asked for.
 """
 

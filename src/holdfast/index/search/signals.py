@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from holdfast.index.search.fields import FIELDS, Field
-from holdfast.index.search.segment import EXACT, KINDS
+from holdfast.index.search.posting_segment import EXACT, KINDS
 from holdfast.index.search.terms import parts
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from holdfast.index.search.corpus import Corpus
     from holdfast.index.search.lexical import Lexical
-    from holdfast.index.search.understand import Question
+    from holdfast.index.search.query_analysis import AnalyzedQuery
 
     Floats = NDArray[np.float64]
     Rows = NDArray[np.int64]
@@ -27,7 +27,7 @@ OWNER_MISSING = 0.4
 """What is left of a definition whose owner is not the one asked for."""
 
 
-def definitions(question: Question, corpus: Corpus) -> tuple[Rows, Floats]:
+def definitions(analyzed: AnalyzedQuery, corpus: Corpus) -> tuple[Rows, Floats]:
     """Rows that define what is asked for by name, and how surely."""
     import numpy as np
 
@@ -52,13 +52,13 @@ def definitions(question: Question, corpus: Corpus) -> tuple[Rows, Floats]:
         rows.append(at)
         worths.append(worth)
 
-    for name in question.names:
+    for name in analyzed.names:
         add(name.name, 1.0, name.owner)
-    for joined in question.joins:
+    for joined in analyzed.joins:
         add(joined, 0.8)
-    if question.kind in ("question", "mixed") and not question.names:
+    if analyzed.kind in ("question", "mixed") and not analyzed.names:
         # One word may be the very name, though it seldom is.
-        for word in question.words:
+        for word in analyzed.words:
             add(word.text.lower(), 0.35)
     if not any(map(len, rows)):
         return np.empty(0, np.int64), np.empty(0)
@@ -80,16 +80,16 @@ def _kind_shares() -> Floats:
     return shares
 
 
-def stem_matches(question: Question, corpus: Corpus) -> tuple[Rows, Floats]:
+def stem_matches(analyzed: AnalyzedQuery, corpus: Corpus) -> tuple[Rows, Floats]:
     """Rows of files whose name is asked for, as a path or as a name."""
     import numpy as np
 
-    asked = dict.fromkeys(question.stems, 1.0)
-    for name in question.names:
+    asked = dict.fromkeys(analyzed.stems, 1.0)
+    for name in analyzed.names:
         asked.setdefault(name.name, 0.6)
         if name.owner:
             asked.setdefault(name.owner, 0.8)
-    for joined in question.joins:
+    for joined in analyzed.joins:
         asked.setdefault(joined, 0.8)
     rows, worths = [], []
     for term, share in asked.items():
@@ -104,7 +104,7 @@ def stem_matches(question: Question, corpus: Corpus) -> tuple[Rows, Floats]:
 
 
 def agreements(lexical: Lexical, corpus: Corpus, rows: Rows) -> dict[str, Floats]:
-    """How much of the question, by weight, each field of the rows has; and how much of the field.
+    """How much of the query, by weight, each field of the rows has; and how much of the field.
 
     `coverage` is the share found anywhere in the chunk, `file_coverage` anywhere in its file.
     """

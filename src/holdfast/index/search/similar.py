@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
-from holdfast.index.embedding.provider import EmbeddingProvider
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.embedding.provider import EmbeddingProvider, finite
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import ChunkId, Reader, StoredChunk
 from holdfast.index.search import trigrams
-from holdfast.index.search.overlay import corpus_with, fresh_chunk
+from holdfast.index.search.fresh_files import corpus_with_fresh, fresh_chunk
 from holdfast.index.search.results import Finding
 from holdfast.index.search.trigrams import KeptFile, Trigrams, head, table_of
 
@@ -84,7 +84,7 @@ def find_similar(
     sample: Sample,
     root: str,
     reader: Reader,
-    overlay: Overlay,
+    fresh_files: FreshFiles,
     provider: EmbeddingProvider,
     keep: Callable[[str], bool],
     wanted: int,
@@ -92,12 +92,12 @@ def find_similar(
     """The `wanted` chunks most like the sample, in files that `keep` keeps."""
     signals: dict[ChunkId, dict[str, float]] = {}
     most = max(CANDIDATES, wanted)
-    by_trigrams, more = _by_trigrams(sample, reader, overlay, keep, most)
+    by_trigrams, more = _by_trigrams(sample, reader, fresh_files, keep, most)
     for identity, share in by_trigrams:
         signals.setdefault(identity, {})["trigrams"] = share
     failures: list[str] = []
     try:
-        for identity, near in _by_meaning(sample, reader, overlay, provider, keep, most):
+        for identity, near in _by_meaning(sample, reader, fresh_files, provider, keep, most):
             signals.setdefault(identity, {})["dense"] = near
     except (HoldfastError, OSError, ValueError) as error:
         failures.append(f"dense {error}")
@@ -105,7 +105,7 @@ def find_similar(
     asked = runs(sample.text)
     found = []
     for identity, known in signals.items():
-        chunk = stored.get(identity) if identity[0] >= 0 else fresh_chunk(overlay, identity)
+        chunk = stored.get(identity) if identity[0] >= 0 else fresh_chunk(fresh_files, identity)
         if chunk is None or sample.is_in(root, chunk):
             continue
         known["words"] = similarity(asked, runs(chunk.text))
@@ -117,7 +117,7 @@ def find_similar(
 
 
 def _by_trigrams(
-    sample: Sample, reader: Reader, overlay: Overlay, keep: Callable[[str], bool], most: int
+    sample: Sample, reader: Reader, fresh_files: FreshFiles, keep: Callable[[str], bool], most: int
 ) -> tuple[list[tuple[ChunkId, float]], bool]:
     """Chunks that share most trigrams with the sample, and whether there are others."""
     import numpy as np
@@ -125,7 +125,7 @@ def _by_trigrams(
     table = table_of(reader)
     asked = np.fromiter(
         (
-            at not in table.unknown and not overlay.replaces(file.path) and keep(file.path)
+            at not in table.unknown and not fresh_files.replaces(file.path) and keep(file.path)
             for at, file in enumerate(table.files)
         ),
         dtype=np.bool_,
@@ -138,8 +138,8 @@ def _by_trigrams(
         row = int(rows[place])
         at = int(np.searchsorted(table.starts, row, side="right")) - 1
         found.append(((table.files[at].number, row - int(table.starts[at])), float(shares[place])))
-    for number, path in enumerate(sorted(overlay.changed)):
-        chunks = overlay.changed[path].chunks
+    for number, path in enumerate(sorted(fresh_files.changed)):
+        chunks = fresh_files.changed[path].chunks
         if chunks and keep(path):
             bits = trigrams.signatures([chunk.text for chunk in chunks])
             kept = KeptFile(number, path, "", None, len(chunks), head(True) + bits, None)
@@ -151,17 +151,18 @@ def _by_trigrams(
 def _by_meaning(
     sample: Sample,
     reader: Reader,
-    overlay: Overlay,
+    fresh_files: FreshFiles,
     provider: EmbeddingProvider,
     keep: Callable[[str], bool],
     most: int,
 ) -> list[tuple[ChunkId, float]]:
     import numpy as np
 
-    corpus = corpus_with(reader.corpus(), overlay, provider.dimension)
+    corpus = corpus_with_fresh(reader.corpus(), fresh_files, provider.dimension)
     if not corpus.dimension or not corpus.chunks:
         return []
-    near = corpus.nearness(provider.embed([sample.text])[0])
+    vectors = finite(provider.name, provider.embed([sample.text]))
+    near = corpus.nearness(vectors[0])
     rows = np.flatnonzero(corpus.alive & (near > 0))
     rows = rows[corpus.kept(keep, corpus.file_of[rows])]
     found: list[tuple[ChunkId, float]] = []

@@ -1,4 +1,4 @@
-"""The terms that text counts as, in an index and in a question.
+"""The terms that text counts as, in an index and in a query.
 
 `parseHTTPHeaders` is asked for as "parse http headers", as "parsing headers" and as
 "parse_http_headers". So an identifier counts as its parts, each without its ending, and as one

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from holdfast.index.search.query_analysis import Kind
 from holdfast.index.search.roles import Role
-from holdfast.index.search.understand import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class FieldWeights:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """A weight for each kind of question."""
+    """A weight for each kind of query."""
 
     symbol: float
     path: float
@@ -93,7 +93,7 @@ class Weights:
     prefix: float = 0.3
     """What a word counts that only begins with the asked one."""
     joined: float = 0.4
-    """What an identifier counts that is made of neighbouring words of the question."""
+    """What an identifier counts that is made of neighbouring words of the query."""
 
     definition: Shares = Shares(symbol=2.0, path=0.3, error=0.3, question=0.1, mixed=0.7)
     coverage: float = 0.4

@@ -30,7 +30,7 @@ from holdfast.index.code_index import CodeIndex, policy_of
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.facts.model import FileFacts, file_id
 from holdfast.index.facts.naming import symbols_named
-from holdfast.index.generations.freshness import Overlay, moved
+from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.tools.outline import file_key, has_calls, no_outline
@@ -131,7 +131,7 @@ def _graph(
     reader: Reader,
     key: str,
     answer: CallGraphAnswer,
-    overlay: Overlay,
+    overlay: FreshFiles,
 ) -> CallGraphAnswer:
     with index.programs.lock:
         program = index.programs.program(root, reader, overlay)

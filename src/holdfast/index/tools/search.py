@@ -26,12 +26,13 @@ from holdfast.index.answers import (
 from holdfast.index.code_index import CodeIndex, policy_of
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.generations.edited_files import Edited
-from holdfast.index.generations.freshness import Overlay, moved
+from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
 from holdfast.index.search import pages
 from holdfast.index.search.filters import files_kept
 from holdfast.index.search.pages import Cursor
+from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.results import (
     Finding,
     Freshness,
@@ -44,7 +45,6 @@ from holdfast.index.search.results import (
 from holdfast.index.search.retrieval import Retrieved, retrieve
 from holdfast.index.search.scopes import Scope
 from holdfast.index.search.terms import terms
-from holdfast.index.search.understand import Question
 from holdfast.index.tools.refusals import refusal
 from holdfast.index.tools.search_advice import SearchedRoot, hints_of, next_action, warnings_of
 from holdfast.index.tools.search_request import (
@@ -148,7 +148,7 @@ def _search_root(
     keep = files_kept(request.asked, request.scope, target.below)
     edited = first_page[root] if root in first_page else index.edited.of(root)
 
-    def ask(reader: Reader, overlay: Overlay) -> Retrieved:
+    def ask(reader: Reader, overlay: FreshFiles) -> Retrieved:
         # Files changed since the index was made count as edited; git may not have reported yet.
         worked_on = frozenset() if edited is None else edited.union(overlay.changed)
         return retrieve(
@@ -176,8 +176,8 @@ def _up_to_date(
     index: CodeIndex,
     gate: Open,
     reader: Reader,
-    ask: Callable[[Reader, Overlay], Retrieved],
-) -> tuple[Retrieved, Overlay, bool]:
+    ask: Callable[[Reader, FreshFiles], Retrieved],
+) -> tuple[Retrieved, FreshFiles, bool]:
     """What is found now; a recent look at the tree serves if none of the hits moved since."""
     root = gate.record.root
     overlay = index.freshness.recent(root, reader.identity)
@@ -205,7 +205,7 @@ def _page(
     groups = grouped(_merged(searched), None if request.raw else request.group_by)
     if request.folds:
         groups = fold(groups, request.depth)
-    question = next((each.found.question for each in searched if each.found.question), None)
+    question = next((each.found.analyzed for each in searched if each.found.analyzed), None)
     items = Items(
         question, _freshness(index, searched), raw=request.raw, holds=request.holds,
         several_roots=bool(answer.roots), debug=request.debug, lane=request.lane,
@@ -276,14 +276,14 @@ def _merged(searched: Sequence[SearchedRoot]) -> list[Finding]:
     for place, each in enumerate(searched):
         worst = float("inf")
         for number, finding in enumerate(each.found.findings):
-            worth = finding.score * (0.2 + 0.8 * _coverage(finding, each.found.question))
+            worth = finding.score * (0.2 + 0.8 * _coverage(finding, each.found.analyzed))
             worst = min(worst, worth)  # The order within a root stays as it is.
             ranked.append((-worst, number, place, finding))
     ranked.sort(key=lambda entry: entry[:3])
     return [finding for *_, finding in ranked]
 
 
-def _coverage(finding: Finding, question: Question | None) -> float:
+def _coverage(finding: Finding, question: AnalyzedQuery | None) -> float:
     """The share of the asked words that a finding has in its path, its name or its text."""
     if question is None or not question.words:
         return 1.0

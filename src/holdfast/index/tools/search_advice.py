@@ -21,16 +21,16 @@ from holdfast.index.answers import (
     read_call,
 )
 from holdfast.index.generations.edited_files import Edited
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.gate import Open
 from holdfast.index.generations.model import Identity
 from holdfast.index.search.filters import PathPattern
 from holdfast.index.search.operators import as_words, only_below
+from holdfast.index.search.query_analysis import SPOKEN_MAX
 from holdfast.index.search.results import ALIKE_SHOWN, Group, Page
 from holdfast.index.search.retrieval import Retrieved
 from holdfast.index.search.roles import role_of
 from holdfast.index.search.terms import WORD
-from holdfast.index.search.understand import SPOKEN_MAX
 from holdfast.index.tools.refusals import proof_check
 from holdfast.index.tools.render import counted
 from holdfast.index.tools.search_request import LIMIT_MAX, SearchRequest
@@ -44,7 +44,7 @@ class SearchedRoot:
 
     gate: Open
     identity: Identity
-    overlay: Overlay
+    overlay: FreshFiles
     recent: bool
     found: Retrieved
     edited: Edited | None = None
@@ -256,7 +256,7 @@ def _debug(
 
 
 def _root_debug(each: SearchedRoot) -> RootDebug:
-    question, exact = each.found.question, each.found.exact
+    question, exact = each.found.analyzed, each.found.exact
     return RootDebug(
         each.root,
         each.identity,

@@ -14,7 +14,7 @@ def run(call: Call) -> Result:
     reader = call.desk.reader(caller.cwd or "/", caller.home)
     with call.desk.sessions.of(caller, call.meta, "context", call.arguments) as session:
         if isinstance(session, Bound):
-            found = reader.context(session.host)
+            found = reader.context(session.log)
         else:
             found = ContextMap(doubt=session.why)
     facts = {"status": "ok", "bound": isinstance(session, Bound), **as_data(found)}

@@ -50,7 +50,7 @@ def run(call: Call) -> Result:
             if not isinstance(session, Bound):
                 return False
             reader = call.desk.reader(caller.cwd or "/", caller.home)
-            return reader.holds(path, Lines(first, last), session.host)
+            return reader.holds(path, Lines(first, last), session.log)
 
         try:
             found = search_code(

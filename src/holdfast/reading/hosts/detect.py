@@ -14,8 +14,7 @@ from holdfast.reading.hosts.lines import loads
 from holdfast.reading.hosts.native import FileLog, NativeSession
 from holdfast.reading.hosts.pi import PiLog
 from holdfast.reading.hosts.sidecar import Sidecar
-
-AnyHost = NativeSession | PiLog | ClaudeCodeLog | CodexLog
+from holdfast.reading.session_log import SessionLog
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 _LOOKED_AT = 40
@@ -52,7 +51,7 @@ def open_host(
     kind: str | None = None,
     call: str | None = None,
     newest_leaf: bool = False,
-) -> AnyHost:
+) -> SessionLog:
     """The adapter for a session file; `kind` when it is known, otherwise it is found out."""
     kind = kind or detect(path)
     if kind == "native":

@@ -1,44 +1,57 @@
 """Letting an application have the socket of a WebSocket that uvicorn has accepted.
 
-uvicorn speaks HTTP, finds the route and does the handshake; that is what it is good at. Passing
-each message from its task to ours costs more than all we do with it, so after the handshake the
-endpoint may ask for the socket itself. Other WebSocket routes of the same server go on as usual.
+uvicorn speaks HTTP, finds the route and does the handshake. Passing each message from its task to
+the application's costs more than all that is done with it, so after the handshake the endpoint may
+ask for the socket itself. Other WebSocket routes of the same server go on as usual.
+
+uvicorn has no public way to do this. `PARTS` lists the private parts that are used; a test fails
+when they move, and a server that lacks one keeps its socket.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
+from websockets.server import ServerProtocol
 
 KEY = "holdfast.handover"
 """Under `extensions` of the scope: a `Handover`, if the server can give its socket away."""
 
 
-_PARTS = ("queue", "conn", "handshake_complete", "stop_keepalive", "connections", "read_paused")
+PARTS: Final = (
+    "queue",
+    "conn",
+    "handshake_complete",
+    "stop_keepalive",
+    "connections",
+    "read_paused",
+)
 
 
 class Handover(WebSocketsSansIOProtocol):
-    """uvicorn's WebSocket, until someone asks for its socket."""
+    """uvicorn's WebSocket, until the application asks for its socket."""
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
         scope: Any = getattr(self, "scope", None)
-        if scope is not None:
+        if scope is not None and all(hasattr(self, part) for part in PARTS):
             scope["extensions"][KEY] = self
+
+    @property
+    def protocol(self) -> ServerProtocol:
+        """The library's state of this WebSocket."""
+        return self.conn
 
     def give(self, successor: asyncio.Protocol) -> bool:
         """Hand the socket over, right after the handshake; False if it is too late for that."""
-        if not all(hasattr(self, part) for part in _PARTS):
-            return False  # another uvicorn than we know; it goes on by itself
-        early = not self.queue.empty() or bool(self.conn.reader.buffer)
-        if early or not self.handshake_complete or self.transport.is_closing():
+        if not self.queue.empty() or not self.handshake_complete or self.transport.is_closing():
             return False
         self.stop_keepalive()
         self.connections.discard(self)
-        # The server ends whoever is in this set when it stops, by calling `shutdown`.
+        # The server ends every member of this set when it stops, by calling `shutdown`.
         self.connections.add(successor)  # type: ignore[arg-type]
         self.transport.set_protocol(successor)
         successor.connection_made(self.transport)
@@ -46,6 +59,6 @@ class Handover(WebSocketsSansIOProtocol):
             self.transport.resume_reading()
         return True
 
-    def taken_back(self, successor: asyncio.Protocol) -> None:
+    def release(self, successor: asyncio.Protocol) -> None:
         """The successor's connection has ended."""
         self.connections.discard(successor)

@@ -1,7 +1,8 @@
 """The server on a socket: frames in, frames out, and the time at which to send.
 
 An ASGI application, so that it can stand beside other pages of one web server; `uvicorn` runs it.
-Where the server can give a socket away after the handshake (`handover.py`), a peer gets a `Line`.
+Where the server can give a socket away after the handshake (`handover.py`), a peer is a
+`PeerSocket`; under another ASGI server its messages come one by one.
 Everything that decides is in `server.py`. Here are the loop, the timer, the way to the disk, which
 is another thread, and who may connect at all.
 
@@ -28,7 +29,7 @@ from urllib.parse import urlsplit
 from holdfast.errors import StoreError
 from holdfast.store.model import Guard
 from holdfast.store.store import Store
-from holdfast.sync.io.line import Line, Round
+from holdfast.sync.io.peer_socket import FlushQueue, PeerSocket
 from holdfast.sync.server.connection import Connection
 from holdfast.sync.server.pending_writes import Told
 from holdfast.sync.server.server import Server, act_now
@@ -155,8 +156,9 @@ class SyncEndpoint:
         self._announced_as = announced_as
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._lines: dict[Line, None] = {}
-        self._round = Round()
+        self.sockets: dict[PeerSocket, None] = {}
+        """The peers that are served on their own socket."""
+        self._flushes = FlushQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
         server.on_stale = self._arm_soon
 
@@ -191,7 +193,16 @@ class SyncEndpoint:
                     space.advance()
                 except StoreError as error:
                     log.warning("cannot read %s: %s", space.name, error)
+        if not announced:
+            self._check_sessions()
         self.server.touched()
+
+    def _check_sessions(self) -> None:
+        """Announcements may have been missed, also of sessions that are another server's now."""
+        try:
+            self.server.registry.check(self.server.clock_ms())
+        except StoreError as error:
+            log.warning("cannot check who owns the sessions: %s", error)
 
     def _spawn(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -202,8 +213,8 @@ class SyncEndpoint:
         swept = time.monotonic()
         while True:
             await asyncio.sleep(SAVE_EVERY_S)
-            for line in list(self._lines):
-                line.look_after()
+            for socket in list(self.sockets):
+                socket.check_alive()
             if self._keeper is not None and self._keeper.pending:
                 taken = self._keeper.take()
                 try:
@@ -251,9 +262,9 @@ class SyncEndpoint:
             await send({"type": "websocket.close", "code": 1008, "reason": refusal})
             return
         await send({"type": "websocket.accept"})
-        # Not imported: whoever runs us with uvicorn brings it, and nobody else needs it.
+        # Looked up, not imported: only uvicorn brings it.
         handover = scope.get("extensions", {}).get("holdfast.handover")
-        if handover is not None and await self._on_its_own_line(handover):
+        if handover is not None and await self._on_own_socket(handover):
             return
         wake = asyncio.Event()
         connection = self.server.connect(wake.set)
@@ -266,23 +277,18 @@ class SyncEndpoint:
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await sending
 
-    async def _on_its_own_line(self, handover: Any) -> bool:
-        """Talk to the peer over its own socket until it is gone; False if we cannot have it."""
-        line = Line(
-            self.server.connect,
-            self.server.limits.message_bytes_max,
-            handover.taken_back,
-            self._round,
-        )
-        if not handover.give(line):
-            line.decline()
+    async def _on_own_socket(self, handover: Any) -> bool:
+        """Serve the peer on its own socket until it is gone; False if it is not handed over."""
+        socket = PeerSocket(handover.protocol, self.server.connect, handover.release, self._flushes)
+        if not handover.give(socket):
+            socket.decline()
             return False
-        self._lines[line] = None
+        self.sockets[socket] = None
         try:
-            await line.ended
+            await socket.ended
         finally:
-            del self._lines[line]
-            line.abort()
+            del self.sockets[socket]
+            socket.abort()
         return True
 
     async def _receive_all(self, connection: Connection, receive: Receive) -> None:

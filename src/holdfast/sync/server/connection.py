@@ -238,7 +238,9 @@ class Connection:
         found = self.sessions.get((SpaceId(space), SessionId(id)))
         if found is None:
             raise SessionError
-        found.proven = True
+        if not found.proven:
+            found.proven = True
+            self.server.registry.keep(found)
         return found
 
     def lose(self, session: ServerSession, reason: str) -> None:

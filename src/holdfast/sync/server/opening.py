@@ -113,5 +113,5 @@ def open_session(connection: Connection, request: SessionOpen) -> dict[str, Any]
         ok["sync"] = messages.to_wire(sync)
     if seen is not None:
         session.acknowledged(seen)
-    server.registry.keep(session, urgent=True)
+    server.registry.keep(session)
     return ok

@@ -162,9 +162,7 @@ class Server:
 
     def lost_elsewhere(self, name: str) -> None:
         """Another server has taken over the session of this public name."""
-        session = self.registry.lose(name)
-        if session is not None and session.owner is not None:
-            session.owner.lose(session, "taken-over")
+        self.registry.lose(name)
 
     # sending what changed
 

@@ -1,11 +1,15 @@
 """Sessions that survive the server: watches, who may resume them, and what their clients have.
 
-Kept beside the spaces, not in them: a session is not part of anybody's history. Tokens and watches
+Kept beside the spaces, not in them: a session is not part of a space's history. Tokens and watches
 are written before the client hears of them; what was sent since may lag behind by a moment. That is
-safe in one direction only, so it is used in that one: a client may be sent again what it has, and
-one whose token is not the one we kept starts afresh.
+safe in one direction only, so it is used in that one: a client may be sent again what it has.
+
+The row decides who owns a session. A token is replaced only if the row still has the one that was
+read, and a row of another token is never overwritten.
 
 FORMAT 1: one row per session; the state is JSON.
+FORMAT 2: `presentedDigest` is the token of the last open, `proven` whether its answer arrived;
+          `known` is null when the client has too many documents: only the owner is kept then.
 """
 
 from __future__ import annotations
@@ -30,12 +34,12 @@ from holdfast.sync.wire.messages import WatchSpec
 if TYPE_CHECKING:
     import psycopg
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 TAKEOVERS: Final = "holdfast_takeovers"
 """Where servers that share a database say that a session is theirs now: `node:name`."""
 
 KNOWN_MAX: Final = 5_000
-"""A session whose client has more documents than this starts afresh after a restart."""
+"""A session whose client has more documents than this is sent all of them after a restart."""
 
 KEPT_MS: Final = 24 * 60 * 60 * 1000
 """How long a session is kept that had an owner when the server ended."""
@@ -58,7 +62,9 @@ Taken = tuple[list[Row], list[tuple[str, str]]]
 class Rows(Protocol):
     """Where the rows are: a file, or a table that several servers share."""
 
-    def put(self, rows: Iterable[Row]) -> None: ...
+    def claim(self, row: Row, replaces: str | None, now_ms: int) -> bool:
+        """Write a row if the stored one has the token digest `replaces`, is over, or is missing."""
+
     def renew(self, rows: Iterable[Row]) -> None:
         """Write rows, but not over a row of another token: that one is newer, and not ours."""
 
@@ -91,12 +97,21 @@ class SessionKeeper:
         if urgent:
             self._changed.pop(session.key, None)
             self._kept_since.add(session.key)
-            rows, dropped = self._as_rows([(session, until_ms)])
             with self._writing:
-                self._rows.put(rows)
-                self._rows.drop(dropped)
+                self._rows.renew([self._row(session, until_ms)])
         else:
             self._changed[session.key] = (session, until_ms)
+
+    def claim(self, session: ServerSession, replaces: str | None) -> bool:
+        key, now = session.key, self._clock_ms()
+        with self._writing:
+            if key in self._ended:
+                self._ended.discard(key)
+                self._rows.drop([key])
+            claimed = self._rows.claim(self._row(session, None), replaces, now)
+        self._changed.pop(key, None)
+        self._kept_since.add(key)
+        return claimed
 
     def forget(self, space: SpaceId, id: SessionId) -> None:
         self._changed.pop((space, id), None)
@@ -123,25 +138,17 @@ class SessionKeeper:
 
     def take(self) -> Taken:
         """What is to be written, as it is now."""
-        rows, dropped = self._as_rows(self._changed.values())
-        dropped += [(str(space), str(id)) for space, id in self._ended]
+        rows = [self._row(session, until_ms) for session, until_ms in self._changed.values()]
+        dropped = [(str(space), str(id)) for space, id in self._ended]
         self._changed.clear()
         self._ended.clear()
         self._kept_since.clear()
         return rows, dropped
 
-    def _as_rows(self, sessions: Iterable[tuple[ServerSession, int | None]]) -> Taken:
-        rows: list[Row] = []
-        dropped: list[tuple[str, str]] = []
-        now = self._clock_ms()
-        for session, until_ms in sessions:
-            state = recorded(session)
-            if state is None:
-                dropped.append(session.key)
-            else:
-                until = now + KEPT_MS if until_ms is None else until_ms
-                rows.append((session.space, session.id, until, state))
-        return rows, dropped
+    def _row(self, session: ServerSession, until_ms: int | None) -> Row:
+        until = self._clock_ms() + KEPT_MS if until_ms is None else until_ms
+        session.kept_until_ms = until
+        return (session.space, session.id, until, recorded(session))
 
     def write(self, taken: Taken) -> None:
         """Write what was taken; may be called from another thread."""
@@ -163,30 +170,35 @@ class SessionKeeper:
             self._rows.close()
 
 
-def recorded(session: ServerSession) -> str | None:
-    """A session as text; None if it is not worth keeping."""
+def recorded(session: ServerSession) -> str:
+    """A session as text."""
     watched = session.watched
-    if len(watched.known) > KNOWN_MAX:
-        return None
+    blank = session.blank or len(watched.known) > KNOWN_MAX
     texts = watched.texts
-    for id, watch in watched.watches.items():
+    for id, watch in () if blank else watched.watches.items():
         if id not in texts:
             # A schema may hold anything; the rest of the state is plain and needs no second look.
             wire = {"id": id, "kind": watch.kind, "query": watch.query}
             texts[id] = codec.encode(wire, True)
-    state = {
+    state: dict[str, Any] = {
         "format": FORMAT,
         "principal": session.principal,
         "tokenDigest": session.token_digest,
+        "presentedDigest": session.presented_digest,
+        "proven": session.proven,
         "seenSeq": session.seen_seq,
         "syncedSeq": session.synced_seq,
-        "watches": [msgspec.Raw(text.encode()) for text in texts.values()],
-        "known": [
+        "watches": [],
+        "known": None,
+        "removed": [],
+    }
+    if not blank:
+        state["watches"] = [msgspec.Raw(text.encode()) for text in texts.values()]
+        state["known"] = [
             (branch, id, known.seq, known.deleted, known.proven)
             for (branch, id), known in watched.known.items()
-        ],
-        "removed": [(branch, id, seq) for (branch, id), seq in watched.removed.items()],
-    }
+        ]
+        state["removed"] = [(branch, id, seq) for (branch, id), seq in watched.removed.items()]
     return _JSON.encode(state).decode()
 
 
@@ -194,16 +206,16 @@ _JSON = msgspec.json.Encoder()
 
 
 def restored(space: SpaceId, id: SessionId, text: str, limits: GraphLimits) -> ServerSession | None:
-    """The session that a text records; None if it is of another format."""
+    """The session that a text records; None if it is of an unknown format."""
     state: Any = codec.decode(text, True)
-    if not isinstance(state, dict) or state.get("format") != FORMAT:
+    if not isinstance(state, dict) or state.get("format") not in (1, FORMAT):
         return None
     watched = Watched(space, limits)
     for watch in state["watches"]:
         watched.watches[watch["id"]] = WatchSpec(
             id=watch["id"], kind=watch["kind"], query=watch["query"]
         )
-    for branch, document, seq, deleted, proven in state["known"]:
+    for branch, document, seq, deleted, proven in state["known"] or ():
         key = (BranchName(branch), EntityId(document))
         watched.known[key] = Known(Seq(seq), deleted, Seq(proven))
     for branch, document, seq in state["removed"]:
@@ -217,8 +229,16 @@ def restored(space: SpaceId, id: SessionId, text: str, limits: GraphLimits) -> S
         0,
         Seq(state["seenSeq"]),
         Seq(state["syncedSeq"]),
+        proven=state.get("proven", True),
+        presented_digest=state.get("presentedDigest"),
         recalled=True,
+        blank=state["known"] is None,
     )
+
+
+def _token_member(digest: str | None) -> str | None:
+    """How a state names its token; None matches no state."""
+    return None if digest is None else f'{_TOKEN}"{digest}"'
 
 
 class SessionFile:
@@ -233,10 +253,13 @@ class SessionFile:
             "until_ms INTEGER NOT NULL, state TEXT NOT NULL, PRIMARY KEY (space, id)) WITHOUT ROWID"
         )
 
-    def put(self, rows: Iterable[Row]) -> None:
-        self._file.many(
-            f"INSERT OR REPLACE INTO session ({_COLUMNS}) VALUES ($1, $2, $3, $4)", list(rows)
+    def claim(self, row: Row, replaces: str | None, now_ms: int) -> bool:
+        sql = (
+            f"INSERT INTO session ({_COLUMNS}) VALUES ($1, $2, $3, $4) ON CONFLICT (space, id) "
+            "DO UPDATE SET until_ms = excluded.until_ms, state = excluded.state "
+            "WHERE session.until_ms <= $5 OR instr(session.state, $6) > 0 RETURNING 1"
         )
+        return bool(self._file.rows(sql, (*row, now_ms, _token_member(replaces))))
 
     def renew(self, rows: Iterable[Row]) -> None:
         self._file.many(
@@ -318,13 +341,14 @@ class SessionTable:
         with self._cursor() as cursor:
             cursor.executemany(sql, rows)
 
-    def put(self, rows: Iterable[Row]) -> None:
-        self._many(
-            f"INSERT INTO public.holdfast_session ({_COLUMNS}) VALUES ($1, $2, $3, $4) "
+    def claim(self, row: Row, replaces: str | None, now_ms: int) -> bool:
+        sql = (
+            f"INSERT INTO public.holdfast_session AS kept ({_COLUMNS}) VALUES ($1, $2, $3, $4) "
             "ON CONFLICT (space, id) DO UPDATE SET until_ms = excluded.until_ms, "
-            "state = excluded.state",
-            list(rows),
+            "state = excluded.state "
+            "WHERE kept.until_ms <= $5 OR position($6::text IN kept.state) > 0 RETURNING 1"
         )
+        return bool(self._ask(sql, (*row, now_ms, _token_member(replaces))))
 
     def renew(self, rows: Iterable[Row]) -> None:
         self._many(

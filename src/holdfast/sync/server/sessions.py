@@ -1,20 +1,23 @@
 """Sessions as the server keeps them: who owns one, how it is resumed, when it is forgotten.
 
-A session outlives its connections. Whoever presents its current token takes it over: ownership
-moves, the token changes, and the connection that had it is told. Without an owner a session is
-kept for a while, then forgotten.
+A session outlives its connections, the process and, on PostgreSQL, the server. It has one owner at
+a time: a client that presents the current token takes it over, the token changes, and the
+connection that had it is told. Without an owner a session is kept for a while, then forgotten.
 
 | exists? | presented | result |
 |---|---|---|
 | no | anything | a fresh session |
 | yes, of another principal | anything | AuthorizationError |
 | yes | no token, or an old one | SessionRevokedError |
-| yes, from before a restart | no token, or another one | a fresh session |
 | yes | the current token | the session, under a new token |
 | yes, and the answer to its last open was lost | what that open presented | the session, again |
 
+The same rules hold after a restart and at another server: the session store replaces a token only
+if it is still the one this server read (`claim`), so two servers cannot both own a session.
+
 An answer counts as lost when its connection ended before the client used the session; otherwise a
-client whose line broke at the wrong moment would be locked out of its own session. Peers of the
+client whose connection broke at the wrong moment would be locked out of its own session. After a
+restart the connection is unknown, so the token that was presented then is required. Peers of the
 protocol's first version do not know this rule, and it does not apply to them.
 
 Only a digest of the token is kept, so that what we remember opens nothing.
@@ -26,7 +29,7 @@ import hashlib
 import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from holdfast.ids import GENESIS, BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store.graph import Limits as GraphLimits
@@ -36,6 +39,9 @@ from holdfast.sync.wire.messages import effect_head
 
 if TYPE_CHECKING:
     from holdfast.sync.server.connection import Connection
+
+RENEW_MS: Final = 12 * 60 * 60 * 1000
+"""A session with an owner is written again when the store would keep it for less than this."""
 
 
 @dataclass(eq=False, slots=True)
@@ -58,7 +64,11 @@ class ServerSession:
     presented_digest: str | None = None
     """Of the token with which the session was last opened; None if with none."""
     recalled: bool = False
-    """Whether it comes from an earlier process, so that its token may be out of date."""
+    """Whether it was read from the session store: another server may have an owner for it."""
+    blank: bool = False
+    """Whether the store kept who may resume it, but not what its client has: too much."""
+    kept_until_ms: int = 0
+    """Until when the session store keeps it without another write."""
     orphaned_at: int | None = None
     """Since when its client has documents that no watch reaches, if it has."""
     key: tuple[SpaceId, SessionId] = field(init=False)
@@ -84,6 +94,12 @@ class Keeper(Protocol):
         It is urgent when its client is about to hear of something that only we know.
         """
 
+    def claim(self, session: ServerSession, replaces: str | None) -> bool:
+        """Write the session under its new token, if the stored one is still `replaces`.
+
+        With None there must be no stored session. False if another server was faster.
+        """
+
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None: ...
     def forget(self, space: SpaceId, id: SessionId) -> None: ...
     def let_go(self, space: SpaceId, id: SessionId) -> None:
@@ -98,6 +114,9 @@ class Forgetful:
 
     def keep(self, session: ServerSession, until_ms: int | None, urgent: bool = False) -> None:
         pass
+
+    def claim(self, session: ServerSession, replaces: str | None) -> bool:
+        return True
 
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None:
         return None
@@ -145,16 +164,12 @@ class Registry:
         return len(self._sessions)
 
     def find(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None:
-        """A session that is alive."""
+        """A session that is alive, here or in the store."""
         session = self._sessions.get((space, id))
         if session is not None and self._expired(session, now_ms):
             self._drop(session)
             session = None
-        if session is None:
-            session = self._keeper.recall(space, id, now_ms)
-            if session is not None:
-                self._add(session)
-        return session
+        return session or self._keeper.recall(space, id, now_ms)
 
     def _add(self, session: ServerSession) -> ServerSession:
         self._opened += 1
@@ -173,50 +188,48 @@ class Registry:
     ) -> Opened:
         """Open or resume a session for a connection, or raise why not."""
         found = None if id is None else self.find(space, SessionId(id), now_ms)
-        if found is not None and found.recalled and not _fits(found, principal, token):
-            # The process that last changed the token may have ended before that was kept. As its
-            # client cannot be told from a stranger, nobody gets what the session knew.
-            self.end(found)
-            found = None
-        if found is not None and found.owner is None and not _fits(found, principal, token):
+        forgiving = "coverage" in connection.capabilities
+        if found is not None and not _admits(found, principal, token, forgiving):
             # It may have been at another server meanwhile, which changed the token.
-            elsewhere = self._keeper.recall(space, found.id, now_ms)
-            if elsewhere is not None and _fits(elsewhere, principal, token):
-                self._drop(found)
-                found = self._add(elsewhere)
+            stored = self._keeper.recall(space, found.id, now_ms)
+            if stored is not None and stored.token_digest != found.token_digest:
+                self._lose(found)
+                found = stored
         fresh_token = self._new_token()
         if found is None:
-            self._opened += 1
-            found = ServerSession(
-                space,
-                SessionId(self._new_id() if id is None else id),
-                principal,
-                digest(fresh_token),
-                Watched(space, self._graph_limits),
-                self._opened,
-                owner=connection,
-            )
-            self._sessions[found.key] = found
-            return Opened(found, fresh_token, False, None)
+            id = self._new_id() if id is None else id
+            watched = Watched(space, self._graph_limits)
+            fresh = ServerSession(space, SessionId(id), principal, digest(fresh_token), watched, 0)
+            if not self._keeper.claim(fresh, None):
+                raise _revoked(fresh)
+            fresh.owner = connection
+            return Opened(self._add(fresh), fresh_token, False, None)
         if found.principal != principal:
             raise Forbidden(
                 f"session {found.id} is already bound to {found.principal}",
                 hint="open a session of your own",
             )
-        forgiven = "coverage" in connection.capabilities and _was_lost(found, token)
-        if not forgiven and not _fits(found, principal, token):
-            raise SessionRevoked(
-                f"session {found.id} resume token is no longer valid",
-                hint="another connection took the session over; open a new one",
-            )
-        if found.recalled:
-            self._keeper.taken_over(*found.key)
-        found.recalled = found.proven = False
-        found.presented_digest = None if token is None else digest(token)
+        if not _admits(found, principal, token, forgiving):
+            raise _revoked(found)
+        self._claim(found, fresh_token, token)
         former = found.owner if found.owner is not connection else None
-        found.owner, found.token_digest, found.detached_at = connection, digest(fresh_token), None
+        resumed = not found.blank
+        found.owner, found.detached_at, found.blank = connection, None, False
         self._detached.pop(found, None)
-        return Opened(found, fresh_token, True, former)
+        return Opened(found, fresh_token, resumed, former)
+
+    def _claim(self, session: ServerSession, token: str, presented: str | None) -> None:
+        """Give a session a new token, here and in the store, unless another server did."""
+        replaces, session.token_digest = session.token_digest, digest(token)
+        session.presented_digest = None if presented is None else digest(presented)
+        session.proven = False
+        if not self._keeper.claim(session, replaces):
+            self._lose(session)
+            raise _revoked(session)
+        if session.recalled:
+            session.recalled = False
+            self._add(session)
+            self._keeper.taken_over(*session.key)
 
     def detach(self, session: ServerSession, now_ms: int) -> None:
         """The session's connection is gone; the session waits for its client."""
@@ -237,13 +250,29 @@ class Registry:
         """Another server has the session that is so named; forget ours, but not what is kept."""
         for session in list(self._sessions.values()):
             if public_name(*session.key) == name:
-                self._drop(session)
-                self._keeper.let_go(*session.key)
+                self._lose(session)
                 return session
         return None
 
+    def check(self, now_ms: int) -> None:
+        """Lose the sessions that another server took over while we could not hear of it."""
+        for session in list(self._sessions.values()):
+            if session.owner is not None:
+                stored = self._keeper.recall(*session.key, now_ms)
+                if stored is not None and stored.token_digest != session.token_digest:
+                    self._lose(session)
+
+    def _lose(self, session: ServerSession) -> None:
+        self._drop(session)
+        self._keeper.let_go(*session.key)
+        if session.owner is not None:
+            session.owner.lose(session, "taken-over")
+
     def sweep(self, now_ms: int) -> int:
-        """Forget sessions that waited too long; how many."""
+        """Forget sessions that waited too long; how many. Those with an owner stay stored."""
+        for session in self._sessions.values():
+            if session.owner is not None and session.kept_until_ms - now_ms < RENEW_MS:
+                self.keep(session)
         expired = []
         for session in self._detached:
             if not self._expired(session, now_ms):
@@ -261,18 +290,31 @@ class Registry:
         self._detached.pop(session, None)
 
 
-def _fits(session: ServerSession, principal: str | None, token: str | None) -> bool:
+def _admits(
+    session: ServerSession, principal: str | None, token: str | None, forgiving: bool
+) -> bool:
+    """Whether this principal may resume the session with what it presents."""
+    if session.principal != principal:
+        return False
+    presented = None if token is None else digest(token)
+    if presented is not None and hmac.compare_digest(session.token_digest, presented):
+        return True
+    # This may be the client that never received the token of its last open. Of a stored session
+    # it is not known whether it has an owner, so there a missing token proves nothing.
     return (
-        session.principal == principal
-        and token is not None
-        and hmac.compare_digest(session.token_digest, digest(token))
+        forgiving
+        and session.owner is None
+        and not session.proven
+        and presented == session.presented_digest
+        and not (session.recalled and presented is None)
     )
 
 
-def _was_lost(session: ServerSession, token: str | None) -> bool:
-    """Whether this is the client that never received the token it was given last."""
-    presented = None if token is None else digest(token)
-    return session.owner is None and not session.proven and presented == session.presented_digest
+def _revoked(session: ServerSession) -> SessionRevoked:
+    return SessionRevoked(
+        f"session {session.id} resume token is no longer valid",
+        hint="another connection took the session over; open a new one",
+    )
 
 
 def public_name(space: str, id: str) -> str:

@@ -3,6 +3,7 @@
 NORMAL = 1000
 UNSUPPORTED = 1003
 """A frame that is no text."""
+INVALID_TEXT = 1007
 POLICY = 1008
 """A limit was passed, or who asks may not."""
 TOO_BIG = 1009

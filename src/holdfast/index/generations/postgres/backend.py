@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import psycopg
 
     from holdfast.index.search.corpus import Corpus
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
 CONNECT_S = 5
 IDLE_MAX = 4
@@ -184,7 +184,7 @@ class PostgresBackend:
             "WHERE root_id = $1 AND segment_id IS NOT NULL"
         )
 
-        def load(segment: int) -> Segment:
+        def load(segment: int) -> PostingSegment:
             return tables.segment(connection, segment, self._dimension)
 
         standing = dict(digests.fetchall())

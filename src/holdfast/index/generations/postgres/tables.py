@@ -10,12 +10,12 @@ from holdfast.index.generations import changes
 from holdfast.index.generations.changes import Change
 from holdfast.index.generations.model import Totals
 from holdfast.index.generations.segments import check_digest
-from holdfast.index.search import segment as segment_format
+from holdfast.index.search import posting_segment as segment_format
 
 if TYPE_CHECKING:
     import psycopg
 
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
 SCHEMA_VERSION = 2
 """The tables' version, in the schema's comment. Another version's schema is made anew by a writer.
@@ -111,7 +111,7 @@ def totals(connection: psycopg.Connection[Any], root: int) -> Totals:
     return Totals(*row)
 
 
-def segment(connection: psycopg.Connection[Any], number: int, dimension: int) -> Segment:
+def segment(connection: psycopg.Connection[Any], number: int, dimension: int) -> PostingSegment:
     row = (
         connection.cursor(binary=True)
         .execute("SELECT postings, vectors, digest FROM segment WHERE id = $1", (number,))

@@ -12,13 +12,13 @@ from holdfast.index.generations.changes import Change
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.postgres import tables
 from holdfast.index.generations.segments import ROWS_MAX, Gathering, Standing, digest, to_merge
-from holdfast.index.search import segment as segment_format
-from holdfast.index.search.merging import merge
+from holdfast.index.search import posting_segment as segment_format
+from holdfast.index.search.segment_merge import merge
 
 if TYPE_CHECKING:
     import psycopg
 
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
 
 def _clean(text: str) -> str:
@@ -97,7 +97,7 @@ class PostgresWriter:
             self._insert_segment(self._gathered_as, self._gathering.take())
             self._gathered_as = None
 
-    def _insert_segment(self, number: int, segment: Segment) -> None:
+    def _insert_segment(self, number: int, segment: PostingSegment) -> None:
         postings, vectors = segment_format.pack(segment), segment_format.pack_vectors(segment)
         self._connection.execute(
             "INSERT INTO segment VALUES ($1,$2,$3,$4,$5,$6)",

@@ -33,7 +33,7 @@ from holdfast.index.generations.sqlite.writer import SqliteWriter
 
 if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
 OPEN_MAX = 4
 """How many roots' postings stay open."""
@@ -149,7 +149,7 @@ class SqliteBackend:
         digests = dict(tables.rows(connection, "SELECT id, digest FROM segment"))
         files = "SELECT id, path, language, segment, slot FROM file WHERE segment IS NOT NULL"
 
-        def load(number: int) -> Segment:
+        def load(number: int) -> PostingSegment:
             return tables.segment(connection, number, self._dimension)
 
         notes = changes.decode(tables.meta(connection, "changes"))

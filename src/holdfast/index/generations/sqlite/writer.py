@@ -14,11 +14,11 @@ from holdfast.index.generations.changes import Change
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.segments import ROWS_MAX, Gathering, Standing, digest, to_merge
 from holdfast.index.generations.sqlite import tables
-from holdfast.index.search import segment as segment_format
-from holdfast.index.search.merging import merge
+from holdfast.index.search import posting_segment as segment_format
+from holdfast.index.search.segment_merge import merge
 
 if TYPE_CHECKING:
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
 
 class SqliteWriter:
@@ -118,7 +118,7 @@ class SqliteWriter:
         if self._gathering.rows:
             self._insert_segment(self._gathering.take())
 
-    def _insert_segment(self, segment: Segment) -> int:
+    def _insert_segment(self, segment: PostingSegment) -> int:
         number = self._next_segment
         self._next_segment += 1
         postings, vectors = segment_format.pack(segment), segment_format.pack_vectors(segment)

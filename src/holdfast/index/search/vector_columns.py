@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
 BLOCK_ROWS = 1_024
 """How many rows lie side by side: too few numbers for a matrix library to share among threads."""
@@ -47,14 +47,14 @@ class Columns:
         self._lock = threading.Lock()
         self._turn = 0
         # A segment that nobody has open any more takes its floats with it.
-        self._uses: WeakKeyDictionary[Segment, _Use] = WeakKeyDictionary()
+        self._uses: WeakKeyDictionary[PostingSegment, _Use] = WeakKeyDictionary()
 
     @property
     def bytes_kept(self) -> int:
         with self._lock:
             return sum(map(_size, self._kept()))
 
-    def of(self, segment: Segment) -> NDArray[np.float32] | None:
+    def of(self, segment: PostingSegment) -> NDArray[np.float32] | None:
         """Blocks of columns ([block, number, row], zeros beyond the last row) of a segment.
 
         None while it is small, new, or too large.
@@ -87,7 +87,7 @@ def _size(use: _Use) -> int:
     return 0 if use.blocks is None else use.blocks.nbytes
 
 
-def _size_bytes(segment: Segment) -> int:
+def _size_bytes(segment: PostingSegment) -> int:
     blocks = -(-segment.rows // BLOCK_ROWS)
     return blocks * BLOCK_ROWS * int(segment.vectors.shape[1]) * 4
 

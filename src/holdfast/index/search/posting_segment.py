@@ -20,8 +20,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from holdfast.index.errors import DamagedBackend
-from holdfast.index.search import counting
 from holdfast.index.search.fields import FIELDS
+from holdfast.index.search.vocabulary import EXACT as EXACT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,8 +40,6 @@ COUNT_MAX = 31
 LENGTH_MAX = 65_535
 LEVELS = 127
 """A vector's largest number is stored as this."""
-
-EXACT = counting.EXACT
 
 _MAGIC, _MAGIC_OF_FILE = b"HFSG", b"HFSF"
 _HEAD = struct.Struct("<4sHHIIII")
@@ -64,7 +62,7 @@ _KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
 
 @dataclass(frozen=True, eq=False)
-class Segment:
+class PostingSegment:
     """Rows are chunks; `slots[i]` numbers the file of row i within the segment."""
 
     slots: NDArray[np.uint32]
@@ -150,29 +148,33 @@ def quantised(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.f
     return np.rint(rows / divisors).astype(np.int8), np.asarray(scales, dtype=np.float32)
 
 
-def with_vectors(segment: Segment, vectors: bytes, dimension: int) -> Segment:
+def with_vectors(segment: PostingSegment, vectors: bytes, dimension: int) -> PostingSegment:
     """The segment with one float32 row for each of its chunks, kept at one byte per dimension."""
     import numpy as np
 
     rows = np.frombuffer(vectors, dtype=np.float32).reshape(-1, dimension)
     if len(rows) != segment.rows:
         raise DamagedBackend(f"{len(rows)} vectors for {segment.rows} chunks")
+    if not np.isfinite(rows).all():
+        raise DamagedBackend("a vector of the index is not finite")
     small, scales = quantised(rows)
     return replaced(segment, small, scales)
 
 
-def replaced(segment: Segment, vectors: NDArray[np.int8], scales: NDArray[np.float32]) -> Segment:
-    return Segment(
+def replaced(
+    segment: PostingSegment, vectors: NDArray[np.int8], scales: NDArray[np.float32]
+) -> PostingSegment:
+    return PostingSegment(
         segment.slots, segment.ordinals, segment.lines, segment.kinds, segment.lengths,
         segment.digests, segment.joined_terms, segment.starts, segment.entry_rows,
         segment.entry_counts, vectors, scales,
     )  # fmt: skip
 
 
-def empty(dimension: int) -> Segment:
+def empty(dimension: int) -> PostingSegment:
     import numpy as np
 
-    return Segment(
+    return PostingSegment(
         np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty((0, 2), np.uint32),
         np.empty(0, np.uint8), np.empty((0, FIELDS), np.uint16), np.empty(0, np.uint32), b"",
         np.zeros(1, np.uint32),
@@ -181,7 +183,7 @@ def empty(dimension: int) -> Segment:
     )  # fmt: skip
 
 
-def pack(segment: Segment) -> bytes:
+def pack(segment: PostingSegment) -> bytes:
     """A segment without its vectors, as bytes."""
     wide = segment.rows > LENGTH_MAX
     return joined(
@@ -230,22 +232,22 @@ def joined(magic: bytes, rows: int, arrays: tuple[NDArray[Any], ...], joined_ter
     return b"".join((head, *[values.tobytes() for values in arrays], joined_terms))
 
 
-def pack_vectors(segment: Segment) -> bytes:
+def pack_vectors(segment: PostingSegment) -> bytes:
     """The scales, then the rows."""
     return segment.scales.tobytes() + segment.vectors.tobytes()
 
 
-def unpack(data: bytes, vectors: bytes | None = None, dimension: int = 0) -> Segment:
+def unpack(data: bytes, vectors: bytes | None = None, dimension: int = 0) -> PostingSegment:
     """The inverse of `pack` and `pack_vectors`; raises DamagedBackend for anything else."""
     return _unpacked(_MAGIC, data, vectors, dimension)
 
 
-def unpack_file(data: bytes) -> Segment:
+def unpack_file(data: bytes) -> PostingSegment:
     """The inverse of `pack_file`: a segment to be merged, for its terms are in no order."""
     return _unpacked(_MAGIC_OF_FILE, data, None, 0)
 
 
-def _unpacked(magic: bytes, data: bytes, vectors: bytes | None, dimension: int) -> Segment:
+def _unpacked(magic: bytes, data: bytes, vectors: bytes | None, dimension: int) -> PostingSegment:
     import numpy as np
 
     try:
@@ -272,8 +274,10 @@ def _unpacked(magic: bytes, data: bytes, vectors: bytes | None, dimension: int) 
         if len(vectors) != rows * (4 + dimension):
             raise DamagedBackend("the vectors of the index do not belong to its chunks")
         scales = np.frombuffer(vectors, dtype="<f4", count=rows)
+        if not np.isfinite(scales).all():
+            raise DamagedBackend("a vector of the index is not finite")
         small = np.frombuffer(vectors, dtype=np.int8, offset=rows * 4).reshape(rows, dimension)
-    return Segment(
+    return PostingSegment(
         slots, ordinals, lines.reshape(rows, 2), kinds, lengths.reshape(rows, FIELDS), digests,
         data[at:], offsets, entry_rows, counts, small, scales,
     )  # fmt: skip

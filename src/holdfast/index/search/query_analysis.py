@@ -37,7 +37,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AnalyzedQuery:
     """A query, understood."""
 
     text: str
@@ -224,7 +224,7 @@ _COMPLAINT = re.compile(
     re.IGNORECASE,
 )
 _MARK = re.compile(r"[\"'`:%{]")
-"""What stands after a complaint in a message, and seldom in a question."""
+"""What stands after a complaint in a message, and seldom in a query."""
 _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "test",
@@ -263,7 +263,7 @@ SPOKEN_MAX = 500
 """So many words of a query are looked for; more are a pasted file, and would take seconds."""
 
 
-def understand(query: str) -> Question:
+def analyze(query: str) -> AnalyzedQuery:
     """What the query asks for. Pure: equal text, equal answer."""
     text = query.strip()
     tokens = text.split()
@@ -276,7 +276,7 @@ def understand(query: str) -> Question:
     lowered = text.lower()
     wants = frozenset(role for role, pattern in _ROLES if pattern.search(lowered))
     mentions = frozenset(role for role, pattern in _MENTIONED if pattern.search(lowered))
-    return Question(text, kind, _words(spoken), _joins(spoken), asked, stems, wants, mentions)
+    return AnalyzedQuery(text, kind, _words(spoken), _joins(spoken), asked, stems, wants, mentions)
 
 
 def _is_path(token: str) -> bool:

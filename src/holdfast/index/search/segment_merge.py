@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.index.search import segment as segments
-from holdfast.index.search.segment import Segment
+from holdfast.index.search import posting_segment as segments
+from holdfast.index.search.posting_segment import PostingSegment
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +38,7 @@ class Merger:
         self._entries: list[NDArray[np.uint64]] = []
         self.rows = 0
 
-    def add(self, segment: Segment, slots: Sequence[int | None]) -> None:
+    def add(self, segment: PostingSegment, slots: Sequence[int | None]) -> None:
         """Add a segment, with the new slot of each of its slots; None drops it."""
         import numpy as np
 
@@ -72,7 +72,7 @@ class Merger:
         self._entries.append(entries)
         self.rows += len(of_rows[0])
 
-    def add_files(self, files: Sequence[Segment], slot: int) -> None:
+    def add_files(self, files: Sequence[PostingSegment], slot: int) -> None:
         """Add the segments of files, the first at a slot and each at the next.
 
         The same as to add one by one; but an array operation costs as much as a file has terms,
@@ -111,7 +111,7 @@ class Merger:
         self._entries.append(entries)
         self.rows += int(bounds[-1])
 
-    def take(self) -> Segment:
+    def take(self) -> PostingSegment:
         """The segment of all that was added."""
         import numpy as np
 
@@ -139,7 +139,7 @@ class Merger:
         slots, ordinals, lines, kinds, lengths, digests, vectors, scales = (
             np.concatenate(column) for column in self._columns
         )
-        return Segment(
+        return PostingSegment(
             slots.astype(np.uint32),
             ordinals,
             lines,
@@ -157,7 +157,9 @@ class Merger:
         )
 
 
-def merge(parts: Iterable[tuple[Segment, Sequence[int | None]]], dimension: int) -> Segment:
+def merge(
+    parts: Iterable[tuple[PostingSegment, Sequence[int | None]]], dimension: int
+) -> PostingSegment:
     """One segment of several. Each comes with the new slot of each of its slots; None drops it."""
     merger = Merger(dimension)
     for segment, slots in parts:

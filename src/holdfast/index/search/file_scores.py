@@ -1,4 +1,4 @@
-"""A file as one text: what all of its chunks say together about a question.
+"""A file as one text: what all of its chunks say together about a query.
 
 Chunks are compared one by one, so a file that is about the question from end to end has no more
 to show than one with a single lucky chunk. Here the file answers as a whole, once by its words
@@ -31,7 +31,7 @@ FAINT = 10
 """One in so many of the files sets the mark from which nearness counts."""
 
 
-def by_words(lexical: Lexical, corpus: Corpus, files: Numbers) -> Floats:
+def file_bm25(lexical: Lexical, corpus: Corpus, files: Numbers) -> Floats:
     """BM25 of some files, each as one text, from 0 to 1 for the best of them."""
     import numpy as np
 
@@ -45,7 +45,7 @@ def by_words(lexical: Lexical, corpus: Corpus, files: Numbers) -> Floats:
     return scores / best if best > 0 else scores
 
 
-def by_meaning(
+def file_similarity(
     vector: NDArray[np.float32], near: NDArray[np.float32], corpus: Corpus, files: Numbers
 ) -> Floats:
     """How near some files are to a question's vector, from 0 to 1 for the nearest of them.

@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from holdfast.index.search.callables import Callables, Named
 from holdfast.index.search.fields import Field
-from holdfast.index.search.segment import Segment
+from holdfast.index.search.name_table import Named, NameTable
+from holdfast.index.search.posting_segment import PostingSegment
 
 
 class Defining:
@@ -27,14 +27,14 @@ class Defining:
 @pytest.mark.shows("SEARCH-CORPUS-FOLLOWS")
 def test_no_number_is_given_to_two_names() -> None:
     segments = [Defining([f"name_{(7 * n + k) % 9_000}" for k in range(3_000)]) for n in range(24)]
-    callables = Callables()
+    callables = NameTable()
     found: dict[int, Named] = {}
     begin = threading.Barrier(6)
 
     def ask(at: int) -> None:
         begin.wait()
         for number in range(at, len(segments), 6):
-            found[number] = callables.of(cast(Segment, segments[number]))
+            found[number] = callables.of(cast(PostingSegment, segments[number]))
 
     pace = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

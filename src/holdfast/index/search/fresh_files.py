@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import StoredChunk
 from holdfast.index.generations.segments import Gathering
 from holdfast.index.search.corpus import Corpus, File, Part
@@ -15,30 +15,30 @@ if TYPE_CHECKING:
     from holdfast.index.generations.model import PreparedFile
 
 
-def corpus_with(corpus: Corpus, overlay: Overlay, dimension: int) -> Corpus:
+def corpus_with_fresh(corpus: Corpus, fresh_files: FreshFiles, dimension: int) -> Corpus:
     """The corpus as it would be after a sync. Made once for each look at the tree."""
-    if not overlay.changed and not overlay.gone:
+    if not fresh_files.changed and not fresh_files.gone:
         return corpus
-    made = overlay.corpus
+    made = fresh_files.corpus
     if isinstance(made, tuple) and made[0] is corpus:
         found: Corpus = made[1]
         return found
     gathering = Gathering(dimension)
     files = []
-    for number, path in enumerate(sorted(overlay.changed)):
-        gathering.add(overlay.changed[path])
-        files.append(File(-1 - number, path, overlay.changed[path].language))
+    for number, path in enumerate(sorted(fresh_files.changed)):
+        gathering.add(fresh_files.changed[path])
+        files.append(File(-1 - number, path, fresh_files.changed[path].language))
     fresh = Part(gathering.take(), files)
-    changed = corpus.changed([fresh], {*overlay.changed, *overlay.gone})
-    overlay.corpus = (corpus, changed)
+    changed = corpus.changed([fresh], {*fresh_files.changed, *fresh_files.gone})
+    fresh_files.corpus = (corpus, changed)
     return changed
 
 
-def fresh_chunk(overlay: Overlay, ref: tuple[int, int]) -> StoredChunk:
-    """A chunk of a changed file; numbers below 0 count the files of the overlay by path."""
+def fresh_chunk(fresh_files: FreshFiles, ref: tuple[int, int]) -> StoredChunk:
+    """A chunk of a changed file; numbers below 0 count the files of the fresh_files by path."""
     number, ordinal = ref
-    path = _paths(overlay.changed)[-1 - number]
-    file = overlay.changed[path]
+    path = _paths(fresh_files.changed)[-1 - number]
+    file = fresh_files.changed[path]
     chunk = file.chunks[ordinal]
     return StoredChunk(
         ref,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import permutations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.index.search.fuse import give_places
+from holdfast.index.search.fusion import diversified
 
 WORTH = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])
 FACTOR = st.sampled_from([0.0, 0.5, 0.9, 1.0])
@@ -46,8 +47,27 @@ def test_the_best_that_is_left_comes_next(
             elif (best, i) in alike:
                 left[i] *= duplicate
 
-    found = give_places(
+    found = diversified(
         np.array(scores, dtype=np.float64), np.array(files, dtype=np.int64),
         np.array(ties, dtype=np.int64), wanted, repeat, duplicate, alike,
     )  # fmt: skip
     assert found == expected
+
+
+ANY_NUMBER = st.one_of(WORTH, st.floats(allow_nan=True, allow_infinity=True))
+
+
+@pytest.mark.shows("SEARCH-FINITE")
+@given(st.lists(st.tuples(ANY_NUMBER, st.integers(0, 2)), max_size=9), FACTOR, FACTOR)
+def test_ranking_ends_whatever_the_scores_are(
+    chunks: list[tuple[float, int]], repeat: float, duplicate: float
+) -> None:
+    """A NaN, which equals nothing, was put back into the queue for ever."""
+    scores = np.array([score for score, _ in chunks], dtype=np.float64)
+    files = np.array([file for _, file in chunks], dtype=np.int64)
+    pairs = list(permutations(range(len(chunks)), 2))
+    found = diversified(
+        scores, files, np.arange(len(chunks)), len(chunks), repeat, duplicate, pairs
+    )
+    assert sorted(candidate for candidate, _ in found) == list(range(len(chunks)))
+    assert np.isfinite([score for _, score in found]).all()

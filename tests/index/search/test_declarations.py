@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from holdfast.index.embedding.hashed import DIMENSION
 from holdfast.index.facts.model import extract
 from holdfast.index.generations.sqlite.backend import SqliteBackend
-from holdfast.index.search.bodies import bodies
 from holdfast.index.search.corpus import Corpus
+from holdfast.index.search.declarations import definition_rows
 from holdfast.index.search.weights import WEIGHTS
 from tests.index.search import plain
 from tests.index.search.samples import corpus_apart, corpus_of, prepared
 from tests.index.search.test_ranking import ask, paths, publish
+from tests.scale import examples
 
 HEADER = """\
 /* Reads all rows of a table from the disk into memory. */
@@ -35,7 +36,7 @@ int rows_any(struct table *t) { int many = t->count + spare(t); return many > 0;
 def told(corpus: Corpus) -> dict[tuple[str, int], tuple[str, int]]:
     """Declarations and bodies, by path and first line."""
     found = {}
-    for row, body in enumerate(bodies(corpus).tolist()):
+    for row, body in enumerate(definition_rows(corpus).tolist()):
         if body >= 0:
             at, to = (
                 (corpus.files[corpus.file_of[r]].path, int(corpus.lines[r][0])) for r in (row, body)
@@ -91,11 +92,11 @@ PATHS = st.sampled_from(["a.h", "include/b.hpp", "src/a.c", "src/b.cpp", "c.cc",
 
 
 @pytest.mark.shows("SEARCH-SIGNAL-DECLARED")
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.dictionaries(PATHS, FUNCTIONS, max_size=5))
 def test_bodies_are_those_of_the_twin_however_files_are_kept(files: dict[str, str]) -> None:
     made = {path: prepared(path, text, extract) for path, text in files.items()}
     together, apart = corpus_of(made), corpus_apart(made)
-    assert bodies(together).tolist() == plain.bodies(together)
-    assert bodies(apart).tolist() == plain.bodies(apart)
+    assert definition_rows(together).tolist() == plain.bodies(together)
+    assert definition_rows(apart).tolist() == plain.bodies(apart)
     assert told(together) == told(apart)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,12 +17,13 @@ from holdfast.index.generations.segments import (
     Standing,
     to_merge,
 )
-from holdfast.index.search import segment as segments
+from holdfast.index.search import posting_segment as segments
 from holdfast.index.search.fields import Field, Fields
-from holdfast.index.search.merging import Merger, merge
+from holdfast.index.search.posting_segment import PostingSegment
 from holdfast.index.search.postings import Rows, postings
-from holdfast.index.search.segment import Segment
+from holdfast.index.search.segment_merge import Merger, merge
 from holdfast.index.search.terms import compact, terms
+from tests.scale import examples
 
 texts = st.lists(
     st.sampled_from(["load", "parseHTTP", "send_request", "x1", "größe", "LOAD", "a_b"]), max_size=6
@@ -28,7 +31,7 @@ texts = st.lists(
 chunks = st.lists(st.builds(Fields, *[texts] * 8), max_size=5)
 
 
-def made(fields: list[Fields]) -> Segment:
+def made(fields: list[Fields]) -> PostingSegment:
     return merge([(segments.unpack_file(postings([rows(fields)])[0]), [0])], 0)
 
 
@@ -37,7 +40,7 @@ def rows(fields: list[Fields]) -> Rows:
     return Rows(fields, lines, ["function"] * len(fields))
 
 
-def listed(segment: Segment) -> dict[tuple[str, int, int], int]:
+def listed(segment: PostingSegment) -> dict[tuple[str, int, int], int]:
     """Every entry: (term, row, field) -> count."""
     found = {}
     for term in segment.terms:
@@ -154,14 +157,26 @@ def test_a_damaged_segment_is_refused(fields: list[Fields], data: st.DataObject)
         segments.unpack(packed, b"\0", 8)
 
 
+@pytest.mark.shows("SEARCH-FINITE")
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_vectors_that_are_not_finite_are_refused(number: float) -> None:
+    segment = made([Fields("load", "", "", "", "a", "", "load x", "send")])
+    row = np.array([1.0, number, 0.5, 0.0], dtype=np.float32)
+    with pytest.raises(DamagedBackend, match="not finite"):
+        segments.with_vectors(segment, row.tobytes(), 4)
+    stored = np.array([number], dtype=np.float32).tobytes() + b"\1\2\3\4"
+    with pytest.raises(DamagedBackend, match="not finite"):
+        segments.unpack(segments.pack(segment), stored, 4)
+
+
 @pytest.mark.shows("SEARCH-SEGMENT-MERGE")
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(chunks, st.booleans()), max_size=4))
 def test_merged_segments_equal_one_made_of_all_that_is_kept(
     parts: list[tuple[list[Fields], bool]],
 ) -> None:
     slot = 0
-    given_parts: list[tuple[Segment, list[int | None]]] = []
+    given_parts: list[tuple[PostingSegment, list[int | None]]] = []
     kept: list[Fields] = []
     slots: list[int] = []
     for fields, keep in parts:

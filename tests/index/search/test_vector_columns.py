@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.index.search import columns
 from holdfast.index.search import corpus as corpora
-from holdfast.index.search.columns import ASKED_BEFORE, BLOCK_ROWS, ROWS_MIN, Columns
+from holdfast.index.search import vector_columns
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.fields import FIELDS
-from holdfast.index.search.segment import LEVELS, Segment
+from holdfast.index.search.posting_segment import LEVELS, PostingSegment
+from holdfast.index.search.vector_columns import ASKED_BEFORE, BLOCK_ROWS, ROWS_MIN, Columns
 from tests.index.search import plain
 
 NUMBERS = 16
 BLOCK_BYTES = BLOCK_ROWS * NUMBERS * 4
 
 
-def segment(rows: int, seed: int) -> Segment:
+def segment(rows: int, seed: int) -> PostingSegment:
     """Rows of one file, without words."""
     random = np.random.default_rng(seed)
-    return Segment(
+    return PostingSegment(
         np.zeros(rows, np.uint32), np.arange(rows, dtype=np.uint32), np.ones((rows, 2), np.uint32),
         np.zeros(rows, np.uint8), np.zeros((rows, FIELDS), np.uint16), np.zeros(rows, np.uint32),
         b"", np.zeros(1, np.uint32), np.empty(0, np.uint32), np.empty(0, np.uint8),
@@ -32,7 +32,7 @@ def segment(rows: int, seed: int) -> Segment:
     )  # fmt: skip
 
 
-def asked_often(kept: Columns, one: Segment) -> Any:
+def asked_often(kept: Columns, one: PostingSegment) -> Any:
     for _ in range(ASKED_BEFORE):
         assert kept.of(one) is None
     return kept.of(one)
@@ -86,4 +86,4 @@ def test_a_segment_that_nobody_has_open_takes_its_floats_with_it() -> None:
 
 def test_the_bound_has_room_for_the_largest_tree_that_is_compared_row_by_row() -> None:
     blocks = -(-corpora.EXACT_ROWS_MAX // BLOCK_ROWS)
-    assert blocks * BLOCK_ROWS * 256 * 4 <= columns.BYTES_MAX
+    assert blocks * BLOCK_ROWS * 256 * 4 <= vector_columns.BYTES_MAX

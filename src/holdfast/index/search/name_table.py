@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
     Numbers = NDArray[np.int64]
 
@@ -33,19 +33,19 @@ class Named:
     defined_in: Numbers
 
 
-class Callables:
+class NameTable:
     """The numbers of names."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._known: WeakKeyDictionary[Segment, Named] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[PostingSegment, Named] = WeakKeyDictionary()
         self._lock = threading.Lock()
         """Searches go on at once, and a number must not be given to two names."""
 
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def of(self, segment: Segment) -> Named:
+    def of(self, segment: PostingSegment) -> Named:
         """The names of a segment."""
         with self._lock:
             found = self._known.get(segment)
@@ -53,7 +53,7 @@ class Callables:
                 found = self._known[segment] = self._sorted_out(segment)
             return found
 
-    def _sorted_out(self, segment: Segment) -> Named:
+    def _sorted_out(self, segment: PostingSegment) -> Named:
         import numpy as np
 
         numbers = self._numbers

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.index.search import whole
-from holdfast.index.search.leaders import is_brief, is_head, led_by_functions
+from holdfast.index.search import file_scores
+from holdfast.index.search.chunk_kinds import is_container, is_short, promote_functions
 from holdfast.index.search.lexical import Lexical, Occurrences, idf
-from holdfast.index.search.segment import KINDS
+from holdfast.index.search.posting_segment import KINDS
 
 KIND = {kind: number for number, kind in enumerate(KINDS)}
 CHUNKS = st.lists(
@@ -44,14 +44,14 @@ def test_a_head_changes_places_with_the_best_function_of_its_file(
         plain = [i for _, i in mine if chunks[i][1] not in heads]
         if chunks[first][1] in heads and plain and scores[plain[0]] >= share * scores[first]:
             expected[first], expected[plain[0]] = scores[plain[0]], scores[first]
-    found = led_by_functions(scores, files, kinds, np.arange(len(chunks)), share)
+    found = promote_functions(scores, files, kinds, np.arange(len(chunks)), share)
     assert found.tolist() == expected
 
 
 @pytest.mark.shows("SEARCH-SIGNAL-HEAD")
 def test_heads_are_what_has_members() -> None:
     kinds = np.array([KIND[kind] for kind in ("class", "trait", "function", "module")], np.uint8)
-    assert is_head(kinds).tolist() == [True, True, False, False]
+    assert is_container(kinds).tolist() == [True, True, False, False]
 
 
 @pytest.mark.shows("SEARCH-SIGNAL-BRIEF")
@@ -59,7 +59,7 @@ def test_brief_are_short_functions_and_short_parts_of_headers() -> None:
     kinds = np.array([KIND[kind] for kind in ("function", "function", "type", "type")], np.uint8)
     lines = np.array([[7, 9], [7, 10], [1, 1], [1, 1]])
     in_header = np.array([False, True, False, True])
-    assert is_brief(kinds, lines, in_header).tolist() == [True, False, False, True]
+    assert is_short(kinds, lines, in_header).tolist() == [True, False, False, True]
 
 
 def corpus(file_of: list[int], norms: list[float]) -> Any:
@@ -94,10 +94,10 @@ def test_a_file_counts_by_the_words_of_all_its_chunks(
         weight = asked * idf(3, sum(total > 0 for total in sums))
         for file, total in enumerate(sums):
             often = total / norms[file]
-            expected[file] += weight * often / (often + whole.SATURATION)
+            expected[file] += weight * often / (often + file_scores.SATURATION)
     best = max(expected)
     lexical = Lexical(np.empty(0), occurrences)
-    found = whole.by_words(lexical, corpus(file_of, norms), np.array([0, 1, 2]))
+    found = file_scores.file_bm25(lexical, corpus(file_of, norms), np.array([0, 1, 2]))
     assert found == pytest.approx([one / best if best else 0.0 for one in expected])
 
 
@@ -112,5 +112,5 @@ def test_a_file_is_as_near_as_its_chunks_are_together(eighths: list[int]) -> Non
         means.append(math.sqrt(sum(mine) / len(mine)))
     high = max(means)
     vector = np.zeros(4, np.float32)
-    found = whole.by_meaning(vector, near, corpus(file_of, [1.0] * 3), np.array([0, 2]))
+    found = file_scores.file_similarity(vector, near, corpus(file_of, [1.0] * 3), np.array([0, 2]))
     assert found == pytest.approx([one / high if high else 0.0 for one in means])

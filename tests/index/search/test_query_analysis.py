@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.index.search.understand import (
+from holdfast.index.search.query_analysis import (
     KINDS,
     SPOKEN_MAX,
     Kind,
     Name,
     _is_error,
-    understand,
+    analyze,
 )
 
 
@@ -56,7 +56,7 @@ from holdfast.index.search.understand import (
     ],
 )
 def test_the_kind_of_a_question(query: str, kind: Kind) -> None:
-    assert understand(query).kind == kind
+    assert analyze(query).kind == kind
 
 
 @pytest.mark.shows("SEARCH-UNDERSTAND-NAMES")
@@ -76,28 +76,28 @@ def test_the_kind_of_a_question(query: str, kind: Kind) -> None:
     ],
 )
 def test_names_are_told_from_words(query: str, names: list[Name]) -> None:
-    assert list(understand(query).names) == names
+    assert list(analyze(query).names) == names
 
 
 @pytest.mark.shows("SEARCH-UNDERSTAND-WORDS")
 def test_words_that_say_nothing_are_left_out_unless_they_are_all() -> None:
-    assert [word.term for word in understand("how does the parser work").words] == ["pars", "work"]
-    assert [word.term for word in understand("what is it").words] == ["what", "is", "it"]
+    assert [word.term for word in analyze("how does the parser work").words] == ["pars", "work"]
+    assert [word.term for word in analyze("what is it").words] == ["what", "is", "it"]
 
 
 @pytest.mark.shows("SEARCH-UNDERSTAND-WORDS")
 def test_what_programmers_write_for_a_word_is_looked_for_too() -> None:
-    (word,) = understand("configuration").words
+    (word,) = analyze("configuration").words
     assert {"config", "cfg", "conf"} <= set(word.others)
-    (word,) = understand("msg").words
+    (word,) = analyze("msg").words
     assert "messag" in word.others
 
 
 @pytest.mark.shows("SEARCH-UNDERSTAND-JOINS")
 def test_neighbouring_words_may_be_one_name() -> None:
-    assert "websocket" in understand("web socket handshake").joins
-    assert "getuserbyid" in understand("get user by id").joins
-    assert not any(join.startswith("the") for join in understand("the web socket").joins)
+    assert "websocket" in analyze("web socket handshake").joins
+    assert "getuserbyid" in analyze("get user by id").joins
+    assert not any(join.startswith("the") for join in analyze("the web socket").joins)
 
 
 @pytest.mark.shows("SEARCH-UNDERSTAND-ROLES")
@@ -111,8 +111,8 @@ def test_neighbouring_words_may_be_one_name() -> None:
      ("generated code of the parser", "generated")],
 )  # fmt: skip
 def test_roles_that_are_asked_for_are_wanted(query: str, role: str) -> None:
-    assert role in understand(query).wants
-    assert not understand("parse http headers").wants
+    assert role in analyze(query).wants
+    assert not analyze("parse http headers").wants
 
 
 @pytest.mark.shows("SEARCH-UNDERSTAND-ROLES")
@@ -124,7 +124,7 @@ def test_roles_that_are_asked_for_are_wanted(query: str, role: str) -> None:
 )  # fmt: skip
 def test_a_program_may_be_about_what_is_a_role_elsewhere(query: str, role: str) -> None:
     """In a framework for tests every question speaks of tests, and few ask for the tests of it."""
-    question = understand(query)
+    question = analyze(query)
     assert role in question.mentions
     assert role not in question.wants
 
@@ -132,9 +132,9 @@ def test_a_program_may_be_about_what_is_a_role_elsewhere(query: str, role: str) 
 @pytest.mark.shows("SEARCH-UNDERSTAND-KIND")
 @given(st.text(max_size=80))
 def test_any_text_is_some_question_and_always_the_same(text: str) -> None:
-    one = understand(text)
+    one = analyze(text)
     assert one.kind in KINDS
-    assert one == understand(text)
+    assert one == analyze(text)
 
 
 _WRITTEN_OUT = re.compile(
@@ -170,11 +170,11 @@ def test_a_message_is_told_as_by_one_pattern_that_says_it_all(text: str) -> None
 )
 def test_a_long_text_is_understood_in_proportion_to_its_length(piece: str) -> None:
     """`invalid` a hundred thousand times over kept a search busy for half an hour."""
-    assert understand(piece * 100_000).text
+    assert analyze(piece * 100_000).text
 
 
 def test_only_so_many_words_are_looked_for() -> None:
-    asked = understand(" ".join(f"word{n}x" for n in range(SPOKEN_MAX + 200)))
+    asked = analyze(" ".join(f"word{n}x" for n in range(SPOKEN_MAX + 200)))
     assert {word.text for word in asked.words} >= {"word0x", f"word{SPOKEN_MAX - 1}x"}
     assert f"word{SPOKEN_MAX}x" not in {word.text for word in asked.words}
     assert len(asked.joins) < SPOKEN_MAX * 3

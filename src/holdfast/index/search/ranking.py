@@ -1,4 +1,4 @@
-"""The one way in: a question, ranked over a generation and what changed since.
+"""The one way in: a query, ranked over a generation and what changed since.
 
     understand -> lexical and dense lanes -> candidates -> signals -> places
 
@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import HoldfastError
-from holdfast.index.embedding.provider import EmbeddingProvider
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.embedding.provider import EmbeddingProvider, finite
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Reader, StoredChunk
-from holdfast.index.search import whole
-from holdfast.index.search.fuse import CALIBRATED_ON, best_rows, give_places, stretched
-from holdfast.index.search.leaders import HEADERS, is_brief, is_head, led_by_functions
+from holdfast.index.search import file_scores
+from holdfast.index.search.chunk_kinds import HEADERS, is_container, is_short, promote_functions
+from holdfast.index.search.fresh_files import corpus_with_fresh, fresh_chunk
+from holdfast.index.search.fusion import CALIBRATED_ON, diversified, min_max_scaled, top_rows
 from holdfast.index.search.lexical import rank_lexical
-from holdfast.index.search.overlay import corpus_with, fresh_chunk
+from holdfast.index.search.posting_segment import KINDS, TEST_KIND
+from holdfast.index.search.query_analysis import AnalyzedQuery, analyze
 from holdfast.index.search.roles import Role, role_of
-from holdfast.index.search.segment import KINDS, TEST_KIND
 from holdfast.index.search.signals import agreements, definitions, stem_matches
-from holdfast.index.search.understand import Question, understand
 from holdfast.index.search.weights import WEIGHTS, Weights
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Found:
     """Hits best first; `failures` names the lanes that did not answer."""
 
     hits: list[Hit]
-    question: Question
+    analyzed: AnalyzedQuery
     failures: list[str] = field(default_factory=list)
     candidates: int = 0
 
@@ -74,7 +74,7 @@ class Found:
 def find(
     query: str,
     reader: Reader,
-    overlay: Overlay,
+    fresh_files: FreshFiles,
     provider: EmbeddingProvider,
     wanted: int,
     keep: Callable[[str], bool],
@@ -87,28 +87,28 @@ def find(
     The lexical lane must answer; a dense lane that does not is named and left out. `changed` names
     files somebody is working on.
     """
-    question = understand(query)
-    corpus = corpus_with(reader.corpus(), overlay, provider.dimension)
+    analyzed = analyze(query)
+    corpus = corpus_with_fresh(reader.corpus(), fresh_files, provider.dimension)
     failures: list[str] = []
     vector: NDArray[np.float32] | None = None
-    share = weights.dense.of(question.kind)
+    share = weights.dense.of(analyzed.kind)
     if share and corpus.dimension:
         try:
-            vector = provider.embed_query(query)[0]
+            vector = finite(provider.name, provider.embed_query(query))[0]
         except (HoldfastError, OSError, ValueError) as error:
             failures.append(f"dense {error}")
         if provider.name == "hashed":
             share *= HASHED_SHARE
-    ranked = _Ranking(question, corpus, vector, share, weights, keep, frozenset(changed))
+    ranked = _Ranking(analyzed, corpus, vector, share, weights, keep, frozenset(changed))
     places = ranked.places(wanted)
     shown = [candidate for candidate, _ in places]
     refs = ranked.refs(shown)
     stored = reader.chunks([ref for ref in refs if ref[0] >= 0])
     hits = []
     for (candidate, score), ref in zip(places, refs, strict=True):
-        chunk = stored[ref] if ref[0] >= 0 else fresh_chunk(overlay, ref)
+        chunk = stored[ref] if ref[0] >= 0 else fresh_chunk(fresh_files, ref)
         hits.append(Hit(chunk, score, _Signals(ranked.signals, candidate)))
-    return Found(hits, question, failures, len(ranked.rows))
+    return Found(hits, analyzed, failures, len(ranked.rows))
 
 
 class _Signals(Mapping[str, float]):
@@ -134,7 +134,7 @@ class _Ranking:
 
     def __init__(
         self,
-        question: Question,
+        analyzed: AnalyzedQuery,
         corpus: Corpus,
         vector: NDArray[np.float32] | None,
         share: float,
@@ -142,7 +142,7 @@ class _Ranking:
         keep: Callable[[str], bool],
         changed: frozenset[str],
     ) -> None:
-        self._question, self._corpus, self._weights = question, corpus, weights
+        self._analyzed, self._corpus, self._weights = analyzed, corpus, weights
         self._vector, self._share = vector, share
         self._keep, self._changed = keep, changed
         self.rows: Rows
@@ -159,7 +159,7 @@ class _Ranking:
     def places(self, wanted: int) -> list[tuple[int, float]]:
         import numpy as np
 
-        corpus, weights, question = self._corpus, self._weights, self._question
+        corpus, weights, analyzed = self._corpus, self._weights, self._analyzed
         if not corpus.chunks:
             self.rows = np.empty(0, np.int64)
             return []
@@ -170,9 +170,9 @@ class _Ranking:
             # First, for it goes through more memory than a processor keeps at hand.
             near = corpus.nearness(self._vector)
             by_meaning = self._best(near, limit, DENSE_FLOOR)
-        lexical = rank_lexical(question, corpus, weights)
+        lexical = rank_lexical(analyzed, corpus, weights)
         by_words = self._best(lexical.scores, limit, 0.0)
-        defined, defined_worth = definitions(question, corpus)
+        defined, defined_worth = definitions(analyzed, corpus)
         order = np.lexsort((corpus.ties[defined], -defined_worth))[: DEFINITIONS_MAX * 8]
         by_name = self._only_kept(defined[order])[:DEFINITIONS_MAX]
         rows = _each_once(np.concatenate([by_words, by_meaning, by_name]))
@@ -184,16 +184,16 @@ class _Ranking:
         if not len(rows):
             return []
         signals = self.signals
-        signals["lexical"] = stretched(
+        signals["lexical"] = min_max_scaled(
             lexical.scores[rows], lexical.scores[by_words[:CALIBRATED_ON]]
         )
         signals["dense"] = np.zeros(len(rows))
         if self._vector is not None:
             of_rows = near[rows] if corpus.exhaustive else corpus.nearness_of(self._vector, rows)
-            signals["dense"] = stretched(of_rows, near[by_meaning[:CALIBRATED_ON]])
+            signals["dense"] = min_max_scaled(of_rows, near[by_meaning[:CALIBRATED_ON]])
         signals["definition"] = _spread(corpus.rows, rows, defined, defined_worth)
         signals |= agreements(lexical, corpus, rows)
-        named = _spread(corpus.rows, rows, *stem_matches(question, corpus))
+        named = _spread(corpus.rows, rows, *stem_matches(analyzed, corpus))
         signals["stem"] = np.maximum(signals["stem"], named)
         signals["central"] = corpus.central[rows].astype(np.float64)
         files = corpus.file_of[rows]
@@ -203,33 +203,33 @@ class _Ranking:
         if self._changed:
             changed = np.array([float(path in self._changed) for path in paths])
             signals["changed"] = changed[of_files]
-        signals["file_words"] = whole.by_words(lexical, corpus, own)[of_files]
+        signals["file_words"] = file_scores.file_bm25(lexical, corpus, own)[of_files]
         signals["file_meaning"] = np.zeros(len(rows))
         if self._vector is not None:
-            of_own = whole.by_meaning(self._vector, near, corpus, own)
+            of_own = file_scores.file_similarity(self._vector, near, corpus, own)
             signals["file_meaning"] = of_own[of_files]
         score = (
             weights.lexical * signals["lexical"]
             + self._share * signals["dense"]
-            + weights.file_words.of(question.kind) * signals["file_words"]
-            + weights.central.of(question.kind) * signals["central"]
+            + weights.file_words.of(analyzed.kind) * signals["file_words"]
+            + weights.central.of(analyzed.kind) * signals["central"]
             + self._share * weights.file_meaning * signals["file_meaning"]
-            + weights.definition.of(question.kind) * signals["definition"]
+            + weights.definition.of(analyzed.kind) * signals["definition"]
         )
         for name in (
             "coverage", "name", "documentation", "stem", "directory", "file_coverage", "changed",
         ):  # fmt: skip
             score = score + getattr(weights, name) * signals[name]
-        held = _Held(weights, question)
+        held = _Held(weights, analyzed)
         signals["role"] = np.array([held[role_of(path)] for path in paths])[of_files]
         kinds = corpus.kinds[rows]
         among_code = kinds == KINDS.index(TEST_KIND)
         signals["role"][among_code] = np.minimum(signals["role"][among_code], held["test"])
         signals["head"], signals["brief"] = np.ones((2, len(rows)))
-        if question.kind != "symbol":
+        if analyzed.kind != "symbol":
             in_header = np.array([path.endswith(HEADERS) for path in paths])[of_files]
-            signals["head"][is_head(kinds)] = weights.head
-            signals["brief"][is_brief(kinds, corpus.lines[rows], in_header)] = weights.brief
+            signals["head"][is_container(kinds)] = weights.head
+            signals["brief"][is_short(kinds, corpus.lines[rows], in_header)] = weights.brief
         score = score * signals["role"] * signals["head"] * signals["brief"]
         signals["declared"] = np.ones(len(rows))
         if weights.declared < 1.0:
@@ -239,9 +239,9 @@ class _Ranking:
         signals["coherence"] = _coherence(score, of_files)
         score = score + weights.coherence * float(score.max()) * signals["coherence"]
         if weights.leader < 1.0:
-            score = led_by_functions(score, of_files, kinds, corpus.ties[rows], weights.leader)
+            score = promote_functions(score, of_files, kinds, corpus.ties[rows], weights.leader)
         alike = self._alike(score)
-        return give_places(
+        return diversified(
             score, files, corpus.ties[rows], wanted, weights.repeat, weights.duplicate, alike
         )
 
@@ -255,7 +255,7 @@ class _Ranking:
             )
         head = limit * 2
         while True:
-            best = best_rows(scores, self._corpus.ties, head, floor)
+            best = top_rows(scores, self._corpus.ties, head, floor)
             kept = self._only_kept(best)
             if len(kept) >= limit or len(best) < head:
                 return kept[:limit]
@@ -300,14 +300,14 @@ def _runs(files: Rows) -> tuple[Rows, Rows]:
 class _Held(dict[Role, float]):
     """What is left of a score in a file of each role; all of it where the role is asked for."""
 
-    def __init__(self, weights: Weights, question: Question) -> None:
-        self._weights, self._question = weights, question
+    def __init__(self, weights: Weights, analyzed: AnalyzedQuery) -> None:
+        self._weights, self._analyzed = weights, analyzed
 
     def __missing__(self, role: Role) -> float:
         share = self._weights.roles.of(role)
-        if role in self._question.wants:
+        if role in self._analyzed.wants:
             share = 1.0
-        elif role in self._question.mentions:
+        elif role in self._analyzed.mentions:
             share = share**MENTIONED
         self[role] = share
         return share

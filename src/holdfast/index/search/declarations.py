@@ -11,8 +11,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from holdfast.index.search.chunk_kinds import is_function
 from holdfast.index.search.fields import Field
-from holdfast.index.search.leaders import is_function
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ DEFINING = (".c", ".cc", ".cpp", ".cxx", ".m", ".mm")
 _OTHER, _DECLARES, _DEFINES = range(3)
 
 
-def bodies(corpus: Corpus) -> Numbers:
+def definition_rows(corpus: Corpus) -> Numbers:
     """For each row that declares a function, the row that begins its body; -1 for all others."""
     import numpy as np
 

@@ -250,11 +250,11 @@ class Vocabulary:
 
 
 _vocabulary: Vocabulary | None = None
-lock = threading.Lock()
+vocabulary_lock = threading.Lock()
 """Held while the vocabulary is used."""
 
 
-def vocabulary() -> Vocabulary:
+def shared_vocabulary() -> Vocabulary:
     """That of this process; a new one when it has met very many words."""
     global _vocabulary
     if _vocabulary is None or len(_vocabulary) > _WORDS_MAX:

@@ -1,6 +1,6 @@
 """One ranking out of two lanes and the signals, and the places given out one by one.
 
-The lanes' scores have nothing in common but their order, so each is stretched over its best
+The lanes' scores have nothing in common but their order, so each is min_max_scaled over its best
 candidates, from 0 for the last of them to 1 for the first, before they are added.
 """
 
@@ -21,7 +21,7 @@ SAMPLED, SAMPLE_MIN = 16, 256
 """Of many scores one in so many is looked at, to see above which mark the best are."""
 
 
-def stretched(scores: NDArray[Any], pool: NDArray[Any]) -> Floats:
+def min_max_scaled(scores: NDArray[Any], pool: NDArray[Any]) -> Floats:
     """Scores from 0 to 1, by the best and the last of a pool; what is outside is cut off."""
     import numpy as np
 
@@ -34,7 +34,7 @@ def stretched(scores: NDArray[Any], pool: NDArray[Any]) -> Floats:
     return np.clip((scores.astype(np.float64) - low) / (high - low), 0.0, 1.0)
 
 
-def best_rows(
+def top_rows(
     scores: NDArray[Any], ties: NDArray[np.int64], limit: int, floor: float
 ) -> NDArray[np.int64]:
     """The rows with the highest scores above a floor, best first; ties by place."""
@@ -65,7 +65,7 @@ def _mark(scores: NDArray[Any], limit: int, floor: float) -> float:
     return max(floor, float(np.partition(some, place)[place]))
 
 
-def give_places(
+def diversified(
     scores: Floats,
     files: NDArray[np.int64],
     ties: NDArray[np.int64],
@@ -81,6 +81,7 @@ def give_places(
     """
     import numpy as np
 
+    scores = np.where(np.isfinite(scores), scores, 0.0)
     order = np.lexsort((ties, -scores))
     # In order, so it is a heap already.
     heap = list(zip((-scores[order]).tolist(), ties[order].tolist(), order.tolist(), strict=True))
@@ -110,7 +111,7 @@ def give_places(
         if paid[best] != owed:
             settle(best, owed)
         worth = left[best]
-        if -score != worth:
+        if worth < -score:
             heapreplace(heap, (-worth, tie, best))
             continue
         heappop(heap)

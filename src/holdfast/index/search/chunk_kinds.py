@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from holdfast.index.search.segment import KINDS
+from holdfast.index.search.posting_segment import KINDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +48,7 @@ def _function_kinds() -> NDArray[np.bool_]:
     return _among(_FUNCTIONS)
 
 
-def is_head(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def is_container(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Which chunks belong to something that has members, and to none of these."""
     return _head_kinds()[kinds]
 
@@ -58,7 +58,7 @@ def is_function(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
     return _function_kinds()[kinds]
 
 
-def is_brief(
+def is_short(
     kinds: NDArray[np.uint8], lines: NDArray[np.int64], in_header: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Which chunks are functions, or parts of a header, of a few lines."""
@@ -66,7 +66,7 @@ def is_brief(
     return short & (in_header | _function_kinds()[kinds])
 
 
-def led_by_functions(
+def promote_functions(
     scores: Floats,
     files: NDArray[np.int64],
     kinds: NDArray[np.uint8],
@@ -80,7 +80,7 @@ def led_by_functions(
     """
     import numpy as np
 
-    head = is_head(kinds) | (kinds == KINDS.index("module"))
+    head = is_container(kinds) | (kinds == KINDS.index("module"))
     order = np.lexsort((ties, -scores, files))
     first = np.ones(len(order), dtype=np.bool_)
     np.not_equal(files[order][1:], files[order][:-1], out=first[1:])
