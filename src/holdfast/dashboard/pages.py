@@ -17,10 +17,9 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from importlib import resources
-from typing import Any
 from urllib.parse import parse_qsl
 
-from holdfast.answers import Part
+from holdfast.dashboard.answers import Answer
 from holdfast.errors import HoldfastError
 from holdfast.live import SPACE
 from holdfast.sync.io.websocket import Receive, Scope, Send
@@ -46,7 +45,7 @@ KINDS = {
 BODY_BYTES_MAX = 1 << 20
 SAME_SITE = ("same-origin", "none", "")
 
-Question = Callable[[Mapping[str, str]], Any]
+Question = Callable[[Mapping[str, str]], Answer]
 """From the members of a request to the answer."""
 
 Questions = Callable[[], Mapping[str, Question]]
@@ -126,8 +125,7 @@ def _asked(questions: Questions, name: str, members: Mapping[str, str]) -> tuple
         if question is None:
             status, body = 404, {"error": "there is no such question"}
         else:
-            found = question(members)
-            body = found.to_wire() if isinstance(found, Part) else found
+            body = question(members).to_wire()
     except HoldfastError as error:
         status, body = 400, {"error": str(error), "hint": error.hint or None}
     except OSError as error:

@@ -15,6 +15,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import structs
 
 from holdfast.app import App
+from holdfast.dashboard.answers import (
+    DataAnswer,
+    DocumentList,
+    DocumentTitle,
+    HealthAnswer,
+    HealthFinding,
+    HeldLines,
+    LinkState,
+    LinkStates,
+    LogEntries,
+    SessionEntry,
+    SessionTree,
+)
 from holdfast.errors import UsageError
 from holdfast.index.code_index import CodeIndex
 from holdfast.observed.sessions import Observed, Sessions
@@ -32,6 +45,7 @@ if TYPE_CHECKING:
         SearchAnswer,
         SearchResult,
     )
+    from holdfast.observed.logs import Times, Watched
     from holdfast.reading.reader import Reader
     from holdfast.reading.tree import Tree
     from holdfast.store.store import Store
@@ -155,7 +169,7 @@ class Questions:
             self._index, os.path.join(root, key), start_line=first, end_line=max(first, last)
         )
 
-    def locate(self, asked: Members) -> Any:
+    def locate(self, asked: Members) -> DataAnswer:
         from holdfast.sequence import locate
         from holdfast.sequence.tokens.lexer import LexerOptions, lex
         from holdfast.trees import no_progress, snippet_family
@@ -166,9 +180,9 @@ class Questions:
         family = snippet_family(None, None, list(tree.files))
         report = locate.locate(tree.segments.corpus, source, lex(source, family, reading))
         data = {**locate.as_data(report), "text": locate.as_text(report)}
-        return {"root": str(tree.root), **data, **tree.notes()}
+        return DataAnswer({"root": str(tree.root), **data, **tree.notes()})
 
-    def clones(self, asked: Members) -> Any:
+    def clones(self, asked: Members) -> DataAnswer:
         from holdfast.repeats import repeats
         from holdfast.sequence import clones, report
         from holdfast.sequence.tokens.lexer import LexerOptions
@@ -181,7 +195,7 @@ class Questions:
         found = repeats(tree, reading, no_progress, minimum=minimum, renamed=renamed)
         shown = found.groups[: _number(asked, "limit", CLONES_MAX)]
         data = report.as_data(shown, found.tokens, found.documents, len(found.groups))
-        return {"root": str(tree.root), **data, **tree.notes()}
+        return DataAnswer({"root": str(tree.root), **data, **tree.notes()})
 
     def _root(self, asked: Members) -> str:
         """The tracked tree that was named; the only one if there is only one."""
@@ -198,39 +212,33 @@ class Questions:
 
     # sessions
 
-    def session(self, asked: Members) -> Any:
-        """The tree of a session: every entry, where it hangs, and what it did."""
+    def session(self, asked: Members) -> SessionTree:
+        """The tree of a session: every entry, its parent, and what it did."""
         with self._turn:
             limit = _number(asked, "limit", ENTRIES_MAX)
             return self._session_tree(self._followed(asked), min(limit, ENTRIES_MAX))
 
-    def _session_tree(self, observed: Observed, limit: int) -> Any:
+    def _session_tree(self, observed: Observed, limit: int) -> SessionTree:
         evidence = observed.host.evidence()
         tree, log = observed.tree, observed.log
         leaf = NO_ENTRY if isinstance(evidence, Doubt) else tree.number(evidence.leaf)
         active = set(tree.path(leaf))
-        rows = [
-            {
-                **row,
-                "at": log.at.get(row["id"]),
-                "said": (log.said.get(row["id"]) or "")[:400] or None,
-                "active": number in active,
-                "leaf": number == leaf,
-            }
-            for number, row in _entries(tree)[-limit:]
-        ]
+        entries = tuple(
+            _entry(tree, log, number, depth, active=number in active, leaf=number == leaf)
+            for number, depth in _in_reading_order(tree)[-limit:]
+        )
         doubt = evidence.why if isinstance(evidence, Doubt) else None
-        return {"entries": rows, "total": len(tree), "doubt": doubt}
+        return SessionTree(entries, len(tree), doubt)
 
-    def context(self, asked: Members) -> Any:
-        """What the agent holds, and what the latest compaction took away."""
+    def context(self, asked: Members) -> DataAnswer:
+        """What the agent has in context, and what the latest compaction removed."""
         from holdfast.reading.context import as_data
 
         with self._turn:
-            return as_data(self._reader.context(self._followed(asked).host))
+            return DataAnswer(as_data(self._reader.context(self._followed(asked).host)))
 
-    def context_lines(self, asked: Members) -> Any:
-        """A file that the session holds or held, line by line, and what changed since."""
+    def context_lines(self, asked: Members) -> HeldLines:
+        """A file that the session has or had, line by line, and what changed since."""
         from holdfast.dashboard.lines import line_rows
 
         path = _need(asked, "path")
@@ -251,26 +259,22 @@ class Questions:
 
     # memory
 
-    def documents(self, asked: Members) -> Any:
+    def documents(self, asked: Members) -> DocumentList:
         """The documents of a branch, now or as of a seq."""
         store, branch = self._space(asked.get("space") or "local"), asked.get("branch", "")
         at = _number(asked, "at", 0) or None
         found = [s for s in store.documents(branch, at) if s.id.startswith(asked.get("prefix", ""))]
-        return {
-            "total": len(found),
-            "documents": [
-                {"id": s.id, "seq": s.seq, "branch": s.branch, "title": _title(s.document)}
-                for s in found[:DOCUMENTS_MAX]
-            ],
-        }
+        shown = found[:DOCUMENTS_MAX]
+        titles = (DocumentTitle(s.id, s.seq, s.branch, _title(s.document)) for s in shown)
+        return DocumentList(len(found), tuple(titles))
 
-    def log(self, asked: Members) -> Any:
+    def log(self, asked: Members) -> LogEntries:
         store = self._space(asked.get("space") or "local")
         limit = min(500, _number(asked, "limit", 200))
         entries = store.log(asked.get("id") or None, asked.get("branch"), None, limit)
-        return {"entries": [entry.to_wire() for entry in entries]}
+        return LogEntries(tuple(entry.to_wire() for entry in entries))
 
-    def drift(self, asked: Members) -> Any:
+    def drift(self, asked: Members) -> LinkStates:
         """Every link to code in the documents of a branch, and whether the code is as it was."""
         from holdfast import links
 
@@ -290,21 +294,21 @@ class Questions:
             for path, link in links.links_in(state.document):
                 judged = links.judge(link, read)
                 found.append(
-                    {
-                        "id": state.id,
-                        "at": "/" + "/".join(path),
-                        "state": judged.state,
-                        "why": judged.why,
-                        "lines": judged.lines,
-                        "now": judged.sha256,
+                    LinkState(
+                        id=state.id,
+                        at="/" + "/".join(path),
+                        state=judged.state,
+                        why=judged.why,
+                        lines=judged.lines,
+                        now=judged.sha256,
                         **link.to_wire()["code"],
-                    }
+                    )
                 )
-        return {"links": found}
+        return LinkStates(tuple(found))
 
     # health
 
-    def doctor(self, asked: Members) -> Any:
+    def doctor(self, asked: Members) -> HealthAnswer:
         """Everything a user could have wrong, and the fix."""
         from argparse import Namespace
 
@@ -312,56 +316,60 @@ class Questions:
         from holdfast.cli.install import place_of
 
         place = place_of(Namespace(scope="user", start=None))
-        found = [
-            {"about": one.about, "state": one.state, "said": one.said, "fix": one.fix or None}
+        found = tuple(
+            HealthFinding(one.about, one.state, one.said, one.fix or None)
             for one in examine(self._app, place)
-        ]
-        wrong = any(one["state"] == "wrong" for one in found)
-        return {"status": "wrong" if wrong else "ok", "findings": found}
+        )
+        wrong = any(one.state == "wrong" for one in found)
+        return HealthAnswer("wrong" if wrong else "ok", found)
 
 
-def _entries(tree: Tree) -> list[tuple[int, dict[str, Any]]]:
-    """Every entry in reading order: a branch is followed to its end, deeper where paths part."""
+def _in_reading_order(tree: Tree) -> list[tuple[int, int]]:
+    """Entries with their depth: a branch is followed to its end, deeper where branches part."""
     children: dict[int, list[int]] = {}
     for number, parent in enumerate(tree.parents):
         children.setdefault(parent, []).append(number)
-    rows: list[tuple[int, dict[str, Any]]] = []
+    found: list[tuple[int, int]] = []
     pending = [(number, 0) for number in reversed(children.get(NO_ENTRY, []))]
     while pending:
         number, depth = pending.pop()
-        ledger, served = tree.ledger(number), tree.served.get(number)
-        row = {
-            "id": tree.ids[number],
-            "parent": tree.ids[tree.parents[number]] if tree.parents[number] >= 0 else None,
-            "kind": tree.kinds[number],
-            "depth": depth,
-            "holds": sum(len(ledger.scopes(path)) for path in ledger.paths()),
-            "sentTokens": None if served is None else -(-served.served_bytes // 4),
-            "plainTokens": None if served is None else -(-served.size_bytes // 4),
-            **_event(tree, number),
-        }
-        rows.append((number, row))
+        found.append((number, depth))
         below = children.get(number, [])
         deeper = depth + (1 if len(below) > 1 else 0)
         pending.extend((child, deeper) for child in reversed(below))
-    return rows
+    return found
 
 
-def _event(tree: Tree, number: int) -> dict[str, Any]:
-    event = tree.event(number)
-    match event:
+def _entry(
+    tree: Tree, log: Watched | Times, number: int, depth: int, *, active: bool, leaf: bool
+) -> SessionEntry:
+    ledger, served, id = tree.ledger(number), tree.served.get(number), tree.ids[number]
+    entry = SessionEntry(
+        id=id,
+        parent=tree.ids[tree.parents[number]] if tree.parents[number] >= 0 else None,
+        kind=tree.kinds[number],
+        depth=depth,
+        holds=sum(len(ledger.scopes(path)) for path in ledger.paths()),
+        sent_tokens=None if served is None else -(-served.served_bytes // 4),
+        plain_tokens=None if served is None else -(-served.size_bytes // 4),
+        at=log.at.get(id),
+        said=(log.said.get(id) or "")[:400] or None,
+        active=active,
+        leaf=leaf,
+    )
+    match tree.event(number):
         case Anchored(path, scope, _):
-            return {"path": path, "scope": scopes.key(scope), "mode": "full"}
+            return structs.replace(entry, path=path, scope=scopes.key(scope), mode="full")
         case Derived(mode, path, scope, _, _):
-            return {"path": path, "scope": scopes.key(scope), "mode": mode}
+            return structs.replace(entry, path=path, scope=scopes.key(scope), mode=mode)
         case Refreshed(path, scope):
-            return {"path": path, "scope": scopes.key(scope), "mode": "refresh"}
+            return structs.replace(entry, path=path, scope=scopes.key(scope), mode="refresh")
         case Barrier():
-            return {"barrier": True}
+            return structs.replace(entry, barrier=True)
         case Hidden(targets):
-            return {"hides": sorted(targets)}
+            return structs.replace(entry, hides=tuple(sorted(targets)))
         case None:
-            return {}
+            return entry
 
 
 def _title(document: Any) -> str:

@@ -169,7 +169,7 @@ def search_text(answer: SearchAnswer, surface: Surface, *, next_page: str | None
         lines.append(surface.style(f"[{surface.text(warning_text(warning))}]", "warning"))
     lines += [f"[{surface.message(r.message or '')}]" for r in answer.roots if r.status != "ok"]
     counts = answer.counts
-    if counts is not None and counts.matched_lines is not None:
+    if counts is not None and counts.matched_lines:
         least = "" if counts.complete else "at least "
         matched = counted(counts.matched_lines, "matching line")
         files = counted(counts.matched_files or 0, "file")
