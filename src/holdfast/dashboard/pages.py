@@ -119,11 +119,11 @@ class Pages:
 
 
 def _asked(questions: Questions, name: str, members: Mapping[str, str]) -> tuple[int, bytes]:
-    status, body = 200, None  # type: tuple[int, Any]
+    status, body = 200, {}  # type: tuple[int, Mapping[str, object]]
     try:
         question = questions().get(name)
         if question is None:
-            status, body = 404, {"error": "there is no such question"}
+            status, body = 404, {"error": f"there is no question {name}"}
         else:
             body = question(members).to_wire()
     except HoldfastError as error:
@@ -132,8 +132,8 @@ def _asked(questions: Questions, name: str, members: Mapping[str, str]) -> tuple
         status, body = 500, {"error": error.strerror or str(error)}
     except Exception:
         log.exception("a question could not be answered")
-        status, body = 500, {"error": "this went wrong here; the server's log says how"}
-    # Names of files may hold what is no text; such a character is shown as a question mark.
+        status, body = 500, {"error": "internal error; see the server's log"}
+    # A file name may not be valid Unicode; such characters become question marks.
     return status, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
