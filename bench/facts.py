@@ -23,8 +23,8 @@ from pathlib import Path
 
 from holdfast.index.calls.resolve import Resolver
 from holdfast.index.facts import languages
-from holdfast.index.facts.extract import prepare_worker
-from holdfast.index.facts.model import FileFacts, encode, extract
+from holdfast.index.facts.extract import extract, prepare_worker
+from holdfast.index.facts.model import FileFacts, encode
 
 CORPORA = Path(__file__).parent / "corpora"
 PACKAGES = {

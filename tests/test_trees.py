@@ -118,7 +118,7 @@ def test_what_was_not_searched_is_said(
     (tree / "huge.py").write_bytes(b"x = 1\n" * 200_000)
     monkeypatch.setenv("HOLDFAST_HOME", str(app.home))
     assert main(["locate", "second", "--path", str(tree)]) == 0
-    assert "not searched: 1 are too large" in capsys.readouterr().err
+    assert "not searched: 1 too large" in capsys.readouterr().err
     assert main(["clones", str(tree), "--json"]) == 0
     assert '"notSearched"' in capsys.readouterr().out
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.agents.hook import Heard, answer, parse
+from holdfast.agents.claude.hook import Heard, answer, parse
 from holdfast.cli.main import main
 from holdfast.mcp import bindings
 from holdfast.reading.hosts.sidecar import Sidecar

@@ -23,7 +23,8 @@ import textwrap
 from dataclasses import dataclass, field
 
 from holdfast.index.calls.resolve import Edge, Open, Resolver
-from holdfast.index.facts.model import MODULE, FileFacts, extract
+from holdfast.index.facts.extract import extract
+from holdfast.index.facts.model import MODULE, FileFacts
 
 _MARK = r"\s*(?:#|//|--|<!--|;)\s*"
 _FILE = re.compile(_MARK + r"---\s*(\S+)")

@@ -16,7 +16,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Literal
 
-from holdfast.agents.clients import CLIENTS, Client, Place
+from holdfast.agents.client import Client, InstallTarget
+from holdfast.agents.clients import CLIENTS
 from holdfast.agents.plan import Edit
 from holdfast.app import App
 from holdfast.errors import HOME_HINT, HoldfastError
@@ -38,7 +39,7 @@ class Finding:
     fix: str = ""
 
 
-def examine(app: App, place: Place) -> Iterator[Finding]:
+def examine(app: App, target: InstallTarget) -> Iterator[Finding]:
     """Look at everything, one finding at a time; a check that fails is a finding too."""
     checks: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
         ("python", _python),
@@ -47,7 +48,7 @@ def examine(app: App, place: Place) -> Iterator[Finding]:
         ("index", lambda: _index(app)),
         ("watching", _watching),
         ("host", lambda: _host(app)),
-        ("agents", lambda: _agents(app, place)),
+        ("agents", lambda: _agents(app, target)),
     ]
     for about, check in checks:
         try:
@@ -168,13 +169,13 @@ def _host(app: App) -> Iterator[Finding]:
         yield Finding("host", "ok", f"a background host runs, process {host.get('pid')}")
 
 
-def _agents(app: App, place: Place) -> Iterator[Finding]:
-    found = [client for client in CLIENTS.values() if client.detect(place)]
+def _agents(app: App, target: InstallTarget) -> Iterator[Finding]:
+    found = [client for client in CLIENTS.values() if client.detect(target)]
     if not found:
         yield Finding("agents", "note", "no agent was found on this machine")
     for client in found:
         try:
-            edits = client.install(place)
+            edits = client.install(target)
         except HoldfastError as error:
             yield Finding("agents", "wrong", str(error), error.hint)
             continue

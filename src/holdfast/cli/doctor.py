@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 when nothing is wrong, 1 when something is."""
     findings = []
-    for finding in examine(App.from_environment(), install.place_of(args)):
+    for finding in examine(App.from_environment(), install.target_of(args)):
         findings.append(finding)
         if args.json:
             continue

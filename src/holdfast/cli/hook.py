@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(raw: str) -> None:
     import time
 
-    from holdfast.agents.hook import answer, parse, recovery_text
+    from holdfast.agents.claude.hook import answer, parse, recovery_text
     from holdfast.app import App
     from holdfast.mcp import bindings
     from holdfast.mcp.rendezvous import ancestors

@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.agents.clients import CLIENTS, Client, Place
+from holdfast.agents.client import Client, InstallTarget
+from holdfast.agents.clients import CLIENTS
 from holdfast.agents.plan import Edit, Receipts, apply
 from holdfast.app import App
 from holdfast.cli import output
@@ -52,15 +53,15 @@ def run_uninstall(args: argparse.Namespace) -> int:
 
 def _run(args: argparse.Namespace, *, install: bool) -> int:
     app = App.from_environment()
-    place = place_of(args)
+    target = target_of(args)
     receipts = Receipts(app.home / "agents" / "receipts.json")
-    clients = _clients(args, place, receipts, install=install)
+    clients = _clients(args, target, receipts, install=install)
     if not clients and not args.json:
         print("no agent was found here, and nothing of ours in the settings of one")
     facts = []
     for client in clients:
         try:
-            facts.append(_one(client, place, receipts, app, args, install=install))
+            facts.append(_one(client, target, receipts, app, args, install=install))
         except (HoldfastError, OSError) as error:
             if len(clients) == 1:
                 raise
@@ -75,11 +76,11 @@ def _run(args: argparse.Namespace, *, install: bool) -> int:
     return 1 if any(fact["status"] == "failed" for fact in facts) else 0
 
 
-def place_of(args: argparse.Namespace) -> Place:
+def target_of(args: argparse.Namespace) -> InstallTarget:
     """Where things are, by the scope and the program that the arguments name."""
     project = Path.cwd() if args.scope == "project" else None
     command = (*_home_of_ours(project), *_command(args.start, project))
-    return Place(Path.home(), project, command, os.environ)
+    return InstallTarget(Path.home(), project, command, os.environ)
 
 
 def _home_of_ours(project: Path | None) -> tuple[str, ...]:
@@ -109,7 +110,7 @@ def _command(given: str | None, project: Path | None) -> tuple[str, ...]:
 
 
 def _clients(
-    args: argparse.Namespace, place: Place, receipts: Receipts, *, install: bool
+    args: argparse.Namespace, target: InstallTarget, receipts: Receipts, *, install: bool
 ) -> list[Client]:
     if args.client != "all":
         return [CLIENTS[args.client]]
@@ -118,7 +119,7 @@ def _clients(
     found = [
         client
         for client in CLIENTS.values()
-        if client.detect(place) or _key(client, place) in known
+        if client.detect(target) or _key(client, target) in known
     ]
     if not found and install:
         raise UsageError(
@@ -128,24 +129,24 @@ def _clients(
     return found
 
 
-def _key(client: Client, place: Place) -> str:
+def _key(client: Client, target: InstallTarget) -> str:
     """What a receipt is kept under."""
-    return client.name if place.project is None else f"{client.name}@{place.project}"
+    return client.name if target.project is None else f"{client.name}@{target.project}"
 
 
 def _one(
     client: Client,
-    place: Place,
+    target: InstallTarget,
     receipts: Receipts,
     app: App,
     args: argparse.Namespace,
     *,
     install: bool,
 ) -> dict[str, Any]:
-    key = _key(client, place)
+    key = _key(client, target)
     receipt = receipts.get(key)
-    place = replace(place, before=tuple(map(str, receipt.get("command", ()))))
-    edits = client.install(place) if install else client.uninstall(place, receipt)
+    target = replace(target, before=tuple(map(str, receipt.get("command", ()))))
+    edits = client.install(target) if install else client.uninstall(target, receipt)
     needed = [edit for edit in edits if edit.needed]
     kept: list[Path] = []
     if not args.dry_run:
@@ -154,7 +155,7 @@ def _one(
         done = apply(edits, app.home / "agents" / "backups", time.time(), ours)
         kept = done.kept
         if install and needed:
-            receipts.put(key, client.receipt(edits, receipt, place, done.folders))
+            receipts.put(key, client.receipt(edits, receipt, target, done.folders))
         elif not install:
             receipts.put(key, None)
     if not args.json:

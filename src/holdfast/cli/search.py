@@ -12,8 +12,8 @@ import sys
 from holdfast.cli.output import print_json, print_table
 from holdfast.cli.terminal import exit_code, terminal, with_commands
 from holdfast.errors import UsageError
+from holdfast.files.edited_files import EditedFiles
 from holdfast.index.answers import SearchAnswer
-from holdfast.index.generations.edited_files import EditedFiles
 from holdfast.index.search.scopes import SCOPES
 from holdfast.index.settings import index_of
 from holdfast.index.tools.render import counted, search_text

@@ -84,13 +84,13 @@ def _spaces(app: App) -> list[dict[str, Any]]:
 def _agents(args: argparse.Namespace) -> list[dict[str, Any]]:
     from holdfast.agents.clients import CLIENTS
 
-    place = install.place_of(args)
+    target = install.target_of(args)
     found = []
     for client in CLIENTS.values():
-        if not client.detect(place):
+        if not client.detect(target):
             continue
         try:
-            ready = not any(edit.needed for edit in client.install(place))
+            ready = not any(edit.needed for edit in client.install(target))
         except HoldfastError:
             ready = False
         found.append({"client": client.name, "title": client.title, "ready": ready})

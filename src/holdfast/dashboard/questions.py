@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from holdfast.observed.logs import Times, Watched
     from holdfast.reading.reader import Reader
     from holdfast.reading.tree import Tree
+    from holdfast.sequence.clones_answer import ClonesAnswer
     from holdfast.store.store import Store
 
 Members = Mapping[str, str]
@@ -170,32 +171,30 @@ class Questions:
         )
 
     def locate(self, asked: Members) -> DataAnswer:
-        from holdfast.sequence import locate
-        from holdfast.sequence.tokens.lexer import LexerOptions, lex
-        from holdfast.trees import no_progress, snippet_family
+        from holdfast.sequence.locate import as_text
+        from holdfast.sequence.tokens.lexer import CODE_ONLY
+        from holdfast.trees import locate_snippet, no_progress
 
         source = _need(asked, "snippet").encode("utf-8", "surrogatepass")
-        reading = LexerOptions()
-        tree = self._app.open_tree(self._root(asked), reading, no_progress)
-        family = snippet_family(None, None, list(tree.files))
-        report = locate.locate(tree.segments.corpus, source, lex(source, family, reading))
-        data = {**locate.as_data(report), "text": locate.as_text(report)}
-        return DataAnswer({"root": str(tree.root), **data, **tree.notes()})
+        tree = self._app.open_tree(self._root(asked), CODE_ONLY, no_progress)
+        answer = locate_snippet(tree, source)
+        return DataAnswer({**answer.to_wire(), "text": as_text(answer)})
 
-    def clones(self, asked: Members) -> DataAnswer:
-        from holdfast.repeats import repeats
-        from holdfast.sequence import clones, report
-        from holdfast.sequence.tokens.lexer import LexerOptions
+    def clones(self, asked: Members) -> ClonesAnswer:
+        from holdfast.repeats import find_clones
+        from holdfast.sequence.clones import MINIMUM
+        from holdfast.sequence.tokens.lexer import CODE_ONLY
         from holdfast.trees import no_progress
 
-        minimum = max(2, _number(asked, "minimum", clones.MINIMUM))
-        reading = LexerOptions()
-        tree = self._app.open_tree(self._root(asked), reading, no_progress)
-        renamed = asked.get("renamed") == "1"
-        found = repeats(tree, reading, no_progress, minimum=minimum, renamed=renamed)
-        shown = found.groups[: _number(asked, "limit", CLONES_MAX)]
-        data = report.as_data(shown, found.tokens, found.documents, len(found.groups))
-        return DataAnswer({"root": str(tree.root), **data, **tree.notes()})
+        tree = self._app.open_tree(self._root(asked), CODE_ONLY, no_progress)
+        return find_clones(
+            tree,
+            CODE_ONLY,
+            no_progress,
+            minimum=max(2, _number(asked, "minimum", MINIMUM)),
+            limit=max(1, _number(asked, "limit", CLONES_MAX)),
+            renamed=asked.get("renamed") == "1",
+        )
 
     def _root(self, asked: Members) -> str:
         """The tracked tree that was named; the only one if there is only one."""
@@ -313,12 +312,12 @@ class Questions:
         from argparse import Namespace
 
         from holdfast.agents.doctor import examine
-        from holdfast.cli.install import place_of
+        from holdfast.cli.install import target_of
 
-        place = place_of(Namespace(scope="user", start=None))
+        target = target_of(Namespace(scope="user", start=None))
         found = tuple(
             HealthFinding(one.about, one.state, one.said, one.fix or None)
-            for one in examine(self._app, place)
+            for one in examine(self._app, target)
         )
         wrong = any(one.state == "wrong" for one in found)
         return HealthAnswer("wrong" if wrong else "ok", found)

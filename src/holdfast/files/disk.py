@@ -31,9 +31,13 @@ from holdfast.files.policy import (
     Policy,
     is_script,
 )
+from holdfast.files.regular import read_regular
 from holdfast.files.snapshot import Entry, Snapshot, Stat, carried_over, compressed, unchanged
 
 CONTROL_FILES = (".gitignore", ".holdfastignore")
+
+RULES_BYTES_MAX = 512 * 1024
+"""Of a longer file of rules, what follows is not used."""
 
 _DEFAULTS = Rules(DEFAULT_EXCLUSIONS)
 _NOTHING_JUDGED = Listed(RuleStack(), RuleStack())
@@ -317,9 +321,12 @@ def _with_control_files(rules: RuleStack, present: dict[str, str], prefix: str) 
 
 def _rules(path: str) -> Rules:
     """The rules of a control file as it is now; the same object for the same lines."""
-    if os.path.islink(path):
-        return _of_lines(())  # git does not follow a linked .gitignore either.
-    text = Path(path).read_bytes().decode("utf-8", "surrogateescape")
+    data = read_regular(path, RULES_BYTES_MAX)  # git does not follow a linked .gitignore either.
+    if data is None:
+        return _of_lines(())
+    if len(data) == RULES_BYTES_MAX:
+        data = data[: data.rfind(b"\n") + 1]  # the last rule may be cut off
+    text = data.decode("utf-8", "surrogateescape")
     return _of_lines(tuple(text.removeprefix("\ufeff").split("\n")))
 
 

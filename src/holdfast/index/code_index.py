@@ -14,15 +14,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast.files.edited_files import EditedFiles
 from holdfast.files.paths import canonical_root
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
+from holdfast.index.building.content_cache import ContentStore
 from holdfast.index.building.prepare import Extract, extract_facts
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.facts import model as facts
-from holdfast.index.generations.content_cache import ContentStore
-from holdfast.index.generations.edited_files import EditedFiles
 from holdfast.index.generations.fingerprint import SCHEMA_VERSION, Fingerprint
 from holdfast.index.generations.freshness import FreshnessChecks
 from holdfast.index.generations.gate import Building, Gate, effective_record, pass_gate

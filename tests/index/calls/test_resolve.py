@@ -20,7 +20,8 @@ from holdfast.index.calls.resolve import (
     Resolver,
     surface,
 )
-from holdfast.index.facts.model import extract, file_id
+from holdfast.index.facts.extract import extract
+from holdfast.index.facts.model import file_id
 from holdfast.index.facts.outline import exact, outline
 from tests.index.claims import split
 from tests.index.facts import (

@@ -18,7 +18,7 @@ from holdfast.index.building.prepare import Job, extract_facts, prepare
 from holdfast.index.facts import trial_parse as trial
 from holdfast.index.facts.languages import c, markdown
 from holdfast.index.facts.languages.config import members
-from holdfast.index.facts.languages.linetables import TABLE
+from holdfast.index.facts.languages.line_patterns import TABLE
 
 SECONDS = 30.0
 SCOPES = b"a<b>::" * 60

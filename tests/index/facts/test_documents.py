@@ -5,7 +5,8 @@ import json
 import pytest
 
 from holdfast.index.calls.resolve import Resolver
-from holdfast.index.facts.model import MODULE, extract
+from holdfast.index.facts.extract import extract
+from holdfast.index.facts.model import MODULE
 
 
 def symbols(path: str, text: str) -> list[tuple[str, int, int]]:

@@ -20,7 +20,8 @@ from holdfast.index.building.prepare import Job, extract_facts
 from holdfast.index.building.workers import Recipe, prepare_all
 from holdfast.index.facts import parse as parsing
 from holdfast.index.facts import trial_parse as trial
-from holdfast.index.facts.model import FileFacts, decode, extract
+from holdfast.index.facts.extract import extract
+from holdfast.index.facts.model import FileFacts, decode
 
 # Each found by repeating tokens of the grammar; quadratic, and worse per byte than `<a`.
 ENDLESS = {
@@ -203,7 +204,7 @@ def test_threads_take_turns() -> None:
 ALONE = r"""
 import fcntl, os, sys, threading
 from holdfast.index.facts import trial_parse as trial
-from holdfast.index.facts.model import extract
+from holdfast.index.facts.extract import extract
 
 lock = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
 fcntl.flock(lock, fcntl.LOCK_EX)
@@ -270,7 +271,7 @@ def test_a_process_that_cannot_parse_judges_nothing(monkeypatch: pytest.MonkeyPa
 BUSY = r"""
 import gc, os, sys, time
 from holdfast.index.facts import parse as parsing
-from holdfast.index.facts.model import extract
+from holdfast.index.facts.extract import extract
 
 us = os.getpid()
 parsing.SLOWEST_SECONDS = 0.2

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from holdfast.files import disk
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS, Entry, Snapshot, Stat
-from holdfast.index.facts.model import extract
+from holdfast.index.facts.extract import extract
 from holdfast.index.generations.freshness import FreshFiles, FreshnessChecks
 from tests.scale import examples
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.index.embedding.hashed import DIMENSION
-from holdfast.index.facts.model import extract
+from holdfast.index.facts.extract import extract
 from holdfast.index.generations.sqlite.backend import SqliteBackend
 from holdfast.index.search.corpus import Corpus
 from holdfast.index.search.declarations import definition_rows

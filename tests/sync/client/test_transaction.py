@@ -52,6 +52,7 @@ def drafted(duet: Duet, *writes: tuple[str, Any]) -> Any:
         for path, value in writes:
             tx.write("of:A", path.split("/")[1:] if path else (), value)
         operations = tx.operations()
+        tx.abort()
     if not operations:
         return None
     (operation,) = operations
@@ -449,10 +450,59 @@ def test_a_transaction_ends_once(duet: Duet) -> None:
     with pytest.raises(TransactionComplete):
         tx.commit()
     tx.abort()
-    with Transaction(duet.session) as left:
-        left.write_value("of:A", ["n"], 9)
     assert duet.visible("of:A")["value"]["n"] == 2
     assert duet.session.replica._holds == 0
+
+
+@pytest.mark.shows("SYNC-TRANSACTION-BLOCK")
+def test_a_block_that_ends_cleanly_commits(duet: Duet) -> None:
+    """It used to abort without a word."""
+    with Transaction(duet.session) as tx:
+        tx.write_value("of:A", ["n"], 9)
+    assert duet.visible("of:A")["value"]["n"] == 9
+    duet.run()
+    assert tx.outcome is not None
+    landed = tx.outcome.result()
+    assert landed is not None
+    assert duet.session.replica._holds == 0
+
+
+@pytest.mark.shows("SYNC-TRANSACTION-BLOCK")
+def test_a_block_that_raises_rolls_back(duet: Duet) -> None:
+    before = duet.visible("of:A")
+    with pytest.raises(ZeroDivisionError), Transaction(duet.session) as tx:
+        tx.write_value("of:A", ["n"], 1 / 0)
+    tx = Transaction(duet.session)
+    tx.write_value("of:A", ["n"], 9)
+    with pytest.raises(ZeroDivisionError), tx:
+        tx.write_value("of:A", ["n"], 1 / 0)
+    assert tx.outcome is None
+    assert duet.visible("of:A") == before
+    assert not duet.session.outstanding
+    assert duet.session.replica._holds == 0
+
+
+@pytest.mark.shows("SYNC-TRANSACTION-BLOCK")
+def test_a_block_may_end_its_transaction_itself(duet: Duet) -> None:
+    before = duet.visible("of:A")
+    with Transaction(duet.session) as tx:
+        tx.write_value("of:A", ["n"], 9)
+        tx.abort()
+    assert duet.visible("of:A") == before
+    with Transaction(duet.session) as tx:
+        tx.write_value("of:A", ["n"], 9)
+        verdict = tx.commit()
+    assert tx.outcome is verdict
+
+
+@pytest.mark.shows("SYNC-TRANSACTION-BLOCK")
+def test_a_block_raises_a_commit_that_fails_here(duet: Duet) -> None:
+    one, two = Transaction(duet.session), Transaction(duet.session)
+    two.read("of:A")
+    one.write_value("of:A", ["n"], 2)
+    one.commit()
+    with pytest.raises(StorageTransactionInconsistent), two:
+        two.write_value("of:A", ["n"], 3)
 
 
 def test_a_splice_stands_on_the_length_it_was_placed_by(duet: Duet, world: World) -> None:

@@ -11,10 +11,9 @@ from holdfast.store.delta import MISSING
 from holdfast.sync.client.errors import CommitRefused, RequestRefused, SessionClosed
 from holdfast.sync.client.keys import SigningKey
 from holdfast.sync.client.outbox import SqliteOutbox
-from holdfast.sync.client.transaction import Transaction
 from holdfast.sync.io.aio import AsyncSpace
-from holdfast.sync.io.blocking import BlockingTransaction
 from holdfast.sync.io.connect import websocket_url
+from holdfast.sync.io.transactions import AsyncTransaction, LockedTransaction
 from tests.sync.live import LiveServer, serving
 
 SPACE = "did:key:z6Mk-connect"
@@ -22,7 +21,7 @@ SEED = bytes(range(32))
 SOON_S = 20
 
 
-def increment(tx: Transaction | BlockingTransaction) -> None:
+def increment(tx: LockedTransaction) -> None:
     tx.write_value("of:counter", ["n"], tx.get("of:counter", ["n"], 0) + 1)
 
 
@@ -160,6 +159,69 @@ def test_a_signed_session_comes_back_after_a_lost_connection(tmp_path: Path) -> 
             assert space.put("of:a", {"value": 2}, timeout_s=SOON_S).seq == 2
         finally:
             second.stop()
+
+
+@pytest.mark.shows("SYNC-TRANSACTION-BLOCK")
+def test_a_blocking_transaction_commits_on_a_clean_exit_and_rolls_back_on_an_exception(
+    tmp_path: Path,
+) -> None:
+    with serving(str(tmp_path)) as server, holdfast.connect(server.url, SPACE) as space:
+        with space.transaction(timeout_s=SOON_S) as tx:
+            tx.write("of:a", [], {"value": 1})
+        assert space.pending == 0, "the verdict was awaited"
+        tx = space.transaction()
+        tx.write("of:a", [], {"value": 2})
+        with pytest.raises(ZeroDivisionError), tx:
+            tx.write_value("of:a", [], 1 / 0)
+        assert space.read("of:a") == {"value": 1}
+        tx = space.transaction()
+        tx.write_value("of:a", [], 3)
+        landed = tx.commit(timeout_s=SOON_S)
+        assert landed is not None
+        assert landed.seq == 2
+        with holdfast.connect(server.url, SPACE) as other:
+            other.put("of:b", {"value": 1}, timeout_s=SOON_S)
+        tx = space.transaction(timeout_s=SOON_S)
+        assert tx.read("of:b") is MISSING
+        with pytest.raises(CommitRefused, match="stale confirmed read"), tx:
+            tx.write("of:b", [], {"value": 9})
+
+
+@pytest.mark.shows("SYNC-TRANSACTION-BLOCK")
+def test_an_asyncio_transaction_commits_on_a_clean_exit_and_rolls_back_on_an_exception(
+    tmp_path: Path,
+) -> None:
+    async def raising(tx: AsyncTransaction) -> None:
+        async with tx:
+            tx.write_value("of:a", [], 1 / 0)
+
+    async def stale(space: AsyncSpace) -> None:
+        async with space.transaction() as tx:
+            assert tx.read("of:b") is MISSING
+            tx.write("of:b", [], {"value": 9})
+
+    async def story(url: str) -> None:
+        async with holdfast.connect(url, SPACE) as space:
+            async with space.transaction() as tx:
+                tx.write("of:a", [], {"value": 1})
+            assert space.pending == 0, "the verdict was awaited"
+            tx = space.transaction()
+            tx.write("of:a", [], {"value": 2})
+            with pytest.raises(ZeroDivisionError):
+                await raising(tx)
+            assert space.read("of:a") == {"value": 1}
+            tx = space.transaction()
+            tx.write_value("of:a", [], 3)
+            landed = await tx.commit()
+            assert landed is not None
+            assert landed.seq == 2
+            async with holdfast.connect(url, SPACE) as other:
+                await other.put("of:b", {"value": 1})
+            with pytest.raises(CommitRefused, match="stale confirmed read"):
+                await stale(space)
+
+    with serving(str(tmp_path)) as server:
+        asyncio.run(story(server.url))
 
 
 def test_a_refusal_is_raised_to_whoever_waits(tmp_path: Path) -> None:

@@ -24,19 +24,19 @@ from holdfast.files.snapshot import (
     covered,
     moved,
 )
-from holdfast.index.building.prepare import Extract, Job, embedded_text, replace_vectors
-from holdfast.index.building.progress import Meter, Report
-from holdfast.index.building.workers import Recipe, prepare_all
-from holdfast.index.embedding.provider import EmbeddingProvider, embed_all
-from holdfast.index.errors import DamagedBackend, RootMissing
-from holdfast.index.generations import marker as markers
-from holdfast.index.generations.content_cache import (
+from holdfast.index.building.content_cache import (
     ContentStore,
     pack,
     prepared_key,
     unpack,
     vector_key,
 )
+from holdfast.index.building.prepare import Extract, Job, embedded_text, replace_vectors
+from holdfast.index.building.progress import Meter, Report
+from holdfast.index.building.workers import Recipe, prepare_all
+from holdfast.index.embedding.provider import EmbeddingProvider, embed_all
+from holdfast.index.errors import DamagedBackend, RootMissing
+from holdfast.index.generations import marker as markers
 from holdfast.index.generations.fingerprint import Fingerprint
 from holdfast.index.generations.fingerprint import from_wire as fingerprint_from_wire
 from holdfast.index.generations.model import Backend, Identity, PreparedFile, Totals, Writer

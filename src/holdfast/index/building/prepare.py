@@ -25,8 +25,10 @@ Extract = Callable[[str, bytes], FileFacts]
 
 
 def extract_facts(path: str, source: bytes) -> FileFacts:
-    """The real extractor; the parser is loaded by the first file that needs it."""
-    return facts_of.extract(path, source)
+    """`facts.extract.extract`, loaded with the parser by the first file that needs it."""
+    from holdfast.index.facts.extract import extract
+
+    return extract(path, source)
 
 
 PREPARED_VERSION = 5

@@ -18,7 +18,7 @@ from holdfast.index.search.posting_segment import PostingSegment
 from holdfast.index.search.segment_merge import Merger, merge
 
 if TYPE_CHECKING:
-    from holdfast.index.generations.changes import Change
+    from holdfast.index.generations.change_log import Change
     from holdfast.index.generations.model import PreparedFile
 
 ROWS_MAX = 60_000

@@ -14,6 +14,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from holdfast.files.edited_files import Edited
 from holdfast.index.answers import (
     Continuation,
     FreshnessDecision,
@@ -25,7 +26,6 @@ from holdfast.index.answers import (
 )
 from holdfast.index.code_index import CodeIndex, policy_of
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.generations.edited_files import Edited
 from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from holdfast.files.edited_files import Edited
 from holdfast.index.answers import (
     Call,
     Continuation,
@@ -20,7 +21,6 @@ from holdfast.index.answers import (
     manage_call,
     read_call,
 )
-from holdfast.index.generations.edited_files import Edited
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.gate import Open
 from holdfast.index.generations.model import Identity

@@ -149,6 +149,27 @@ class TokenSegment:
         begins = lines[low + line - 1] if line else 0
         return SourcePosition(self.documents[number].path, line + 1, offset - begins + 1)
 
+    def line_begins(self, position: int) -> SourcePosition | None:
+        """Where the token at a position begins, if only blanks precede it on its line."""
+        at = self.place(position)
+        begins = self.starts[position] - at.column + 1
+        if self._first_from(begins, position) < position:
+            return None
+        before = self.text_at(position - 1) if position else None
+        if before is not None and self.starts[position - 1] + len(before) > begins:
+            return None  # a string of several lines ends on this line
+        return at
+
+    def indentation(self, position: int) -> int:
+        """The column of the first token on the line of a token."""
+        begins = self.starts[position] - self.place(position).column + 1
+        return self.place(self._first_from(begins, position)).column
+
+    def _first_from(self, offset: int, position: int) -> int:
+        """The first token of the document of `position` that begins at or after an offset in it."""
+        first = int(self.firsts[self.document_at(position)])
+        return bisect_left(self.starts, offset, first, position)
+
     def stream(self) -> Stream:
         """The documents as the stream they were made of."""
         ends = self._word_ends

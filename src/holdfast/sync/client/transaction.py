@@ -7,6 +7,9 @@ document this one looked at is compared with what it was, and a difference fails
     tx.read(id, path)     a path into the whole document: ("value", "title")
     tx.read_value(id, …)  the same, below `value`
     tx.commit()           shown at once; the outcome is the server's verdict
+    tx.abort()            roll back
+
+A `with` block commits when it ends cleanly and rolls back when it raises.
 """
 
 from __future__ import annotations
@@ -55,7 +58,10 @@ Place = tuple[str, BranchName, EntityId]
 
 
 class Transaction:
-    """One attempt. It ends with `commit` or `abort`; leaving a `with` block without either aborts.
+    """One attempt. It ends with `commit` or `abort`.
+
+    As a `with` block it commits on a clean exit, unless it was ended inside, and rolls back on an
+    exception. The exit does not wait for the server: `outcome` is the verdict.
 
     It reads any of the given spaces and branches, and writes to one branch of one space.
     """
@@ -77,6 +83,8 @@ class Transaction:
         self._freezer = Freezer()
         self._holding = False
         self._ended = ""
+        self.outcome: Outcome[Landed | None] | None = None
+        """The verdict of the commit; None until there is a commit."""
 
     # looking
 
@@ -188,14 +196,15 @@ class Transaction:
         """Show and send. The outcome is the verdict; None if there was nothing to commit."""
         self._check_open()
         try:
-            return self._submit(extra)
+            self.outcome = self._submit(extra)
         except HoldfastError as error:
-            return Outcome.failed(error)
+            self.outcome = Outcome.failed(error)
         finally:
             self._end("committed")
+        return self.outcome
 
     def abort(self) -> None:
-        """End without a trace. Doing it twice is fine."""
+        """Roll back: end without a commit. A transaction that has ended stays as it is."""
         if not self._ended:
             self._end("aborted")
 
@@ -236,7 +245,12 @@ class Transaction:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.abort()
+        if kind is not None:
+            self.abort()
+        elif not self._ended:
+            outcome = self.commit()
+            if outcome.settled:
+                outcome.result()  # a commit that failed before it was sent
 
     # inside
 

@@ -23,6 +23,7 @@ from holdfast.sync.client.streams import Stream
 from holdfast.sync.client.transaction import Transaction
 from holdfast.sync.client.view import Snapshot, WatchView
 from holdfast.sync.io.link import Link
+from holdfast.sync.io.transactions import AsyncTransaction
 from holdfast.sync.wire.messages import Sync, WatchSpec
 
 CLOSE_TIMEOUT_S = 5.0
@@ -106,25 +107,29 @@ class AsyncSpace:
 
     # writing
 
-    def transaction(self, branch: str = MAIN) -> Transaction:
-        """Look and write against one snapshot. End it with `commit`, or leave it to abort."""
-        return Transaction(self.session, branch)
+    def transaction(self, branch: str = MAIN) -> AsyncTransaction:
+        """Read and write against one snapshot.
 
-    async def commit(self, transaction: Transaction) -> Landed | None:
-        """Commit a transaction and wait for the verdict; None if it changed nothing."""
-        return await self.link.settled(transaction.commit())
+        As an `async with` block it commits on a clean exit and waits for the verdict; an exception
+        rolls it back. Without a block, end it with its `commit` or `abort`.
+        """
+        return AsyncTransaction(self.link, Transaction(self.session, branch))
+
+    async def commit(self, transaction: AsyncTransaction) -> Landed | None:
+        """The same as `await transaction.commit()`."""
+        return await transaction.commit()
 
     async def update(
-        self, change: Callable[[Transaction], Any], branch: str = MAIN, attempts: int = 5
+        self, change: Callable[[AsyncTransaction], Any], branch: str = MAIN, attempts: int = 5
     ) -> Landed | None:
         """Run a change in a transaction; again, on the new state, when it lost a race."""
         for left in range(attempts - 1, -1, -1):
-            with self.transaction(branch) as transaction:
+            async with self.transaction(branch) as transaction:
                 made = change(transaction)
                 if inspect.isawaitable(made):
                     await made
                 try:
-                    return await self.commit(transaction)
+                    return await transaction.commit()
                 except Exception as error:
                     if not left or not worth_retrying(error):
                         raise

@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 from holdfast.ids import MAIN
 from holdfast.store.model import Document
-from holdfast.store.pointer import ROOT
 from holdfast.sync.client.commits import Landed
 from holdfast.sync.client.outcome import Outcome
 from holdfast.sync.client.replica import Notification
@@ -25,6 +24,7 @@ from holdfast.sync.client.transaction import Transaction
 from holdfast.sync.client.view import Snapshot, WatchView
 from holdfast.sync.io.aio import AsyncSpace, worth_retrying
 from holdfast.sync.io.link import Link
+from holdfast.sync.io.transactions import BlockingTransaction
 from holdfast.sync.wire.messages import Sync, WatchSpec
 
 Result = TypeVar("Result")
@@ -60,57 +60,6 @@ class LoopThread:
     def stop(self) -> None:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
-
-
-class BlockingTransaction:
-    """A transaction whose steps take turns with what arrives from the server."""
-
-    def __init__(self, link: Link, inner: Transaction) -> None:
-        self._link, self.inner = link, inner
-
-    def read(self, id: str, path: Sequence[str] = ROOT, **where: Any) -> Any:
-        with self._link.lock:
-            return self.inner.read(id, path, **where)
-
-    def read_value(self, id: str, path: Sequence[str] = ROOT, **where: Any) -> Any:
-        with self._link.lock:
-            return self.inner.read_value(id, path, **where)
-
-    def get(self, id: str, path: Sequence[str] = ROOT, default: Any = None, **where: Any) -> Any:
-        with self._link.lock:
-            return self.inner.get(id, path, default, **where)
-
-    def write(self, id: str, path: Sequence[str], value: Any, **where: Any) -> None:
-        with self._link.lock:
-            self.inner.write(id, path, value, **where)
-
-    def write_value(self, id: str, path: Sequence[str], value: Any, **where: Any) -> None:
-        with self._link.lock:
-            self.inner.write_value(id, path, value, **where)
-
-    def delete(self, id: str, **where: Any) -> None:
-        with self._link.lock:
-            self.inner.delete(id, **where)
-
-    def submit(self) -> Outcome[Landed | None]:
-        """Show and send; the outcome is known later."""
-        with self._link.lock:
-            return self.inner.commit()
-
-    def abort(self) -> None:
-        with self._link.lock:
-            self.inner.abort()
-
-    def __enter__(self) -> BlockingTransaction:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.abort()
 
 
 class BlockingSpace:
@@ -191,15 +140,22 @@ class BlockingSpace:
 
     # writing
 
-    def transaction(self, branch: str = MAIN) -> BlockingTransaction:
-        """Look and write against one snapshot. End it with `commit`, or leave it to abort."""
-        return BlockingTransaction(self._link, self._inner.transaction(branch))
+    def transaction(
+        self, branch: str = MAIN, timeout_s: float | None = None
+    ) -> BlockingTransaction:
+        """Read and write against one snapshot.
+
+        As a `with` block it commits on a clean exit and waits for the verdict, at most `timeout_s`;
+        an exception rolls it back. Without a block, end it with its `commit` or `abort`.
+        """
+        inner = Transaction(self._inner.session, branch)
+        return BlockingTransaction(self._link, inner, self._wait, timeout_s)
 
     def commit(
         self, transaction: BlockingTransaction, timeout_s: float | None = None
     ) -> Landed | None:
-        """Commit a transaction and wait for the verdict; None if it changed nothing."""
-        return self._wait(transaction.submit(), timeout_s)
+        """The same as `transaction.commit(timeout_s)`."""
+        return transaction.commit(timeout_s)
 
     def update(
         self,
@@ -213,7 +169,7 @@ class BlockingSpace:
             with self.transaction(branch) as transaction:
                 change(transaction)
                 try:
-                    return self.commit(transaction, timeout_s)
+                    return transaction.commit(timeout_s)
                 except Exception as error:
                     if not left or not worth_retrying(error):
                         raise

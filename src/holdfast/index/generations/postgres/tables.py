@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import DamagedBackend
-from holdfast.index.generations import changes
-from holdfast.index.generations.changes import Change
+from holdfast.index.generations import change_log
+from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.model import Totals
 from holdfast.index.generations.segments import check_digest
 from holdfast.index.search import posting_segment as segment_format
@@ -88,7 +88,7 @@ CREATE TABLE IF NOT EXISTS change (
   notes text NOT NULL
 )
 """
-"""Notes of what the last generations changed (`changes.py`); an index can do without."""
+"""Notes of what the last generations changed (`change_log.py`); an index can do without."""
 
 
 def snapshot(connection: psycopg.Connection[Any], root: int) -> Snapshot:
@@ -134,4 +134,4 @@ def notes(connection: psycopg.Connection[Any], root: int) -> list[Change]:
     if not has(connection, "change"):
         return []
     row = connection.execute("SELECT notes FROM change WHERE root_id = $1", (root,)).fetchone()
-    return [] if row is None else changes.decode(row[0])
+    return [] if row is None else change_log.decode(row[0])

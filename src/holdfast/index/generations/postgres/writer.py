@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.generations import changes
-from holdfast.index.generations.changes import Change
+from holdfast.index.generations import change_log
+from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.postgres import tables
 from holdfast.index.generations.segments import ROWS_MAX, Gathering, Standing, digest, to_merge
@@ -182,11 +182,11 @@ class PostgresWriter:
             self._connection.execute("DELETE FROM change WHERE root_id = $1", (self._root,))
             return
         change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
-        notes = changes.noted(tables.notes(self._connection, self._root), change)
+        notes = change_log.noted(tables.notes(self._connection, self._root), change)
         self._connection.execute(
             "INSERT INTO change VALUES ($1, $2) "
             "ON CONFLICT (root_id) DO UPDATE SET notes = excluded.notes",
-            (self._root, changes.encode(notes)),
+            (self._root, change_log.encode(notes)),
         )
 
     def _commit(self) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from holdfast.files.snapshot import Entry, Snapshot
-from holdfast.index.generations import changes
-from holdfast.index.generations.changes import Change
+from holdfast.index.generations import change_log
+from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.segments import ROWS_MAX, Gathering, Standing, digest, to_merge
 from holdfast.index.generations.sqlite import tables
@@ -36,7 +36,7 @@ class SqliteWriter:
         self.generation = int(tables.meta(connection, "generation") or 0) + 1
         self.published = False
         self.follows: Identity = (self.generation - 1, str(tables.meta(connection, "run") or ""))
-        self._noted = changes.decode(tables.meta(connection, "changes"))
+        self._noted = change_log.decode(tables.meta(connection, "changes"))
         self._put_anew: set[str] | None = None
         """What was put since everything was dropped: nothing else can be in the way."""
         self._load_counters()
@@ -191,7 +191,7 @@ class SqliteWriter:
         if not self._followable:
             return None
         change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
-        return changes.encode(changes.noted(self._noted, change))
+        return change_log.encode(change_log.noted(self._noted, change))
 
     def publish(self, marker: str, taken_ns: int) -> Identity:
         self._put_segment()

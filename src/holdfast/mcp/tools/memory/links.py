@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.errors import UsageError
 from holdfast.mcp.tool import Call, call_text
-from holdfast.mcp.tools.memory.answers import LinkAnswer
-
-if TYPE_CHECKING:
-    from holdfast.links import CodeLink
 
 LINK = (
     'A value may link to code anywhere in it: {"code": {"path": "src/a.py", "symbol": "f"}}; the '
@@ -18,40 +14,39 @@ LINK = (
 )
 
 
+def links_of(value: Any) -> list[Any]:
+    from holdfast.links import links_in
+
+    return list(links_in(value))
+
+
 def _root(call: Call, root: str | None) -> str | None:
     return root or call.caller.cwd
 
 
-def links_of(call: Call, document: Any) -> tuple[LinkAnswer, ...]:
-    """Every link to code in a document, and whether the code has changed."""
-    from holdfast.links import links_in
-
-    return tuple(_judged(call, at, link) for at, link in links_in(document))
-
-
-def _judged(call: Call, at: tuple[str, ...], link: CodeLink) -> LinkAnswer:
+def judged(call: Call, at: tuple[str, ...], link: Any) -> dict[str, Any]:
     from holdfast.links import judge, reader_below
 
     root = _root(call, link.root)
-    found = None if root is None else judge(link, reader_below(root))
-    return LinkAnswer(
-        at="/" + "/".join(at),
-        **link.to_wire()["code"],
-        state="unverified" if found is None else found.state,
-        why="the link names no root" if found is None else found.why,
-        lines=None if found is None else found.lines,
-    )
+    wire: dict[str, Any] = {"at": "/" + "/".join(at), **link.to_wire()["code"]}
+    if root is None:
+        return {**wire, "state": "unverified", "why": "the link names no root"}
+    judged = judge(link, reader_below(root))
+    wire.update(state=judged.state, why=judged.why)
+    if judged.lines is not None:
+        wire["lines"] = list(judged.lines)
+    return wire
 
 
-def link_line(link: LinkAnswer) -> str:
-    what = f"{link.path} {link.symbol or ''}".strip()
+def link_line(link: dict[str, Any]) -> str:
+    what = f"{link['path']} {link.get('symbol') or ''}".strip()
     shown = ""
-    if link.lines is not None:
-        first, last = link.lines
-        path = os.path.join(link.root, link.path) if link.root is not None else link.path
+    if "lines" in link:
+        first, last = link["lines"]
+        path = os.path.join(link["root"], link["path"]) if "root" in link else link["path"]
         args = {"path": path, "offset": first, "limit": last - first + 1}
         shown = f"; as it is now: {call_text('read', args)}"
-    return f"[link {link.state}: {what}, {link.why}{shown}]"
+    return f"[link {link['state']}: {what}, {link['why']}{shown}]"
 
 
 def digested(call: Call, value: Any) -> Any:

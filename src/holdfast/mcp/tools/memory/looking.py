@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.mcp.tool import (
     Call,
     Result,
+    Schema,
     Tool,
     array,
     boolean,
@@ -17,15 +18,9 @@ from holdfast.mcp.tool import (
     integer,
     string,
 )
-from holdfast.mcp.tools.common import continued, schema_of
-from holdfast.mcp.tools.memory.answers import (
-    DocumentAnswer,
-    DocumentRow,
-    DocumentsAnswer,
-    HistoryAnswer,
-)
-from holdfast.mcp.tools.memory.common import BRANCH, SPACE, on_space, short
-from holdfast.mcp.tools.memory.links import link_line, links_of
+from holdfast.mcp.tools.common import answer_schema, continued
+from holdfast.mcp.tools.memory.common import BRANCH, SPACE, VALUE_SHOWN, on_space
+from holdfast.mcp.tools.memory.links import judged, link_line, links_of
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
@@ -34,25 +29,25 @@ TEXT_MAX = 60_000
 
 
 def get(call: Call, store: Store) -> Result:
-    from holdfast.store import patch, pointer
+    from holdfast.store.memory import verbs
+    from holdfast.store.memory.answers import DocumentPart, MissingDocument
 
     a = call.arguments
-    state = store.state(a["id"], a["branch"], a.get("at"))
-    if state is None or state.document is None:
-        when = f" at seq {a['at']}" if "at" in a else ""
-        return _not_found(store, a, f"there is no {a['id']}{when}")
-    path = pointer.parse(a["pointer"])
-    if not patch.has(state.document, path):
-        whole = {**a, "pointer": ""}
-        sentence = f"{a['id']} has nothing at {a['pointer']}"
-        missing = Result(sentence, {"status": "not_found", "message": sentence})
-        return missing.ended("all of it", "memory_get", **whole)
-    part = patch.get(state.document, path)
-    links = links_of(call, part)
-    answer = DocumentAnswer(
-        status="ok", id=state.id, branch=state.branch, seq=state.seq, document=part, links=links
-    )
-    facts = answer.to_wire()
+    answer = verbs.get(store, a["id"], a["pointer"], a["branch"], a.get("at"))
+    if isinstance(answer, MissingDocument):
+        return _not_found(store, a, str(answer))
+    if not isinstance(answer, DocumentPart):
+        missing = Result(str(answer), {"status": "not_found", "message": str(answer)})
+        return missing.ended("all of it", "memory_get", **{**a, "pointer": ""})
+    state, part = answer.state, answer.part
+    links = [judged(call, at, link) for at, link in links_of(part)]
+    facts: dict[str, Any] = {
+        "status": "ok",
+        "id": state.id,
+        "branch": state.branch,
+        "seq": state.seq,
+        "document": part,
+    }
     lines = [f"{state.id} at seq {state.seq}", _json(part)]
     if len(lines[1]) > TEXT_MAX:
         deeper = {**a, "pointer": _first_of_many(part, a["pointer"])}
@@ -61,7 +56,9 @@ def get(call: Call, store: Store) -> Result:
             f"{lines[1][:TEXT_MAX]}\n[cut after {TEXT_MAX} of {len(lines[1])} characters; "
             f"a part of it: {call_text('memory_get', deeper)}]"
         )
-    lines += [link_line(link) for link in links if link.state != "current"]
+    if links:
+        facts["links"] = links
+        lines += [link_line(link) for link in links if link["state"] != "current"]
     return Result("\n".join(lines), facts)
 
 
@@ -75,74 +72,54 @@ def _not_found(store: Store, a: Mapping[str, Any], sentence: str) -> Result:
 
 
 def query(call: Call, store: Store) -> Result:
+    from holdfast.store.memory import verbs
+    from holdfast.store.memory.render import plain_text
+
     a = call.arguments
-    if "ids" in a:
-        roots = [{"id": id, "selector": {"path": [], "schema": a["links"]}} for id in a["ids"]]
-        asked: dict[str, Any] = {"roots": roots, "branch": a["branch"]}
-        if "at" in a:
-            asked["atSeq"] = a["at"]
-        reached = store.query(asked)
-        found = [
-            DocumentRow(one["id"], one["seq"], one.get("document")) for one in reached["entities"]
-        ]
-    else:
-        found = [
-            DocumentRow(state.id, state.seq, state.document)
-            for state in store.documents(a["branch"], a.get("at"))
-            if state.id.startswith(a["prefix"])
-        ]
-    wanted = a["contains"].casefold()
-    if wanted:
-        found = [
-            one
-            for one in found
-            if wanted in json.dumps(one.document, ensure_ascii=False).casefold()
-        ]
-    found = [one for one in found if one.id > a["after"]] if a["after"] else found
-    shown = found[: a["limit"]]
-    facts = DocumentsAnswer(
-        status="ok", seq=store.newest_seq(), documents=tuple(shown), total=len(found)
-    ).to_wire()
-    lines = [f"{one.id}  seq {one.seq}  {short(one.document)}" for one in shown]
-    if not shown:
-        lines.append("No documents.")
-        narrowed = a["prefix"] or wanted or a["after"] or "ids" in a
+    answer = verbs.find(
+        store,
+        prefix=a["prefix"],
+        ids=a.get("ids"),
+        links=a["links"],
+        contains=a["contains"],
+        branch=a["branch"],
+        at=a.get("at"),
+        after=a["after"],
+        limit=a["limit"],
+    )
+    facts: dict[str, Any] = {"status": "ok", **answer.to_wire()}
+    text = plain_text(answer, VALUE_SHOWN)
+    if not answer.documents:
+        narrowed = a["prefix"] or a["contains"] or a["after"] or "ids" in a
         more = {"space": a["space"], "branch": a["branch"], "at": a.get("at")}
-        result = Result("\n".join(lines), facts)
+        result = Result(text, facts)
         return result.ended("all there are", "memory_query", **more) if narrowed else result
-    if len(found) > len(shown):
-        more = {**a, "after": shown[-1].id}
+    if answer.more:
+        more = {**a, "after": answer.documents[-1].id}
         facts["continue"] = continued("memory_query", **more)
-        lines.append(
-            f"[{len(shown)} of {len(found)} documents; continue: {call_text('memory_query', more)}]"
-        )
-    return Result("\n".join(lines), facts)
+        shown = f"{len(answer.documents)} of {answer.total} documents"
+        text += f"\n[{shown}; continue: {call_text('memory_query', more)}]"
+    return Result(text, facts)
 
 
 def history(call: Call, store: Store) -> Result:
+    from holdfast.store.memory import verbs
+    from holdfast.store.memory.render import plain_text
+
     a = call.arguments
-    # One more than asked, so that we know whether there is more.
-    found = store.log(a.get("id"), a.get("branch"), a.get("before"), a["limit"] + 1)
-    shown = found[: a["limit"]]
-    entries = tuple(entry.to_wire() for entry in shown)
-    facts = HistoryAnswer(status="ok", entries=entries).to_wire()
-    lines = []
-    for entry in shown:
-        what = ", ".join(f"{op} {id}" for op, id in entry.operations) or entry.kind
-        what = f"{entry.kind}: {what}" if entry.kind.startswith("merge") else what
-        branch = f" on {entry.branch}" if entry.branch else ""
-        lines.append(f"{entry.seq}  {entry.created_at}{branch}  {entry.session}  {what}")
-    if not shown:
-        any_at_all = store.newest_seq() > 0
-        result = Result("No such commit." if any_at_all else "Nothing happened yet.", facts)
+    answer = verbs.history(store, a.get("id"), a.get("branch"), a.get("before"), a["limit"])
+    facts: dict[str, Any] = {"status": "ok", "entries": answer.to_wire()}
+    text = plain_text(answer)
+    if not answer.entries:
+        result = Result(text, facts)
         if not {"id", "branch", "before"} & a.keys():
             return result
-        return result.ended("all that happened", "memory_history", space=a["space"])
-    if len(found) > len(shown):
-        more = {**a, "before": shown[-1].seq}
+        return result.ended("all commits", "memory_history", space=a["space"])
+    if answer.more:
+        more = {**a, "before": answer.entries[-1].seq}
         facts["continue"] = continued("memory_history", **more)
-        lines.append(f"[older: {call_text('memory_history', more)}]")
-    return Result("\n".join(lines), facts)
+        text += f"\n[older: {call_text('memory_history', more)}]"
+    return Result(text, facts)
 
 
 def _json(value: Any) -> str:
@@ -159,6 +136,8 @@ def _first_of_many(value: Any, pointer: str) -> str:
     return pointer
 
 
+ANY: Schema = {"description": "any JSON"}
+
 MEMORY_GET = Tool(
     name="memory_get",
     title="Read a document",
@@ -174,7 +153,13 @@ MEMORY_GET = Tool(
         space=SPACE,
         branch=BRANCH,
     ),
-    output=schema_of(DocumentAnswer),
+    output=answer_schema(
+        id=string(),
+        branch=string(),
+        seq={"type": "integer"},
+        document=ANY,
+        links=array({"type": "object", "required": ["path", "state"]}, "links to code"),
+    ),
     run=on_space("memory_get", get),
 )
 
@@ -196,7 +181,17 @@ MEMORY_QUERY = Tool(
         space=SPACE,
         branch=BRANCH,
     ),
-    output=schema_of(DocumentsAnswer),
+    output=answer_schema(
+        seq={"type": "integer"},
+        total={"type": "integer"},
+        documents=array(
+            {
+                "type": "object",
+                "properties": {"id": {"type": "string"}, "seq": {"type": "integer"}},
+                "required": ["id", "seq"],
+            }
+        ),
+    ),
     run=on_space("memory_query", query),
 )
 
@@ -214,6 +209,6 @@ MEMORY_HISTORY = Tool(
         limit=integer("at most so many", minimum=1, maximum=500, default=20),
         space=SPACE,
     ),
-    output=schema_of(HistoryAnswer),
+    output=answer_schema(entries=array({"type": "object"})),
     run=on_space("memory_history", history),
 )

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import UsageError
 from holdfast.mcp.tool import Call, Result, Tool, array, call_text, choice, inputs, integer, string
-from holdfast.mcp.tools.common import continued, schema_of
-from holdfast.mcp.tools.memory.answers import CommitAnswer
+from holdfast.mcp.tools.common import answer_schema, continued
 from holdfast.mcp.tools.memory.common import BRANCH, SPACE, failed, on_space
 from holdfast.mcp.tools.memory.links import LINK, digested
 
@@ -16,21 +15,18 @@ if TYPE_CHECKING:
 
 
 def commit(call: Call, store: Store) -> Result:
+    from holdfast.ids import LocalSeq, SessionId
     from holdfast.store.errors import ConflictError, PatchError
+    from holdfast.store.memory import verbs
+    from holdfast.store.memory.render import plain_text
+    from holdfast.store.model import CommitKey
 
     a = call.arguments
     operations = [_operation(call, one, at) for at, one in enumerate(a["operations"])]
-    reads = [{"id": one["id"], "path": [], "seq": one["seq"]} for one in a["reads"]]
+    reads = [(one["id"], one["seq"]) for one in a["reads"]]
+    key = CommitKey(SessionId(call.caller.name), LocalSeq(call.caller.next_local_seq()))
     try:
-        applied = store.transact(
-            call.caller.name,
-            {
-                "localSeq": call.caller.next_local_seq(),
-                "branch": a["branch"],
-                "reads": {"confirmed": reads, "pending": []},
-                "operations": operations,
-            },
-        )
+        applied = verbs.commit(store, key, operations, reads, a["branch"])
     except PatchError as error:
         patched = {one["id"] for one in operations if one["op"] == "patch"}
         if error.hint or len(patched) != 1:
@@ -48,9 +44,9 @@ def commit(call: Call, store: Store) -> Result:
         }
         text = f"not committed: {error}\n[{hint}: {call_text('memory_get', again)}]"
         return Result(text, facts)
-    ids = tuple(revision.id for revision in applied.revisions)
-    answer = CommitAnswer(status="ok", seq=applied.seq, branch=applied.branch, ids=ids)
-    return Result(f"committed at seq {applied.seq}", answer.to_wire())
+    facts = {"status": "ok", "seq": applied.seq, "branch": applied.branch,
+             "ids": applied.ids}  # fmt: skip
+    return Result(plain_text(applied), facts)
 
 
 def _makes(call: Call) -> bool:
@@ -119,7 +115,7 @@ MEMORY_COMMIT = Tool(
         space=SPACE,
         branch=BRANCH,
     ),
-    output=schema_of(CommitAnswer),
+    output=answer_schema(seq={"type": "integer"}, branch=string(), ids=array({"type": "string"})),
     run=on_space("memory_commit", commit, makes=lambda call: lambda: _makes(call)),
     read_only=False,
     destructive=True,

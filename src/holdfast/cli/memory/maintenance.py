@@ -1,4 +1,4 @@
-"""The verbs that keep a space: export, import, check, tidy up."""
+"""The verbs that maintain a space: export, import, verify, collect garbage."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def export(store: Store, args: argparse.Namespace, app: App) -> int:
-    target = None if args.file is None else Path(args.file)
+    target = None if args.file in (None, "-") else Path(args.file)
     with closing(store.export(args.space)) as lines:
         if target is None:
             sys.stdout.writelines(line + "\n" for line in lines)
             return OK
         if target.exists() and not target.is_file():
-            # A pipe or a device: written to, never replaced, and nothing to read in again.
+            # A pipe or a device: it is written to, not replaced, and cannot be read again.
             with target.open("w", encoding="utf-8") as file:
                 file.writelines(line + "\n" for line in lines)
             return OK
@@ -36,12 +36,12 @@ def export(store: Store, args: argparse.Namespace, app: App) -> int:
     if args.json:
         print_json({"file": str(target), "lines": count})
     else:
-        print(f"wrote {count} lines to {target}; read in again, they are the same")
+        print(f"wrote {counted(count, 'line')} to {target}, checked by importing them again")
     return OK
 
 
 def _write_checked(target: Path, lines: Iterable[str]) -> int:
-    """Put the lines in the place of a file, once they are known to come back; how many."""
+    """Replace a file with the lines once they import again; returns how many there are."""
     part, count = target.with_name(target.name + ".part"), 0
     try:
         file = part.open("w", encoding="utf-8")
@@ -61,7 +61,7 @@ def _write_checked(target: Path, lines: Iterable[str]) -> int:
 
 
 def _check_export(path: Path) -> None:
-    """Read the export in again, in memory, and compare: what cannot come back is not kept."""
+    """Import the export into memory, export that, and compare."""
     from holdfast.store.store import open_store
 
     with path.open(encoding="utf-8") as file, open_store("memory:", "check") as copy:
@@ -71,11 +71,13 @@ def _check_export(path: Path) -> None:
         file.seek(0)
         for written, again in zip(file, copy.export(header["space"]), strict=True):
             if written.rstrip("\n") != again:
-                raise UsageError("the export does not read in as it was written; it is not kept")
+                raise UsageError(
+                    "the export does not import as it was written; the file was not kept"
+                )
 
 
 def check_import(args: argparse.Namespace) -> None:
-    """Read an export in memory first, so that one that is none does not leave an empty space."""
+    """Import into memory first, so that an invalid export does not leave an empty space."""
     from holdfast.store.store import open_store
 
     named = "standard input" if args.file == "-" else args.file
@@ -84,18 +86,20 @@ def check_import(args: argparse.Namespace) -> None:
         if args.file == "-":
             args.lines = io.StringIO(sys.stdin.read())
         elif not Path(args.file).is_file():
-            args.lines = io.StringIO(Path(args.file).read_text(encoding="utf-8"))  # a pipe, once
+            args.lines = io.StringIO(
+                Path(args.file).read_text(encoding="utf-8")
+            )  # read a pipe once
         with _export(args) as lines, open_store("memory:", "check") as copy:
             copy.import_lines(lines)
     except OSError as error:
         raise UsageError(f"cannot read {named}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{named} is not text") from None
+        raise UsageError(f"{named} is not UTF-8 text") from None
 
 
 @contextmanager
 def _export(args: argparse.Namespace) -> Iterator[TextIO]:
-    """The lines of an export, from their beginning."""
+    """The lines of an export, from the first."""
     if args.lines is not None:
         args.lines.seek(0)
         yield args.lines
@@ -110,7 +114,7 @@ def import_(store: Store, args: argparse.Namespace, app: App) -> int:
     if args.json:
         print_json({"space": args.space, "commits": count})
     else:
-        print(f"read {count} commits into {args.space}")
+        print(f"imported {counted(count, 'commit')} into {args.space}")
     return OK
 
 
@@ -133,13 +137,8 @@ def verify(store: Store, args: argparse.Namespace, app: App) -> int:
 
 def gc(store: Store, args: argparse.Namespace, app: App) -> int:
     done = store.collect_garbage(args.blobs, args.grace)
-    facts = {
-        "snapshotsBefore": done.snapshots_before,
-        "snapshotsAfter": done.snapshots_after,
-        "blobsDropped": done.blobs_dropped,
-    }
     if args.json:
-        print_json(facts)
+        print_json(done.to_wire())
     else:
         print(
             f"snapshots: {done.snapshots_before} before, {done.snapshots_after} now; "

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.index.facts.languages.linetables import TABLE
-from holdfast.index.facts.model import MODULE, decode, encode, extract
+from holdfast.index.facts.extract import extract
+from holdfast.index.facts.languages.line_patterns import TABLE
+from holdfast.index.facts.model import MODULE, decode, encode
 from holdfast.index.facts.outline import outline
 from tests.index.wire import call_graph, file_outline, manage_index, search_code
 from tests.index.world import World
@@ -541,7 +542,7 @@ def test_chunks_are_cut_there_and_cover_the_file(path: str) -> None:
 
 @pytest.mark.shows("FACT-LINES")
 def test_every_language_of_the_table_has_a_sample() -> None:
-    from holdfast.index.facts.languages.lines import kind_of_file
+    from holdfast.index.facts.languages.by_lines import kind_of_file
 
     told = {kind_of_file(path) for path in SAMPLES}
     assert set(TABLE) - told <= {

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.files.policy import language_of
-from holdfast.index.facts.languages.linetables import (
+from holdfast.index.facts.languages.line_patterns import (
     CONTAINERS,
     HEADS,
     NAMES,

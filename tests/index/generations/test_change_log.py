@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.index.generations import changes
-from holdfast.index.generations.changes import Change
+from holdfast.index.generations import change_log
+from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.model import Identity
 
 
@@ -31,7 +31,7 @@ def histories(draw: st.DrawFn) -> tuple[list[dict[int, int]], list[Change]]:
             identity(number - 1), identity(number), frozenset(removed), frozenset(added)
         )
         if draw(st.integers(0, 5)):
-            notes = changes.noted(changes.decode(changes.encode(notes)), change)
+            notes = change_log.noted(change_log.decode(change_log.encode(notes)), change)
         elif draw(st.booleans()):
             notes = []  # Everything was put together anew.
         # Otherwise a writer that takes no notes left those of another generation.
@@ -46,14 +46,14 @@ def test_notes_lead_to_the_same_tree_or_nowhere(
     trees, notes = history
     last = len(trees) - 1
     for at, tree in enumerate(trees[:-1]):
-        change = changes.leading(notes, identity(at), identity(last))
+        change = change_log.leading(notes, identity(at), identity(last))
         if change is not None:
             left = {n: since for n, since in tree.items() if n not in change.removed}
             assert not set(left) & change.added
             came = {n: trees[last][n] for n in change.added}
             assert left | came == trees[last]
     if notes and notes[-1].after == identity(last):
-        assert changes.leading(notes, notes[0].before, identity(last)) is not None
+        assert change_log.leading(notes, notes[0].before, identity(last)) is not None
 
 
 @pytest.mark.shows("SEARCH-CORPUS-FOLLOWS")
@@ -61,10 +61,10 @@ def test_notes_are_few_and_short() -> None:
     notes: list[Change] = []
     for n in range(1, 30):
         small = Change(identity(n - 1), identity(n), frozenset(), frozenset({n}))
-        notes = changes.noted(notes, small)
-    assert len(notes) == changes.NOTES_MAX
-    many = frozenset(range(changes.FILES_MAX - 2))
-    notes = changes.noted(notes, Change(identity(29), identity(30), frozenset(), many))
+        notes = change_log.noted(notes, small)
+    assert len(notes) == change_log.NOTES_MAX
+    many = frozenset(range(change_log.FILES_MAX - 2))
+    notes = change_log.noted(notes, Change(identity(29), identity(30), frozenset(), many))
     assert [note.after[0] for note in notes] == [28, 29, 30]
-    more = frozenset(range(changes.FILES_MAX + 1))
-    assert changes.noted(notes, Change(identity(30), identity(31), frozenset(), more)) == []
+    more = frozenset(range(change_log.FILES_MAX + 1))
+    assert change_log.noted(notes, Change(identity(30), identity(31), frozenset(), more)) == []

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from holdfast.files.snapshot import Entry, Stat
+from holdfast.index.building.content_cache import CONTENT_VERSION, ContentStore, pack, unpack
 from holdfast.index.building.prepare import Job, prepare_with_vectors, replace_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
-from holdfast.index.generations.content_cache import CONTENT_VERSION, ContentStore, pack, unpack
 from tests.index import double
 
 OLD = """

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.index.facts.languages.branchmending import mended
-from holdfast.index.facts.model import extract
+from holdfast.index.facts.extract import extract
+from holdfast.index.facts.languages.preprocessor_repair import mended
 
 BRACE = b"""\
 int first(void) { return 1; }
