@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         SearchResult,
     )
     from holdfast.observed.logs import Times, Watched
+    from holdfast.reading.context import ContextMap
     from holdfast.reading.reader import Reader
     from holdfast.reading.tree import Tree
     from holdfast.sequence.clones_answer import ClonesAnswer
@@ -229,12 +230,10 @@ class Questions:
         doubt = evidence.why if isinstance(evidence, Doubt) else None
         return SessionTree(entries, len(tree), doubt)
 
-    def context(self, asked: Members) -> DataAnswer:
+    def context(self, asked: Members) -> ContextMap:
         """What the agent has in context, and what the latest compaction removed."""
-        from holdfast.reading.context import as_data
-
         with self._turn:
-            return DataAnswer(as_data(self._reader.context(self._followed(asked).host)))
+            return self._reader.context(self._followed(asked).host)
 
     def context_lines(self, asked: Members) -> HeldLines:
         """A file that the session has or had, line by line, and what changed since."""

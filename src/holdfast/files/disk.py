@@ -32,7 +32,7 @@ from holdfast.files.policy import (
     is_script,
 )
 from holdfast.files.regular import read_regular
-from holdfast.files.snapshot import Entry, Snapshot, Stat, carried_over, compressed, unchanged
+from holdfast.files.snapshot import Stat
 
 CONTROL_FILES = (".gitignore", ".holdfastignore")
 
@@ -51,6 +51,11 @@ class Walk:
     stats: dict[str, Stat] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
     skipped: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def shows_nothing(self) -> bool:
+        """Whether the tree looks empty, as an unmounted one does."""
+        return not self.stats and not self.unreadable
 
 
 class TreeMissing(Exception):
@@ -436,28 +441,3 @@ def _opened(root: str, key: str) -> int:
 
 def digest(source: bytes) -> str:
     return hashlib.sha256(source).hexdigest()
-
-
-def look(
-    root: str, now_ns: int, policy: Policy | None = None, before: Snapshot | None = None
-) -> tuple[Snapshot, Walk]:
-    """A snapshot of the tree, reading only the files whose stat moved since `before`."""
-    before = before or Snapshot({}, 0)
-    found = walk(root, policy)
-    entries: dict[str, Entry] = {}
-    unreadable = set(found.unreadable)
-    for key, seen in found.stats.items():
-        known = before.entries.get(key)
-        if known is not None and unchanged(known, seen, before.taken_ns):
-            entries[key] = known
-            continue
-        try:
-            source, read_at = read_file(root, key)
-        except FileNotFoundError:
-            continue
-        except OSError:
-            unreadable.add(key)
-            continue
-        entries[key] = Entry(read_at, digest(source))
-    snapshot = Snapshot(entries, now_ns, compressed(unreadable))
-    return carried_over(before, snapshot), found

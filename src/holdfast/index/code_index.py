@@ -20,14 +20,19 @@ from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
 from holdfast.index.building.content_cache import ContentStore
-from holdfast.index.building.prepare import Extract, extract_facts
+from holdfast.index.building.prepare import (
+    Extract,
+    extract_facts,
+    prepare,
+    prepare_with_vectors,
+)
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.facts import model as facts
 from holdfast.index.generations.fingerprint import SCHEMA_VERSION, Fingerprint
-from holdfast.index.generations.freshness import FreshnessChecks
+from holdfast.index.generations.freshness import FreshFiles, FreshnessChecks
 from holdfast.index.generations.gate import Building, Gate, effective_record, pass_gate
 from holdfast.index.generations.leases import Leases
-from holdfast.index.generations.model import Backend
+from holdfast.index.generations.model import Backend, PreparedFile, Reader, SourceFile
 from holdfast.index.generations.probe import Prober
 from holdfast.index.generations.proof import Proof
 from holdfast.index.generations.record import Options, Record
@@ -36,7 +41,7 @@ from holdfast.index.generations.registry import Registry
 if TYPE_CHECKING:
     # A search needs neither, and both take long to import.
     from holdfast.index.building.build import Tools
-    from holdfast.index.calls.links import ProgramCache
+    from holdfast.index.generations.programs import ProgramCache
 
 RETRY_AFTER_MS = 2_000
 STALE_INDEXING_S = 120.0
@@ -118,6 +123,17 @@ class CodeIndex:
 
         return replace(gate, abandoned=abandoned(self, gate.record) is not None)
 
+    def check_freshness(self, record: Record, reader: Reader) -> FreshFiles:
+        """The files of a root that differ from its generation now."""
+        policy = policy_of(record.options)
+        return self.freshness.check(record.root, reader, policy, self._prepare)
+
+    def _prepare(self, file: SourceFile) -> PreparedFile:
+        """A changed file, with vectors only when they do not cost a request."""
+        if self.provider.local:
+            return prepare_with_vectors(file, self.extract, self.provider)
+        return prepare(file, self.extract)
+
     def timestamp(self, at: float | None = None) -> str:
         """A moment as answers have it: now, or seconds as `now().timestamp()` tells them."""
         moment = self.now() if at is None else datetime.fromtimestamp(at, UTC)
@@ -129,7 +145,7 @@ class CodeIndex:
     @property
     def programs(self) -> ProgramCache:
         """The linked programs of roots whose calls were asked for."""
-        from holdfast.index.calls.links import ProgramCache
+        from holdfast.index.generations.programs import ProgramCache
 
         with _making:
             if self._programs is None:

@@ -178,7 +178,7 @@ def test_a_cursor_that_somebody_made_up_is_no_cursor(zoo: World, offset: Any, de
     """With check digits made up too: one gave results -2 to -1 of 26, others a traceback."""
     given = pages.decode(search(zoo, "feeding time", limit=4)["continuation"]["cursor"])
     made_up = pages.encode(Cursor(offset, depth, given.question, given.state))
-    with pytest.raises(UsageError, match="no cursor"):
+    with pytest.raises(UsageError, match="not a search cursor"):
         search(zoo, "feeding time", cursor=made_up)
 
 
@@ -373,7 +373,7 @@ def test_a_segment_that_is_not_what_was_written_is_not_ranked_by(zoo: World, wha
     connection.close()
     fresh = index_of({"HOLDFAST_HOME": str(zoo.home)})
     with (
-        pytest.raises(DamagedBackend, match=r"damaged|format|cut short|not what was written"),
+        pytest.raises(DamagedBackend, match=r"damaged|format|truncated|not what was written"),
         fresh.backend.reader(zoo.root) as reader,
     ):
         reader.corpus()
@@ -797,7 +797,7 @@ def test_no_answer_writes(zoo: World, query: str) -> None:
     [
         ({"limit": 0}, "limit must be at least 1"),
         ({"budget": 1}, "budget must be at least 100"),
-        ({"cursor": "x"}, "no cursor"),
+        ({"cursor": "x"}, "not a search cursor"),
         ({"path": []}, "no path"),
         ({"scope": "all"}, "scope must be one of"),
         ({"result_mode": "flat"}, "resultMode must be one of"),

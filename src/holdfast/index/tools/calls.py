@@ -23,10 +23,10 @@ from holdfast.index.answers import (
     Span,
     SymbolRef,
 )
-from holdfast.index.calls.links import LinkedProgram
+from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.resolve import Edge
 from holdfast.index.calls.resolve import Open as OpenCall
-from holdfast.index.code_index import CodeIndex, policy_of
+from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.facts.model import FileFacts, file_id
 from holdfast.index.facts.naming import symbols_named
@@ -111,13 +111,7 @@ def _follow(
         found = _graph(index, root, reader, key, answer, recent)
         if not moved(root, {key, *_files(found)}, recent):
             return found
-    overlay = index.freshness.look(
-        root,
-        reader,
-        policy_of(gate.record.options),
-        index.extract,
-        index.provider if index.provider.local else None,
-    )
+    overlay = index.check_freshness(gate.record, reader)
     return _graph(index, root, reader, key, answer, overlay)
 
 

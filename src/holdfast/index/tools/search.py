@@ -24,7 +24,7 @@ from holdfast.index.answers import (
     SearchAnswer,
     SearchCounts,
 )
-from holdfast.index.code_index import CodeIndex, policy_of
+from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
@@ -185,10 +185,7 @@ def _up_to_date(
         found = ask(reader, overlay)
         if not moved(root, found.paths, overlay):
             return found, overlay, True
-    provider = index.provider if index.provider.local else None
-    overlay = index.freshness.look(
-        root, reader, policy_of(gate.record.options), index.extract, provider
-    )
+    overlay = index.check_freshness(gate.record, reader)
     return ask(reader, overlay), overlay, False
 
 

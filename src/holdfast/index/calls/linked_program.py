@@ -1,24 +1,18 @@
-"""Following calls from a symbol to what it calls, and back to what calls it.
+"""The calls of one tree, followed from a symbol to what it calls and back to what calls it.
 
-Links are not stored. What a call means can depend on any file of the tree, so a stored link goes
-out of date when another file changes. The facts of a generation are read once and kept, changed
-files are laid over them, and a call is resolved when somebody asks. Only files that mention a name
-can call it, so looking for callers does not mean resolving the whole tree.
+Resolved calls are not stored. What a call means can depend on any file of the tree, so a stored
+link goes out of date when another file changes. The facts of a generation are read once and kept,
+changed files replace theirs, and a call is resolved when it is needed. Only a file that mentions a
+name can call it, so finding callers does not mean resolving the whole tree.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict, defaultdict, deque
-from dataclasses import dataclass, field
+from collections import defaultdict, deque
+from dataclasses import dataclass
 
 from holdfast.index.calls.resolve import Edge, Open, Resolver
-from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.model import FileFacts, Symbol, file_id
-from holdfast.index.generations.freshness import FreshFiles
-from holdfast.index.generations.model import Identity, Reader
-
-PROGRAMS_MAX = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +28,7 @@ class Walked:
 class LinkedProgram:
     """The facts of one tree, ready to resolve calls."""
 
-    identity: Identity
     resolver: Resolver
-    laid_over: dict[str, str | None] = field(default_factory=dict)
-    """Path -> digest of the changed file laid over the generation; None for one that is gone."""
 
     def __post_init__(self) -> None:
         self._known: dict[tuple[str, int], Edge | Open] = {}
@@ -191,49 +182,3 @@ class LinkedProgram:
                     seen.add(following)
                     queue.append((following, far + 1))
         return list(edges), left, False
-
-
-class ProgramCache:
-    """The linked programs of the roots asked about last."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._programs: OrderedDict[str, LinkedProgram] = OrderedDict()
-
-    @property
-    def lock(self) -> threading.Lock:
-        """Held while a program is used: laying changes over it is not for two at once."""
-        return self._lock
-
-    def program(self, root: str, reader: Reader, overlay: FreshFiles) -> LinkedProgram:
-        """The program of the generation a reader sees, with what changed since laid over it."""
-        wanted: dict[str, str | None] = {p: f.entry.digest for p, f in overlay.changed.items()}
-        wanted |= dict.fromkeys(overlay.gone, None)
-        program = self._programs.get(root)
-        if program is None or program.identity != reader.identity:
-            resolver = Resolver(facts_of.decode(data) for _, data in reader.all_facts())
-            program = self._programs[root] = LinkedProgram(reader.identity, resolver)
-        self._programs.move_to_end(root)
-        while len(self._programs) > PROGRAMS_MAX:
-            self._programs.popitem(last=False)
-        if wanted != program.laid_over:
-            self._lay_over(program, reader, overlay, wanted)
-        return program
-
-    @staticmethod
-    def _lay_over(
-        program: LinkedProgram, reader: Reader, overlay: FreshFiles, wanted: dict[str, str | None]
-    ) -> None:
-        back = [path for path in program.laid_over if path not in wanted]
-        stored = reader.facts(back)
-        for path in back:
-            if path in stored:
-                program.replace(facts_of.decode(stored[path]))
-            else:
-                program.remove(path)
-        for path, digest in wanted.items():
-            if digest is None:
-                program.remove(path)
-            elif program.laid_over.get(path) != digest:
-                program.replace(facts_of.decode(overlay.changed[path].facts))
-        program.laid_over = wanted
