@@ -26,6 +26,7 @@ from bench.retrieval.metrics import Result, judge, tokens
 from bench.retrieval.summary import mean, paired, table
 from bench.retrieval.weights import weighed
 from bench.retrieval.workers.holdfast import place, wire
+from holdfast.home import Home
 
 Judged = dict[str, dict[str, float]]
 """Every measure of every question, by the question's id."""
@@ -39,7 +40,7 @@ class Warm:
         from holdfast.index.settings import index_of
         from holdfast.index.tools.manage import manage_index
 
-        self.index = index_of({"HOLDFAST_HOME": str(home)})
+        self.index = index_of(Home(home), {})
         self.index.start = run_here
         self.results = results
         self.asked: list[tuple[str, Query]] = []

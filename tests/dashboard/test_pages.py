@@ -17,9 +17,10 @@ from holdfast.dashboard.demo import Demo, fill
 from holdfast.dashboard.pages import POLICY, Pages
 from holdfast.dashboard.service import DashboardService
 from holdfast.errors import UsageError
+from holdfast.home import Home
 from holdfast.live import BOARD, SPACE
-from holdfast.mcp import bindings
-from holdfast.mcp.bindings import Binding
+from holdfast.reading.hosts import bindings
+from holdfast.reading.hosts.bindings import Binding
 from holdfast.store.store import open_store
 from holdfast.sync.io.endpoint import ServeOptions, SyncService
 from holdfast.sync.io.websocket import OriginPolicy
@@ -253,7 +254,7 @@ def test_an_agents_own_session_can_be_asked_about(service: DashboardService, dem
     }
     transcript.write_text(json.dumps(line) + "\n")
     bound = Binding("claude-code", "c0ffee", str(transcript), "/srv/shop", None, "Start", 1)
-    bindings.write(demo.home, bound)
+    bindings.write(Home(demo.home), bound)
     pages = Pages(service.questions)
     (entry,) = ask(pages, "/api/session?name=claude-code.c0ffee").json["entries"]
     assert entry["id"] == "u1"
@@ -301,7 +302,7 @@ def test_the_live_space_may_be_on_postgres(tmp_path: Path, postgres: PostgresSer
     assert other.look() is not None
     with app.open_space() as store:
         note = {"op": "set", "id": "note:a", "value": {"value": 1}}
-        newest = store.transact(app.session("test"), {"localSeq": 1, "operations": [note]}).seq
+        newest = store.transact(app.writer_id("test"), {"localSeq": 1, "operations": [note]}).seq
     service = DashboardService(app, watch_trees=False)
     assert service.look() is not None
     assert service.look() is None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.retrieval.workers.common import Ask, Place, work
+from holdfast.home import Home
 
 
 def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
@@ -18,7 +19,7 @@ def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
 
     leave_out(job.get("without", ()), job.get("weights"))
     root = job["root"]
-    index = index_of({"HOLDFAST_HOME": job["home"], **job.get("environment", {})})
+    index = index_of(Home(job["home"]), job.get("environment", {}))
     index.start = run_here
     manage_index(index, "create", root)
     status = wire(manage_index(index, "status", root))

@@ -72,19 +72,19 @@ def _python() -> Iterator[Finding]:
 
 def _home(app: App) -> Iterator[Finding]:
     home = app.home
-    if not home.exists():
-        above = next(path for path in home.parents if path.exists())
+    if not home.path.exists():
+        above = next(path for path in home.path.parents if path.exists())
         if above.is_dir() and os.access(above, os.W_OK):
             yield Finding("home", "ok", f"{home} will be made when it is needed")
         else:
             fix = HOME_HINT
             yield Finding("home", "wrong", f"{home} cannot be made", fix)
         return
-    if not home.is_dir() or not os.access(home, os.W_OK):
+    if not home.exists() or not os.access(home, os.W_OK):
         fix = HOME_HINT
         yield Finding("home", "wrong", f"{home} is no directory that you may write", fix)
         return
-    if home.stat().st_mode & 0o077:
+    if home.path.stat().st_mode & 0o077:
         yield Finding(
             "home", "wrong", f"others may look into {home}", f"chmod 700 {quote(str(home))}"
         )
@@ -111,7 +111,7 @@ def _store(app: App) -> Iterator[Finding]:
                 "store", "wrong", "psycopg is missing", "pip install 'holdfast[postgres]'"
             )
             return
-        with app.look_into() as store:
+        with app.inspect_space() as store:
             yield Finding("store", "ok", f"PostgreSQL answers, seq {store.newest_seq()}")
 
 
@@ -153,13 +153,11 @@ def _watching() -> Iterator[Finding]:
 
 def _host(app: App) -> Iterator[Finding]:
     from holdfast import __version__
-    from holdfast.mcp.control import running
-    from holdfast.mcp.rendezvous import rendezvous_of
+    from holdfast.mcp.control import running_host
 
-    if not app.home.is_dir():
+    if not app.home.exists():
         return
-    environment = {**app.environment, "HOLDFAST_HOME": str(app.home)}
-    host = running(rendezvous_of(environment, make=False))
+    host = running_host(app)
     if host is None:
         yield Finding("host", "ok", "no background host runs; it starts with the first agent")
     elif host.get("version") != __version__:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-import time
+from collections.abc import Callable
 
 from holdfast.app import App
 from holdfast.cli.output import print_json
@@ -44,26 +44,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
-    app = App.from_environment()
+def run(args: argparse.Namespace, app: App) -> int:
     if args.action in ("create", "reindex"):
-        app.make_home()
+        app.home.make()
     index = app.open_index()
     index.start = run_here
     try:
-        return _run(index, args)
+        return _run(index, args, app)
     finally:
         index.close()
 
 
-def _run(index: CodeIndex, args: argparse.Namespace) -> int:
+def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
     if args.action == "list":
         listed = list_codebases(index)
         print_json(listed.to_wire()) if args.json else print(with_commands(listed.text))
         return OK
     if args.action == "repair":
         return _repair(index, args)
-    bar = _Bar(sys.stderr.isatty() and not args.json)
+    bar = _Bar(sys.stderr.isatty() and not args.json, app.clock.monotonic)
     answer = manage_index(
         index,
         args.action,
@@ -130,13 +129,13 @@ def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
 class _Bar:
     """One line of progress on a terminal, rewritten at most ten times a second."""
 
-    def __init__(self, shown: bool) -> None:
-        self._shown, self._last, self._width = shown, 0.0, 0
+    def __init__(self, shown: bool, clock: Callable[[], float]) -> None:
+        self._shown, self._clock, self._last, self._width = shown, clock, 0.0, 0
 
     def __call__(self, progress: Progress) -> None:
         if not self._shown:
             return
-        now = time.monotonic()
+        now = self._clock()
         if now - self._last < 0.1 and progress.pct < 100:
             return
         self._last = now

@@ -19,13 +19,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     file = args.file if args.path else os.path.abspath(args.file)
     whole = os.path.join(args.path or "", file)
     # The verb answers for a file that was deleted; this is about what was typed.
     if os.path.isdir(whole) or not (args.json or os.path.isfile(whole)):
         raise no_file(args.file, whole, "outline")
-    index = App.from_environment().open_index()
+    index = app.open_index()
     try:
         answer = file_outline(
             index,

@@ -9,13 +9,13 @@ import shlex
 import shutil
 import sys
 
+from holdfast.app import App
 from holdfast.cli.output import print_json, print_table
 from holdfast.cli.terminal import exit_code, terminal, with_commands
 from holdfast.errors import UsageError
 from holdfast.files.edited_files import EditedFiles
 from holdfast.index.answers import SearchAnswer
 from holdfast.index.search.scopes import SCOPES
-from holdfast.index.settings import index_of
 from holdfast.index.tools.render import counted, search_text
 from holdfast.index.tools.search import search_code
 from holdfast.index.tools.search_request import BUDGET_DEFAULT, LIMIT_DEFAULT
@@ -89,10 +89,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     snippet = None if args.snippet is None else _text_of(args.snippet)
     paths = args.path or ["."]
-    index = index_of(os.environ)
+    index = app.open_index()
     # A search takes what git told before it began, and a command is over before git tells anything.
     index.edited = EditedFiles(start=lambda job: None)
     try:

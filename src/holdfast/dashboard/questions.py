@@ -308,15 +308,12 @@ class Questions:
 
     def doctor(self, asked: Members) -> HealthAnswer:
         """Everything a user could have wrong, and the fix."""
-        from argparse import Namespace
-
         from holdfast.agents.doctor import examine
-        from holdfast.cli.install import target_of
+        from holdfast.agents.target import target_of
 
-        target = target_of(Namespace(scope="user", start=None))
         found = tuple(
             HealthFinding(one.about, one.state, one.said, one.fix or None)
-            for one in examine(self._app, target)
+            for one in examine(self._app, target_of(self._app))
         )
         wrong = any(one.state == "wrong" for one in found)
         return HealthAnswer("wrong" if wrong else "ok", found)

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import UsageError
+from holdfast.home import Home
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import operators, pages, trigrams
@@ -371,7 +372,7 @@ def test_a_segment_that_is_not_what_was_written_is_not_ranked_by(zoo: World, wha
     connection.execute(f"UPDATE segment SET {what} = ? WHERE id = ?", (flipped, number))
     connection.execute("UPDATE meta SET value = 'another' WHERE key = 'run'")
     connection.close()
-    fresh = index_of({"HOLDFAST_HOME": str(zoo.home)})
+    fresh = index_of(Home(zoo.home), {})
     with (
         pytest.raises(DamagedBackend, match=r"damaged|format|truncated|not what was written"),
         fresh.backend.reader(zoo.root) as reader,

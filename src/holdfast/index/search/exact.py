@@ -8,10 +8,10 @@ so that no pattern hangs and no common string floods the answer.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from holdfast import system
 from holdfast.files import disk
 from holdfast.index.facts.naming import names_symbol
 from holdfast.index.generations.freshness import FreshFiles
@@ -49,7 +49,7 @@ class Bounds:
     text_seconds: float = 0.5
     hits: int = 5_000
     unjudged: int = 3
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = system.monotonic
 
 
 @dataclass(frozen=True, slots=True)
