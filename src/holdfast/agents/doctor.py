@@ -68,6 +68,9 @@ def _python() -> Iterator[Finding]:
         if importlib.util.find_spec(module) is None:
             fix = f"pip install 'holdfast[{extra}]'"
             yield Finding("python", "wrong", f"{module} is missing, so no {what}", fix)
+    if importlib.util.find_spec("numba") is None:
+        slower = "numba is not installed; locate and clones work, and prepare large trees slower"
+        yield Finding("python", "note", f"{slower} (about 3 times)", "pip install 'holdfast[fast]'")
 
 
 def _home(app: App) -> Iterator[Finding]:

@@ -653,6 +653,16 @@ def test_a_file_of_two_roots_is_found_once(world: World, query: str) -> None:
 # Folding.
 
 
+@pytest.mark.shows("ANSWER-FOLD", "SEARCH-SIGNAL-DUPLICATE")
+def test_copies_leave_room_for_something_else(zoo: World) -> None:
+    for n in range(30):
+        zoo.write(f"src/copies/c{n}.py", animal("yak").replace("    ", "  "))
+    zoo.write("src/other.py", "def feed_the_yak_later(clock):\n    return clock.later(feed_yak)\n")
+    zoo.later(60)
+    answer = search(zoo, "feed_yak", limit=3)
+    assert "src/other.py" in [result["file"] for result in answer["results"]]
+
+
 @pytest.mark.shows("ANSWER-FOLD")
 def test_copies_are_shown_once_and_named(zoo: World) -> None:
     for n in range(7):
