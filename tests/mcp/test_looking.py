@@ -189,7 +189,7 @@ def test_the_next_page_of_code_like_this_is_a_call_that_works(settled: Agent) ->
 def test_matches_are_told_by_line_and_counted(settled: Agent) -> None:
     found = settled("search_code", query=r"re:return\s+beta")
     assert "     2      return beta()" in found.text.split("\n")
-    assert "[1 line in 1 file with a match]" in found.text
+    assert "[1 matching line in 1 file]" in found.text
 
 
 def test_pi_gets_the_words_that_its_own_read_has(settled: Agent) -> None:
@@ -227,6 +227,17 @@ def test_clones_since_a_revision_are_those_that_a_change_made(tmp_path: Path) ->
         assert agent.next(refused).facts["status"] == "ok"
     finally:
         agent.desk.close()
+
+
+@pytest.mark.shows("SEQ-EXPLAIN")
+def test_a_match_is_explained_when_the_caller_asks_for_it(settled: Agent) -> None:
+    plain = settled("locate", snippet="def alpha")
+    assert "explanation" not in plain.facts
+    explained = settled("locate", snippet="def alpha", explain=True)
+    (first, *_) = explained.facts["explanation"]["containers"]
+    assert first["end"] - first["start"] == explained.facts["matched"] == 2
+    assert explained.text.startswith(plain.text.splitlines()[0])
+    assert "smallest vertices that contain the match:" in explained.text
 
 
 @pytest.mark.shows("SEQ-CANCEL")

@@ -30,7 +30,7 @@ from holdfast.index.search import corpus as corpora
 from holdfast.index.search.centrality import centrality
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.query_analysis import analyze
-from holdfast.index.tools.search_answer import DEPTH_MIN
+from holdfast.index.tools.search_request import DEPTH_MIN
 from tests.index.search import plain
 from tests.index.search.samples import prepared, trees
 from tests.index.wire import manage_index, search_code
