@@ -1,6 +1,7 @@
-"""`holdfast hook`: what agents call at the start of a session, at compactions and after tools.
+"""`holdfast hook`: called by agents at the start of a session, at compactions and after tools.
 
-Reads one JSON object from standard input. Always exits with 0: trouble of ours is not the agent's.
+Reads one JSON object from standard input. Always exits with 0: a failure of ours must not fail the
+agent.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def _run(raw: str) -> None:
     from holdfast.mcp import bindings
     from holdfast.mcp.rendezvous import ancestors
 
-    heard = parse(raw)
-    if heard is None:
+    call = parse(raw)
+    if call is None:
         return
     app = App.from_environment()
     home = app.home
@@ -53,19 +54,19 @@ def _run(raw: str) -> None:
             home,
             bindings.Binding(
                 "claude-code",
-                heard.session,
-                os.path.abspath(heard.transcript),
-                heard.cwd,
+                call.session,
+                os.path.abspath(call.transcript),
+                call.cwd,
                 agent,
-                heard.event,
+                call.event,
                 time.time_ns() // 1_000_000,
             ),
         )
-    said = answer(heard, lambda: recovery_text(home, heard))
-    if said:
-        print(json.dumps(said))
+    reply = answer(call, lambda: recovery_text(home, call))
+    if reply:
+        print(json.dumps(reply))
 
 
 def _is_agent(process: dict[str, object]) -> bool:
-    """The nearest ancestor that is no shell: hooks are often run through one."""
+    """Whether a process is not a shell: hooks are often run through one."""
     return process.get("name") not in ("sh", "bash", "dash", "zsh", "fish", "env")
