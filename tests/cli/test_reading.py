@@ -254,7 +254,7 @@ def test_a_home_that_cannot_be_written_gives_the_plain_text_and_says_so(
         code, out, err = run(capsys, "read", "a.txt", "--session", "demo")
         assert (code, out) == (0, text)
         assert err.startswith("holdfast: session demo cannot be stored: Not a directory")
-        assert "every read is the plain text" in err
+        assert "every read is plain text" in err
         assert "hint: set HOLDFAST_HOME to a directory that you may write" in err
     code, out, err = run(capsys, "read", "a.txt", "--session", "demo", "--json")
     facts = json.loads(out)

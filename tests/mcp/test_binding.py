@@ -85,7 +85,7 @@ def test_the_transcript_that_holds_the_pending_call_is_the_conversation(
     assert (session.session, session.call) == (one.session, call)
     stranger = found(tmp_path, Caller("/code", {"HOME": str(user)}), {TOOL_USE_ID: "toolu_none"})
     assert isinstance(stranger, Unbound)
-    assert "no transcript" in stranger.why
+    assert "not in any known transcript" in stranger.why
 
 
 @pytest.mark.shows("MCP-BIND-ENV")
