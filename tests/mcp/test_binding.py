@@ -426,7 +426,7 @@ def test_a_hit_whose_lines_are_held_comes_without_its_text(machine: Machine) -> 
         after = facts_of(result)["results"][0]
         assert (after["file"], after["in_context"]) == (before["file"], True)
         assert "preview" not in after
-        assert "in your context already" in text_of(result)
+        assert "already in your context" in text_of(result)
         (machine.tree / "shop" / "cart.py").write_text("def total():\n    return 'sum up prices'\n")
         changed = facts_of(await call(client, "search_code", query="sum up prices"))["results"][0]
         assert "in_context" not in changed, "what was held is no longer what is there"
