@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from holdfast.cli.failures import Refused
+from holdfast.cli.failures import CommandRefused
 
 OK, REFUSED = 0, 1
 
@@ -38,7 +38,7 @@ def spoken(text: str, path: str = "") -> str:
     return _CALL.sub(command, text)
 
 
-def no_file(typed: str, whole: str, command: str, *rest: str) -> Refused:
+def no_file(typed: str, whole: str, command: str, *rest: str) -> CommandRefused:
     """A file that is not one: the same command on what may have been meant."""
     from holdfast.reading.errors import Unreadable
     from holdfast.reading.suggest import listed, suggestion
@@ -51,7 +51,7 @@ def no_file(typed: str, whole: str, command: str, *rest: str) -> Refused:
     if found is not None:
         near = shlex.join(["holdfast", command, os.path.relpath(found.path), *rest])
         hint = f"{found.why}: {near}"
-    return Refused("IsDirectory" if is_folder else "NoSuchFile", said, hint)
+    return CommandRefused("IsDirectory" if is_folder else "NoSuchFile", said, hint)
 
 
 def typed_in(root: Path) -> Callable[[str], str]:

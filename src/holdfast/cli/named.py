@@ -6,7 +6,7 @@ import shlex
 from typing import Any
 
 from holdfast.cli.envelopes import as_typed, spoken
-from holdfast.cli.failures import Refused
+from holdfast.cli.failures import CommandRefused
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.tools.search import search_code
 
@@ -19,7 +19,9 @@ def named_symbol(index: CodeIndex, tree: str, name: str) -> Any:
     query = "sym:" + '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
     answer: Any = search_code(index, tree, query, scope="mixed", limit=LISTED + 1)
     if answer["status"] != "ok":
-        raise Refused(answer["status"], spoken(answer.get("message", answer["status"]), tree))
+        raise CommandRefused(
+            answer["status"], spoken(answer.get("message", answer["status"]), tree)
+        )
     places = [result for result in answer["results"] if result.get("symbolLabel")]
     if any(said.startswith("QUERY_OPERATOR:") for said in answer.get("warnings", ())):
         places = []  # It names no symbol, and what was found is only near to it.
@@ -33,13 +35,13 @@ def named_symbol(index: CodeIndex, tree: str, name: str) -> Any:
         case []:
             hint = f"`holdfast search {shlex.quote(name)}` finds what is like it"
             where = "here" if all_seen else "in what could be looked at"
-            raise Refused("NoSuchSymbol", f"no symbol {where} is called {name}", hint)
+            raise CommandRefused("NoSuchSymbol", f"no symbol {where} is called {name}", hint)
         case [only] if all_seen:
             key = "symbolId" if only.get("symbolId") else "symbolLabel"
             return {"file": only["file"], key: only[key]}
         case several:
             said = f"several {'are' if all_seen else 'may be'} called {name}"
-            raise Refused("SeveralSymbols", said, _choice(several, tree, all_seen))
+            raise CommandRefused("SeveralSymbols", said, _choice(several, tree, all_seen))
 
 
 def _choice(several: list[Any], tree: str, all_seen: bool) -> str:

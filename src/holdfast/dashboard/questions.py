@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.app import App
 from holdfast.errors import UsageError
 from holdfast.index.code_index import CodeIndex
-from holdfast.observed.sessions import Observed, Sessions
+from holdfast.observed.sessions import ObservedSession, SessionObserver
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
 from holdfast.reading.scope import Lines
@@ -44,7 +44,7 @@ class Questions:
         app: App,
         index: CodeIndex,
         reader: Reader,
-        sessions: Sessions,
+        sessions: SessionObserver,
         space: Callable[[str], Store],
     ) -> None:
         """`space` opens a space that exists, or raises."""
@@ -188,7 +188,7 @@ class Questions:
             limit = _number(asked, "limit", ENTRIES_MAX)
             return self._session_tree(self._followed(asked), min(limit, ENTRIES_MAX))
 
-    def _session_tree(self, observed: Observed, limit: int) -> Any:
+    def _session_tree(self, observed: ObservedSession, limit: int) -> Any:
         evidence = observed.host.evidence()
         tree, log = observed.tree, observed.log
         leaf = NO_ENTRY if isinstance(evidence, Doubt) else tree.number(evidence.leaf)
@@ -197,7 +197,7 @@ class Questions:
             {
                 **row,
                 "at": log.at.get(row["id"]),
-                "said": (log.said.get(row["id"]) or "")[:400] or None,
+                "said": (log.texts.get(row["id"]) or "")[:400] or None,
                 "active": number in active,
                 "leaf": number == leaf,
             }
@@ -223,7 +223,7 @@ class Questions:
             raise UsageError(f"the session holds nothing of {path}")
         return line_rows(named[0], self._reader.objects.load, LINES_MAX)
 
-    def _followed(self, asked: Members) -> Observed:
+    def _followed(self, asked: Members) -> ObservedSession:
         name = _need(asked, "name")
         if name not in self._sessions.all_names():
             raise UsageError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from holdfast.mcp.tool import Call, Result, Schema, anything, outputs, spared, string
+from holdfast.mcp.tool import Result, Schema, ToolCall, anything, outputs, spared, string
 
 STATUS = string("ok, or why not: a refusal is an answer too")
 MESSAGE = string("the refusal or failure in one sentence")
@@ -61,13 +61,13 @@ def no_such_tree(result: Result) -> Result:
     return result.ended("the trees there are", "list_codebases")
 
 
-def tree_of(call: Call, path: str) -> str | None:
+def tree_of(call: ToolCall, path: str) -> str | None:
     """The root of the tracked tree that a path lies in."""
-    _, record = call.desk.index.governing(path)
+    _, record = call.context.index.governing(path)
     return None if record is None else record.root
 
 
-def meant(call: Call, file: str) -> str:
+def meant(call: ToolCall, file: str) -> str:
     """A file as an agent means it: from where it stands, or from the root of the tree it stands in.
 
     The latter is how answers name files.
@@ -80,7 +80,7 @@ def meant(call: Call, file: str) -> str:
     return below if os.path.isfile(below) else whole
 
 
-def usable(call: Call, one: dict[str, Any], root: str) -> dict[str, Any]:
+def usable(call: ToolCall, one: dict[str, Any], root: str) -> dict[str, Any]:
     """A result or symbol of a tree, with what to pass on as it is right where the agent stands."""
     hint = one.get("callGraphHint") or {}
     if root == call.caller.cwd or "symbolRef" not in hint:
@@ -89,7 +89,7 @@ def usable(call: Call, one: dict[str, Any], root: str) -> dict[str, Any]:
     return {**one, "callGraphHint": {**hint, "symbolRef": reference}}
 
 
-def below(call: Call, root: str | None) -> list[str]:
+def below(call: ToolCall, root: str | None) -> list[str]:
     """Says from where files are named, if that is not where the agent stands."""
     return [] if root is None or root == call.caller.cwd else [f"[files are from {root}]"]
 

@@ -6,9 +6,9 @@ import os
 from typing import Any
 
 from holdfast.mcp.tool import (
-    Call,
     Result,
     Tool,
+    ToolCall,
     array,
     boolean,
     call_text,
@@ -30,7 +30,7 @@ from holdfast.mcp.tools.common import (
 from holdfast.mcp.tools.outline import like_it
 
 
-def run(call: Call) -> Result:
+def run(call: ToolCall) -> Result:
     from holdfast.index.tools.calls import call_graph, leading_out
 
     a = call.arguments
@@ -43,7 +43,7 @@ def run(call: Call) -> Result:
         named = failure("the symbol is not named", "pass symbolId or symbolLabel beside file")
         return named.ended("its symbols", "file_outline", file=file, path=a.get("path"))
     found: Any = call_graph(
-        call.desk.index,
+        call.context.index,
         path,
         reference,  # type: ignore[arg-type]  # checked against the schema
         direction=a["direction"],

@@ -11,10 +11,10 @@ import threading
 from typing import Any
 
 from holdfast.mcp.tool import (
-    Call,
     CallCancelled,
     Result,
     Tool,
+    ToolCall,
     array,
     boolean,
     call_text,
@@ -29,13 +29,13 @@ ACTIONS = ("create", "reindex", "sync", "status", "clear")
 WAIT_S = 20.0
 
 
-def run(call: Call) -> Result:
+def run(call: ToolCall) -> Result:
     from holdfast.index.building.progress import Progress
     from holdfast.index.tools.manage import manage_index
 
     a = call.arguments
     path = call.caller.path(a["path"])
-    index = call.desk.index
+    index = call.context.index
     # Once nobody waits any more the build goes on by itself: only a waiting caller can end it.
     waiting = threading.Event()
     waiting.set()
@@ -55,7 +55,7 @@ def run(call: Call) -> Result:
         allow_unnecessary_reindex=a["allowUnnecessaryReindex"],
         report=report,
     )
-    run = call.desk.started_here()
+    run = call.context.started_here()
     if run is None:
         return _answered(answer)
     run.join(a["wait"])
@@ -81,10 +81,10 @@ def _still_running(answer: dict[str, Any]) -> Result:
     return Result(f"{answer['humanText']}\n{more}", facts)
 
 
-def list_all(call: Call) -> Result:
+def list_all(call: ToolCall) -> Result:
     from holdfast.index.tools.listing import list_codebases
 
-    found = list_codebases(call.desk.index)
+    found = list_codebases(call.context.index)
     return Result(found["text"], dict(found))
 
 

@@ -6,9 +6,9 @@ import os
 from typing import Any
 
 from holdfast.mcp.tool import (
-    Call,
     Result,
     Tool,
+    ToolCall,
     array,
     boolean,
     call_text,
@@ -21,7 +21,7 @@ from holdfast.mcp.tool import (
 from holdfast.mcp.tools.common import SPAN, answer_schema, continued, meant, refused, usable
 
 
-def run(call: Call) -> Result:
+def run(call: ToolCall) -> Result:
     from holdfast.index.tools.outline import file_outline
 
     a = call.arguments
@@ -30,7 +30,7 @@ def run(call: Call) -> Result:
     path = call.caller.path(a["path"]) if "path" in a else os.path.dirname(file)
     exact = "symbolIdExact" in a or "symbolLabelExact" in a
     found: Any = file_outline(
-        call.desk.index,
+        call.context.index,
         path,
         file,
         start_line=a.get("start_line"),
