@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from holdfast.app import App
+from holdfast.dashboard.answers import DataAnswer
 from holdfast.dashboard.demo import Demo, fill
 from holdfast.dashboard.pages import POLICY, Pages
 from holdfast.dashboard.service import DashboardService
@@ -37,7 +38,10 @@ def ask(app: Any, path: str, method: str = "GET", body: bytes = b"", /, **header
 
 @pytest.fixture
 def pages() -> Pages:
-    return Pages(lambda: {"echo": dict, "fails": lambda asked: 1 / 0})
+    def fails(asked: Mapping[str, str]) -> DataAnswer:
+        raise ZeroDivisionError
+
+    return Pages(lambda: {"echo": lambda asked: DataAnswer(dict(asked)), "fails": fails})
 
 
 @pytest.mark.shows("DASH-CSP")
@@ -375,7 +379,7 @@ def test_looking_at_memory_makes_no_space(tmp_path: Path) -> None:
     try:
         service.look()
         asked = service.questions()
-        assert asked["memory/documents"]({})["documents"] == []
+        assert asked["memory/documents"]({}).to_wire()["documents"] == []
         with pytest.raises(UsageError, match="there is no space tpyo"):
             asked["memory/documents"]({"space": "tpyo"})
         names = sorted(path.stem for path in (tmp_path / "home" / "spaces").rglob("*.sqlite"))
@@ -383,7 +387,8 @@ def test_looking_at_memory_makes_no_space(tmp_path: Path) -> None:
         with App(tmp_path / "home").open_space() as store:
             write = {"op": "set", "id": "note:a", "value": {"value": 1}}
             store.transact("me", {"localSeq": 1, "operations": [write]})
-        assert [one["id"] for one in asked["memory/documents"]({})["documents"]] == ["note:a"]
+        listed = asked["memory/documents"]({}).to_wire()["documents"]
+        assert [one["id"] for one in listed] == ["note:a"]
     finally:
         service.stop()
 

@@ -68,6 +68,9 @@ def _python() -> Iterator[Finding]:
         if importlib.util.find_spec(module) is None:
             fix = f"pip install 'holdfast[{extra}]'"
             yield Finding("python", "wrong", f"{module} is missing, so no {what}", fix)
+    if importlib.util.find_spec("numba") is None:
+        slower = "numba is not installed; locate and clones work, and prepare large trees slower"
+        yield Finding("python", "note", f"{slower} (about 3 times)", "pip install 'holdfast[fast]'")
 
 
 def _home(app: App) -> Iterator[Finding]:
@@ -116,16 +119,16 @@ def _store(app: App) -> Iterator[Finding]:
 
 
 def _index(app: App) -> Iterator[Finding]:
-    from holdfast.index.tools.listing import list_codebases
+    from holdfast.index.tools.codebases import list_codebases
 
     index = app.open_index()
     try:
         listed = list_codebases(index)
     finally:
         index.close()
-    for codebase in listed["codebases"]:
-        path, section = str(codebase["path"]), str(codebase["section"])
-        detail = f" ({codebase['detail']})" if codebase.get("detail") else ""
+    for codebase in listed.codebases:
+        path, section = codebase.path, codebase.section
+        detail = f" ({codebase.detail})" if codebase.detail else ""
         if not os.path.isdir(path):
             fix = f"holdfast index clear {quote(path)}"
             yield Finding("index", "note", f"{path} is not there any more", fix)
@@ -134,7 +137,7 @@ def _index(app: App) -> Iterator[Finding]:
         else:
             fix = f"holdfast index {'reindex' if 'Reindex' in section else 'create'} {quote(path)}"
             yield Finding("index", "wrong", f"{path}: {section.lower()}{detail}", fix)
-    if not listed["codebases"]:
+    if not listed.codebases:
         yield Finding("index", "note", "no tree is indexed", "holdfast index create PATH")
 
 

@@ -83,8 +83,8 @@ def _index(app: App, root: Path, rounds: int) -> list[dict[str, Any]]:
     index.start = run_here
     try:
         built_s, answer = _timed(app, lambda: manage_index(index, "create", str(root)))
-        if answer["status"] != "ok":
-            raise UsageError(answer["message"])
+        if answer.status != "ok":
+            raise UsageError(answer.message)
         synced_s, _ = _timed(app, lambda: manage_index(index, "sync", str(root)))
         words = _words(root)
         times = [

@@ -8,8 +8,8 @@ import sys
 
 from holdfast import __version__
 from holdfast.app import App
-from holdfast.cli.envelopes import typed_in
 from holdfast.cli.output import ended_at_once, steps_on_terminal
+from holdfast.cli.terminal import typed_in
 from holdfast.errors import UsageError
 from holdfast.repeats import find_clones
 from holdfast.sequence import clones_answer

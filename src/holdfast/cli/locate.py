@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from holdfast.app import App
-from holdfast.cli.envelopes import typed_in
 from holdfast.cli.output import ended_at_once, steps_on_terminal
+from holdfast.cli.terminal import typed_in
 from holdfast.errors import UsageError
 from holdfast.sequence.locate import COPIES, as_text
 from holdfast.sequence.tokens.lexer import LexerOptions

@@ -47,11 +47,11 @@ def _codebases(app: App) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """The tracked trees; or none, and why they cannot be told."""
     if not app.home.index.is_dir() and app.database_url is None:
         return [], {}
-    from holdfast.index.tools.listing import list_codebases
+    from holdfast.index.tools.codebases import list_codebases
 
     index = app.open_index()
     try:
-        return list_codebases(index)["codebases"], {}
+        return [codebase.to_wire() for codebase in list_codebases(index).codebases], {}
     except HoldfastError as error:
         return [], {"codebasesError": str(error), "codebasesHint": error.hint}
     finally:
