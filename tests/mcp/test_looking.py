@@ -229,6 +229,17 @@ def test_clones_since_a_revision_are_those_that_a_change_made(tmp_path: Path) ->
         agent.context.close()
 
 
+@pytest.mark.shows("SEQ-EXPLAIN")
+def test_a_match_is_explained_when_the_caller_asks_for_it(settled: Agent) -> None:
+    plain = settled("locate", snippet="def alpha")
+    assert "explanation" not in plain.facts
+    explained = settled("locate", snippet="def alpha", explain=True)
+    (first, *_) = explained.facts["explanation"]["containers"]
+    assert first["end"] - first["start"] == explained.facts["matched"] == 2
+    assert explained.text.startswith(plain.text.splitlines()[0])
+    assert "smallest vertices that contain the match:" in explained.text
+
+
 @pytest.mark.shows("SEQ-CANCEL")
 def test_a_locate_that_was_cancelled_ends_between_parts(settled: Agent) -> None:
     snippet = "alpha ( ) zz return " * 200
