@@ -17,7 +17,7 @@ import apsw
 import msgspec
 
 from holdfast.index.building.prepare import PREPARED_VERSION, chunks_of
-from holdfast.index.embedding.provider import is_finite
+from holdfast.index.embedding.provider import usable_bytes
 from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.model import FACTS_VERSION
 from holdfast.index.generations.model import PreparedFile, SourceFile
@@ -77,7 +77,7 @@ def unpack(data: bytes, job: SourceFile, dimension: int) -> PreparedFile | None:
     )
     if kept.vectors and len(kept.vectors) != len(chunks) * dimension * 4:
         return None
-    if not is_finite(kept.vectors):
+    if not usable_bytes(kept.vectors):
         return None
     return PreparedFile(
         job.path, job.entry, kept.language, kept.problem, kept.facts, chunks, kept.postings,
@@ -143,7 +143,7 @@ class ContentStore:
         """The vectors kept under these keys; None for one that is missing or damaged."""
         rows = [self._get("SELECT row FROM vector WHERE key = ?", key) for key in keys]
         width = dimension * 4
-        return [row if row and len(row) == width and is_finite(row) else None for row in rows]
+        return [row if row and len(row) == width and usable_bytes(row) else None for row in rows]
 
     def _get(self, sql: str, key: bytes) -> bytes | None:
         connection = self._open(create=False)
