@@ -209,7 +209,7 @@ def score(c: Candidates, applied: Sequence[Applied]) -> list[float]:
     n = len(c)
     added = [
         "lexical", "dense", "file_words", "central", "file_meaning", "definition", "coverage",
-        "documentation", "stem", "file_coverage", "changed",
+        "stem", "file_coverage", "changed",
     ]  # fmt: skip
     scores = [sum(weight[s] * value[s][i] for s in added if s in value) for i in range(n)]
     for factor in ("role", "head", "brief"):

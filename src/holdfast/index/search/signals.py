@@ -190,12 +190,6 @@ def file_coverage(c: Candidates) -> Floats:
     return c.coverage.file
 
 
-def documentation(c: Candidates) -> Floats:
-    """The share that is in doc comments."""
-    values: Floats = c.coverage.of_query[Field.DOC]
-    return values
-
-
 def stem(c: Candidates) -> Floats:
     """The share that is in the file's name; 1 for a file asked for by that name."""
     import numpy as np
@@ -305,7 +299,6 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("file_meaning", Combine.ADD, file_meaning, file_meaning_weight),
     Signal("definition", Combine.ADD, definition, weight_named("definition")),
     Signal("coverage", Combine.ADD, coverage, weight_named("coverage")),
-    Signal("documentation", Combine.ADD, documentation, weight_named("documentation")),
     Signal("stem", Combine.ADD, stem, weight_named("stem")),
     Signal("file_coverage", Combine.ADD, file_coverage, weight_named("file_coverage")),
     Signal("changed", Combine.ADD, changed, lambda c: c.weights.changed if c.edited else 0.0),
