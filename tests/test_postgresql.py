@@ -74,7 +74,7 @@ def test_no_password_is_ever_repeated(said: str, url: str) -> None:
 def test_a_sync_server_that_is_not_there_is_named(run: Terminal, tmp_path: Path) -> None:
     port = free_port()
     run("memory", "watch", "note:a", "--url", f"http://localhost:{port}", code=3)
-    assert f"cannot reach ws://localhost:{port}/sync: nobody listens at localhost:{port}" in (
+    assert f"cannot reach ws://localhost:{port}/sync: nothing is listening at localhost:{port}" in (
         run.errors
     )
     assert "Errno" not in run.errors

@@ -54,7 +54,7 @@ class Interest:
 
 
 class Interests:
-    """The interests of one session: those the server knows, and those still to be told."""
+    """The interests of one session: those the server knows, and those not sent yet."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[BranchName, EntityId], list[Interest]] = {}

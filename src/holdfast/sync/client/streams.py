@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 
 
 class Stream(Generic[Item]):
-    """Elements in the order they came. `close` ends it for whoever reads."""
+    """Elements in the order they came. `close` ends it for its reader."""
 
     def __init__(self, newest_only: bool = False, most: int = 10_000) -> None:
         self._newest_only, self._most = newest_only, most

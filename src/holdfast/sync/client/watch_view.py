@@ -21,7 +21,7 @@ from holdfast.sync.wire.messages import Sync
 
 Key = tuple[BranchName, EntityId]
 
-Told = TypeVar("Told")
+Event = TypeVar("Event")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ class WatchView:
 
 
 def _join(
-    listeners: list[Callable[[Told | None], None]],
-    listener: Callable[[Told | None], None],
+    listeners: list[Callable[[Event | None], None]],
+    listener: Callable[[Event | None], None],
     closed: bool,
 ) -> Callable[[], None]:
     if closed:

@@ -32,7 +32,7 @@ from holdfast.sync.wire.messages import CAPABILITIES, PROTOCOL_VERSION, Flags, S
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """How to serve. The defaults trust whoever is on this machine, and nobody else connects."""
+    """How to serve. The defaults trust every program on this machine and refuse other machines."""
 
     store: str
     """A directory, a file, `memory:` or `postgresql://…`."""
@@ -73,7 +73,7 @@ class SyncService:
             return open_store(options.store, space, settings)
 
         def open_existing(space: SpaceId) -> Store:
-            # A copy would never move: watchers would wait on it for ever, and hear nothing.
+            # A read-only copy never changes: its watchers would wait for ever.
             return open_store(options.store, space, settings, create=False, copies=False)
 
         def authorize(space: SpaceId, request: SessionOpen, proof: OpenProof) -> str:
@@ -96,7 +96,7 @@ class SyncService:
                 flags=flags,
                 capabilities=CAPABILITIES if identity else CAPABILITIES - {"identity"},
                 session_ttl_ms=options.session_ttl_ms,
-                # At once when nothing else is on its way; under load, gathered for a moment.
+                # At once when no other message waits; under load, collected for a moment.
                 refresh_after_ms=0,
                 drain_wait_ms=20,
                 limits=options.limits,
@@ -111,7 +111,7 @@ class SyncService:
             from holdfast.store.postgres import schema_name as announced_as
         self.endpoint = SyncEndpoint(self.server, queue, policy, self._store, announced_as)
         self._listener = (
-            Listener(options.store, node, self.endpoint.heard, self.endpoint.taken)
+            Listener(options.store, node, self.endpoint.on_commit, self.endpoint.on_takeover)
             if options.on_postgres
             else None
         )

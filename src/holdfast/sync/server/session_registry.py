@@ -1,8 +1,8 @@
-"""Sessions as the server keeps them: who owns one, how it is resumed, when it is forgotten.
+"""The sessions of a server: who owns one, how it is resumed, when it expires.
 
 A session outlives its connections, the process and, on PostgreSQL, the server. It has one owner at
 a time: a client that presents the current token takes it over, the token changes, and the
-connection that had it is told. Without an owner a session is kept for a while, then forgotten.
+connection that had it is notified. Without an owner a session is kept for a while, then forgotten.
 
 | exists? | presented | result |
 |---|---|---|
@@ -267,7 +267,7 @@ class SessionRegistry:
                 return
 
     def check(self, now_ms: int) -> None:
-        """Lose the sessions that another server took over while we could not hear of it."""
+        """Lose the sessions that another server took over without our being notified."""
         for session in list(self._sessions.values()):
             if session.owner is not None:
                 stored = self._store.recall(*session.key, now_ms)

@@ -1,8 +1,8 @@
-"""Sessions that survive the server: watches, who may resume them, and what their clients have.
+"""Stored sessions: watches, who may resume them, and what their clients have.
 
-Kept beside the spaces, not in them: a session is not part of a space's history. Tokens and watches
-are written before the client hears of them; what was sent since may lag behind by a moment. That is
-safe in one direction only, so it is used in that one: a client may be sent again what it has.
+They survive the server, and are kept beside the spaces: a session is not part of a space's history.
+Tokens and watches are written before the client is answered; what was sent since may lag behind by
+a moment. So after a crash a client may be sent again what it has, and never misses a change.
 
 The row decides who owns a session. A token is replaced only if the row still has the one that was
 read, and a row of another token is never overwritten.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 2
 TAKEOVERS: Final = "holdfast_takeovers"
-"""Where servers that share a database say that a session is theirs now: `node:name`."""
+"""The channel on which servers announce that they took over a session: `node:name`."""
 
 KNOWN_MAX: Final = 5_000
 """A session whose client has more documents than this is sent all of them after a restart."""
@@ -49,10 +49,10 @@ _COLUMNS = "space, id, until_ms, state"
 _SECRET = ("", "secret")
 """No space has an empty name, so no session is kept there."""
 
-_FOR_EVER: Final = 2**53
+_NEVER_EXPIRES: Final = 2**53
 
 _TOKEN, _TOKEN_LENGTH = '"tokenDigest":', 80
-"""Where a state names the token it was written under, and how long that is with its digest."""
+"""The member of a state that names its token, and its length with the digest."""
 
 Row = tuple[str, str, int, str]
 Taken = tuple[list[Row], list[tuple[str, str]]]
@@ -66,29 +66,29 @@ class Rows(Protocol):
         """Write a row if the stored one has the token digest `replaces`, is over, or is missing."""
 
     def renew(self, rows: Iterable[Row]) -> None:
-        """Write rows, but not over a row of another token: that one is newer, and not ours."""
+        """Write rows, but never over a row with another token: another server wrote that one."""
 
     def get(self, space: str, id: str) -> Row | None: ...
     def drop(self, keys: Iterable[tuple[str, str]]) -> None: ...
     def sweep(self, now_ms: int) -> None: ...
     def announce(self, name: str) -> None:
-        """Tell whoever shares these rows that a session is now ours."""
+        """Tell the servers that share these rows that a session is now this server's."""
 
     def secret(self, proposed: str) -> str:
-        """What all who share these rows know and nobody else; the first proposal stays."""
+        """A secret that the servers of these rows share; the first proposal wins."""
 
     def close(self) -> None: ...
 
 
 class SessionStore:
-    """Remembers sessions; `save` writes what has changed since the last time."""
+    """Stores sessions; `save` writes what has changed since the last time."""
 
     def __init__(self, rows: Rows, graph_limits: GraphLimits, clock_ms: Callable[[], int]) -> None:
         self._rows, self._graph_limits, self._clock_ms = rows, graph_limits, clock_ms
         self._changed: dict[tuple[SpaceId, SessionId], tuple[ServerSession, int | None]] = {}
         self._ended: set[tuple[SpaceId, SessionId]] = set()
         self._kept_since: set[tuple[str, str]] = set()
-        """Those kept at once since the last `take`: what was taken of them is out of date."""
+        """Sessions written at once since the last `take`: the rows taken then are out of date."""
         self._writing = threading.Lock()
         rows.sweep(clock_ms())
 
@@ -287,7 +287,7 @@ class SessionFile:
     def secret(self, proposed: str) -> str:
         self._file.many(
             f"INSERT OR IGNORE INTO session ({_COLUMNS}) VALUES ($1, $2, $3, $4)",
-            [(*_SECRET, _FOR_EVER, proposed)],
+            [(*_SECRET, _NEVER_EXPIRES, proposed)],
         )
         found = self.get(*_SECRET)
         assert found is not None
@@ -371,7 +371,7 @@ class SessionTable:
         self._ask(
             f"INSERT INTO public.holdfast_session ({_COLUMNS}) VALUES ($1, $2, $3, $4) "
             "ON CONFLICT (space, id) DO NOTHING",
-            (*_SECRET, _FOR_EVER, proposed),
+            (*_SECRET, _NEVER_EXPIRES, proposed),
         )
         found = self.get(*_SECRET)
         assert found is not None
