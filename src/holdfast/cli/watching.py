@@ -139,7 +139,7 @@ def acl(store: Store, args: argparse.Namespace, app: App) -> int:
     elif rights.pop(args.principal, None) is None:
         raise UsageError(f"{args.principal} is not on the list")
     if not has_named_owner(rights):
-        raise UsageError("the list must keep at least one named owner")
+        raise UsageError("the list must keep at least one owner other than *")
     value: dict[str, Any] = {principal: right.name for principal, right in rights.items()}
     read: dict[str, Any] = {"id": id, "path": [], "seq": 0 if state is None else state.seq}
     applied = store.transact(

@@ -25,7 +25,8 @@ from holdfast.sync.server.limits import Limits
 from holdfast.sync.server.proof import Challenges, OpenProof, signed
 from holdfast.sync.server.server import Server
 from holdfast.sync.server.session_registry import NullSessionStore
-from holdfast.sync.server.session_store import Rows, SessionFile, SessionStore, SessionTable
+from holdfast.sync.server.session_rows import SessionFile, SessionRows, SessionTable
+from holdfast.sync.server.session_store import SessionStore
 from holdfast.sync.server.settings import ServerSettings, allow_anyone
 from holdfast.sync.wire.messages import CAPABILITIES, PROTOCOL_VERSION, Flags, SessionOpen
 
@@ -141,7 +142,7 @@ class SyncService:
         }
 
 
-def _session_rows(options: ServeOptions, node: str) -> Rows | None:
+def _session_rows(options: ServeOptions, node: str) -> SessionRows | None:
     if options.on_postgres:
         return SessionTable(options.store, node)
     from holdfast.store import roots
