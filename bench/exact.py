@@ -19,7 +19,7 @@ from bench import corpus
 from bench.timing import Row, report
 from holdfast.files.snapshot import Snapshot
 from holdfast.index.code_index import open_index, run_here
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Reader
 from holdfast.index.search import trigrams
 from holdfast.index.search.exact import ExactFound, find_exact
@@ -55,7 +55,7 @@ def measure(size_bytes: int, rounds: int) -> list[Row]:
         index = open_index(Path(scratch) / "home")
         index.start = run_here
         try:
-            assert manage_index(index, "create", str(tree))["status"] == "ok"
+            assert manage_index(index, "create", str(tree)).status == "ok"
             with index.backend.reader(str(tree)) as reader:
                 return _rows(tree, reader, rounds)
         finally:
@@ -65,7 +65,7 @@ def measure(size_bytes: int, rounds: int) -> list[Row]:
 def _rows(tree: Path, reader: Reader, rounds: int) -> list[Row]:
     kept = list(reader.kept_files())
     chunks = sum(file.chunks for file in kept)
-    overlay = Overlay(reader.identity, Snapshot({}, 0), 0.0)
+    overlay = FreshFiles(reader.identity, Snapshot({}, 0), 0.0)
     ids = [(file.number, i) for file in kept for i in range(file.chunks)]
     files = [tree / file.path for file in kept if file.problem is None]
     load = cpu_ms(lambda: trigrams.Trigrams(reader.kept_files()), rounds)

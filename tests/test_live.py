@@ -82,7 +82,7 @@ def test_the_board_leads_to_every_document(store: Store) -> None:
     publisher = live.Publisher(store, "live-1")
     publisher.publish(seen())
     query = {"roots": [{"id": live.BOARD, "selector": {"path": [], "schema": True}}]}
-    reached = {entity["id"] for entity in store.query(query)["entities"]}
+    reached = {entity["id"] for entity in store.query(query).entities}
     assert reached == set(seen())
     store.close()
 

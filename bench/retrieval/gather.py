@@ -110,7 +110,7 @@ def _python(path: str, text: str) -> Iterator[Function]:
 
 
 def _by_facts(path: str, source: bytes, lines: list[str]) -> Iterator[Function]:
-    from holdfast.index.facts.model import extract
+    from holdfast.index.facts.extract import extract
 
     for symbol in extract(path, source).symbols:
         if symbol.kind not in ("function", "method", "constructor") or not symbol.defined:

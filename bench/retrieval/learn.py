@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CANDIDATES = 200
-SUMMED = ("coverage", "name", "documentation", "stem", "directory", "file_coverage")
+SUMMED = ("coverage", "documentation", "stem", "file_coverage")
 """Signals with one weight for every kind of question."""
 BY_KIND = ("dense", "definition", "file_words", "central")
 KINDS = ("question", "mixed")
@@ -62,11 +62,11 @@ def taken_down(warm: Warm) -> list[Case]:
     """Every question's candidates and their signals, as the ranking itself computes them."""
     import numpy as np
 
-    from holdfast.index.search import candidates
+    from holdfast.index.search import ranking
 
     cases: list[Case] = []
     kept: list[Any] = []
-    original: Any = candidates.find
+    original: Any = ranking.find
 
     def find(*args: Any, **named: Any) -> Any:
         args = (*args[:4], CANDIDATES, *args[5:])
@@ -94,7 +94,7 @@ def taken_down(warm: Warm) -> list[Case]:
             cases.append(
                 Case(
                     query,
-                    kept[-1].question.kind,
+                    kept[-1].analyzed.kind,
                     {name: np.array([h.signals[name] for h in hits]) for name in names},
                     np.array([paths[h.chunk.path] for h in hits], dtype=np.int64),
                     np.array(groups, dtype=np.int64),

@@ -24,7 +24,7 @@ class Exact:
 
     def __init__(self) -> None:
         self.rows: dict[bytes, Any] = {}
-        self.segment: Any = importlib.import_module("holdfast.index.search.segment")
+        self.segment: Any = importlib.import_module("holdfast.index.search.posting_segment")
         self.corpus: Any = importlib.import_module("holdfast.index.search.corpus")
         names: dict[str, Any] = vars(self.segment)
         self._quantised = names["quantised"]

@@ -147,7 +147,7 @@ def _file_pairs(package: str, path: str, source: bytes) -> Iterator[Pair]:
     if suffix in _BY_PATTERN:
         yield from _by_pattern(package, path, source.decode("utf-8", "replace"), suffix)
         return
-    from holdfast.index.facts.model import extract
+    from holdfast.index.facts.extract import extract
 
     facts = extract(path, source)
     if facts.language == "text":

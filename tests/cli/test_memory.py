@@ -102,7 +102,7 @@ def test_a_merge_that_clashes_says_so_in_json_and_by_its_exit_code(run: Terminal
         (("memory", "set", "doc:a", "1", "--branch", "nowhere"), 1, "unknown branch: nowhere"),
         (("memory", "set", "doc:a", "1", "--document"), 1, "explicit document objects"),
         (("memory", "patch", "doc:a", '{"op": "bogus"}'), 1, "unknown patch operation: bogus"),
-        (("memory", "branch", "create"), 2, "which branch to create?"),
+        (("memory", "branch", "create"), 2, "branch create needs a NAME"),
         (("memory", "branch", "delete", "nowhere"), 1, "unknown branch: nowhere"),
         (("memory", "merge", "nowhere"), 1, "unknown branch: nowhere"),
         (("memory", "at", "7"), 1, "seq 7 is out of range"),
@@ -178,7 +178,7 @@ def test_a_home_that_cannot_be_made_is_named(
 def test_an_export_that_is_not_text_is_refused(run: Terminal, tmp_path: Path) -> None:
     (tmp_path / "x.bin").write_bytes(b"\xff\xfe\x00")
     run("memory", "import", "x.bin", code=2)
-    assert "is not text" in run.errors
+    assert "is not UTF-8 text" in run.errors
 
 
 @pytest.mark.shows("CLI-MEMORY")
@@ -238,6 +238,13 @@ def test_an_id_cannot_command_the_terminal(run: Terminal) -> None:
 
 
 @pytest.mark.shows("CLI-MEMORY")
+def test_a_dash_exports_to_standard_output(run: Terminal, tmp_path: Path) -> None:
+    """It wrote a file named `-`."""
+    run("memory", "set", "doc:a", "1")
+    assert run("memory", "export", "-") == run("memory", "export")
+    assert not (tmp_path / "-").exists()
+
+
 def test_an_export_into_a_pipe_does_not_replace_it(run: Terminal, tmp_path: Path) -> None:
     """/dev/stdout was replaced by a file, where that was allowed."""
     run("memory", "set", "doc:a", "1")

@@ -13,8 +13,8 @@ import apsw
 import pytest
 
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.generations.readonly import frozen, is_frozen
 from holdfast.index.generations.sqlite import tables
+from holdfast.index.generations.sqlite.readonly import frozen, is_frozen
 from holdfast.store.copies import copy_of
 from holdfast.store.errors import StoreFailed
 from tests.cli.test_memory import Terminal, run

@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from holdfast.index.building.content_cache import ContentStore
 from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.embedding.hashed import HashedEmbedding
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.generations import marker as markers
-from holdfast.index.generations.content_cache import ContentStore
 from holdfast.index.generations.leases import Leases
 from holdfast.index.generations.model import Backend, Reader, Writer
 from holdfast.index.generations.record import Record, State

@@ -10,8 +10,9 @@ from holdfast.reading.hosts.pi import PiSession
 from holdfast.reading.hosts.pi_entries import STRICT, Rules
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
-from holdfast.reading.reader import Host, Reader, Settings
+from holdfast.reading.reader import Reader, Settings
 from holdfast.reading.result import Answer
+from holdfast.reading.session_log import SessionLog
 
 
 class Desk:
@@ -63,7 +64,7 @@ class Desk:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return path
 
-    def ask(self, path: str, host: Host | None = None, **request: Any) -> Answer:
+    def ask(self, path: str, host: SessionLog | None = None, **request: Any) -> Answer:
         """Read without noting the result in the session."""
         return self.reader.read(Request(path, **request), host or self.session)
 

@@ -24,8 +24,9 @@ from holdfast.reading.hosts.pi import PiLog, PiSession
 from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.reading.objects import Objects, digest_of
 from holdfast.reading.paths import Place, Request
-from holdfast.reading.reader import Host, Reader, Settings
+from holdfast.reading.reader import Reader, Settings
 from holdfast.reading.result import Answer
+from holdfast.reading.session_log import SessionLog
 from holdfast.sessions import StoredLog
 from holdfast.store.store import Store, open_store
 from tests.reading import window
@@ -74,10 +75,10 @@ class Driver:
         """Start the session, or open its file again as after a restart."""
         raise NotImplementedError
 
-    def host(self) -> Host:
+    def host(self) -> SessionLog:
         raise NotImplementedError
 
-    def owner(self) -> Host:
+    def owner(self) -> SessionLog:
         """Who may write a refresh into the session."""
         return self.host()
 
@@ -151,10 +152,10 @@ class PiDriver(Driver):
             )
             self.say("user")
 
-    def host(self) -> Host:
+    def host(self) -> SessionLog:
         return self.log
 
-    def owner(self) -> Host:
+    def owner(self) -> SessionLog:
         return self.session
 
     def end_turn(self, results: list[tuple[str, Answer, window.Fact | None]]) -> None:
@@ -205,7 +206,7 @@ class PiDriver(Driver):
 class OwnedPiDriver(PiDriver):
     """A session in pi's format that we own: moves need no message after them."""
 
-    def host(self) -> Host:
+    def host(self) -> SessionLog:
         return self.session
 
     def move(self, entry: str | None) -> None:
@@ -230,7 +231,7 @@ class NativeDriver(Driver):
         self.writer = NativeSession(FileLog(self.path), now_ms=self.now_ms, new_id=self.new_id)
         self.reading = NativeSession(FileLog(self.path), now_ms=self.now_ms, new_id=self.new_id)
 
-    def host(self) -> Host:
+    def host(self) -> SessionLog:
         return self.reading
 
     def end_turn(self, results: list[tuple[str, Answer, window.Fact | None]]) -> None:
@@ -315,7 +316,7 @@ class ClaudeDriver(Driver):
         if not self.path.exists():
             self.say("user")
 
-    def host(self) -> Host:
+    def host(self) -> SessionLog:
         return self.log
 
     def write(self, kind: str, parent: str | None, **fields: Any) -> str:
@@ -450,7 +451,7 @@ class CodexDriver(Driver):
             self.write("session_meta", {"id": "codex"})
             self.say("user")
 
-    def host(self) -> Host:
+    def host(self) -> SessionLog:
         return self.log
 
     def write(self, kind: str, payload: dict[str, Any]) -> None:
@@ -718,7 +719,7 @@ class Simulation:
         if isinstance(self.driver, ClaudeDriver):
             (call,) = self.driver.begin_turn(1)
             self.driver.select(call)
-        found = self.reader.context(self.driver.host())  # type: ignore[arg-type]
+        found = self.reader.context(self.driver.host())
         self.maps += len(found.held)
         visible = [fact for _, fact in self.driver.context if fact is not None]
         for file in found.held:

@@ -17,10 +17,10 @@ from holdfast.reading.disk import read_once
 from holdfast.reading.errors import Aborted, BadArgument, BadRange, BeyondEnd, Unreadable
 from holdfast.reading.objects import digest_of
 from holdfast.reading.paths import Request
-from holdfast.reading.reader import Host, Reader, Settings
+from holdfast.reading.reader import Reader, Settings
 from holdfast.reading.scope import WHOLE, Lines
 from holdfast.reading.sensitive import Sensitive
-from holdfast.reading.tree import Doubt
+from holdfast.reading.session_log import UnreadableLog
 from tests.reading.desk import Desk, numbered, reason
 
 CODE = numbered(300, "    value = compute")
@@ -395,13 +395,7 @@ def test_without_a_session_every_read_is_plain_and_nothing_is_kept(desk: Desk) -
 
 @pytest.mark.shows("READ-NO-EVIDENCE", "READ-SC-6")
 def test_a_session_that_proves_nothing_gets_plain_text(desk: Desk) -> None:
-    class Doubtful:
-        def evidence(self) -> Doubt:
-            return Doubt("who knows")
-
-        def refresh(self, *_: object) -> None: ...
-
-    host: Host = Doubtful()
+    host = UnreadableLog("who knows")
     desk.write("a.txt", numbered(5))
     for _ in range(3):
         assert desk.reader.read(Request("a.txt"), host).mode == "full"
@@ -583,7 +577,7 @@ def test_a_refresh_names_what_it_takes_back(
     desk: Desk, request_: Request, marker: str, scope: object
 ) -> None:
     desk.write("a.txt", numbered(12))
-    assert desk.reader.refresh(request_, desk.session) == f"[readcache-refresh] {marker}"
+    assert desk.reader.refresh(request_, desk.session).to_text() == f"[readcache-refresh] {marker}"
     event = metas.parse_refresh(desk.session.entries[-1]["data"])
     assert event is not None
     assert event.scope == scope
@@ -611,14 +605,14 @@ def test_explaining_an_answer_names_its_candidates_and_changes_nothing(desk: Des
     desk.read("a.txt")
     desk.reader.refresh(Request("a.txt:2-4"), desk.session)
     before = len(desk.session.entries)
-    facts = desk.reader.explain(Request("a.txt:3-5"), desk.session)
+    facts = desk.reader.explain(Request("a.txt:3-5"), desk.session).to_wire()
     assert facts["session"]["boundary"] == "root"
     assert facts["mode"] == "unchanged_range"
     chosen = [held["scope"] for held in facts["candidates"] if held.get("chosen")]
     assert chosen == ["full"]
     assert {"scope": "r:2:4", "blocked": True} in facts["candidates"]
     assert len(desk.session.entries) == before
-    assert not desk.reader.explain(Request("a.txt"), None)["session"]["proves"]
+    assert not desk.reader.explain(Request("a.txt"), None).to_wire()["session"]["proves"]
 
 
 @pytest.mark.shows("READ-HOLDS")
@@ -641,7 +635,7 @@ def test_the_status_counts_modes_and_savings(desk: Desk) -> None:
     desk.read("a.txt")
     desk.read("a.txt")
     desk.read("a.txt:1-3")
-    assert str(desk.reader.status(desk.session)) == (
+    assert desk.reader.status(desk.session).to_text() == (
         "[readcache-status]\n"
         "tracked scopes: 2 across 1 files\n"
         "replay window: 3 entries (start index 0)\n"

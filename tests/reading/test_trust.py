@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.reading.events import Anchored, Barrier, Derived, Event, Hidden, Refreshed
 from holdfast.reading.scope import WHOLE, Lines, Scope
-from holdfast.reading.tree import NOBODY, Tree
+from holdfast.reading.tree import NO_ENTRY, Tree
 from holdfast.reading.trust import Holdings, Ledger, Overlay, Trust, choose_base, replay
 
 A = "/a.py"
@@ -334,7 +334,7 @@ def test_going_on_from_a_leaf_gives_what_replaying_from_scratch_gives(
         parent = above if above < number else number - 1
         tree.add(f"e{number}", f"e{parent}" if parent >= 0 else None, "k", event)
         raw.append((parent, event))
-        leaf = data.draw(st.integers(NOBODY, number))
+        leaf = data.draw(st.integers(NO_ENTRY, number))
         path = []
         at = leaf
         while at >= 0:

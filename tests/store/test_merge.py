@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 from holdfast.ids import EntityId, LocalSeq, SessionId
 from holdfast.store import delta, patch
 from holdfast.store.delta import MISSING
-from holdfast.store.errors import BranchError, ConflictError, MergeClash, PatchError
+from holdfast.store.errors import BranchError, ConflictError, MergeClash, PatchError, ReplayMismatch
 from holdfast.store.merge import Merger
 from holdfast.store.model import Applied, CommitKey
 from holdfast.store.settings import Settings
@@ -390,6 +390,18 @@ def test_a_merge_is_one_commit_that_says_what_it_merged(forked: Store) -> None:
     }
     assert forked.merge(key(2), "draft") is None, "nothing is left to merge"
     assert forked.newest_seq() == landed.seq
+
+
+def test_the_same_merge_again_gets_the_same_answer(forked: Store) -> None:
+    """A client that lost the answer and sent its merge again was told there was nothing to do."""
+    landed = forked.merge(key(1), "draft")
+    assert landed is not None
+    replayed = forked.merge(key(1), "draft")
+    assert replayed is not None
+    assert (replayed.seq, replayed.ids, replayed.replayed) == (landed.seq, landed.ids, True)
+    assert forked.newest_seq() == landed.seq
+    with pytest.raises(ReplayMismatch):
+        forked.merge(key(1), "other")
 
 
 @pytest.mark.shows("STORE-MERGE-AGAIN")

@@ -28,7 +28,7 @@ def words(text: str) -> list[str]:
 
 def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
     from holdfast.files import disk
-    from holdfast.index.facts.model import extract
+    from holdfast.index.facts.extract import extract
 
     root = Path(job["root"])
     chunks: list[Place] = []

@@ -18,7 +18,7 @@ from holdfast.reading.paths import Request
 from holdfast.reading.result import Answer
 
 if TYPE_CHECKING:
-    from holdfast.reading.hosts.detect import AnyHost
+    from holdfast.reading.session_log import SessionLog
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,18 +40,17 @@ def _number(text: str) -> float:
     return int(value) if value.is_integer() else value
 
 
-def run(args: argparse.Namespace) -> int:
-    host, lost = _host(args)
+def run(args: argparse.Namespace, app: App) -> int:
+    host, lost = _host(args, app)
     request = Request(args.path, args.offset, args.limit, bypass_cache=args.bypass_cache)
-    reader = reading.reader()
+    reader = reading.reader(app)
     try:
         answer = reader.read(request, host)
     except ReadingError as error:
         raise _hinted(error, args.path) from None
     if args.json:
-        out = {"content": answer.content, "details": answer.details, "mode": answer.mode}
         note = {} if lost is None else {"note": lost.message}
-        print(json.dumps(out | note, ensure_ascii=False))
+        print(json.dumps(answer.to_wire() | note, ensure_ascii=False))
     else:
         sys.stdout.write(answer.text + "\n")
     # Shown first, noted after: what nobody saw must not count as seen.
@@ -62,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
         said = f"the output is {sys.stdout.encoding} and cannot show all of it: this is not noted"
         print(f"holdfast: {said}", file=sys.stderr)
     elif host is not None:
-        _note(host, answer, args)
-        App.from_environment().collect_daily(reader, host)
+        _record(host, answer, args.call, app)
+        app.collect_daily(reader, host)
     return 0
 
 
@@ -95,29 +94,22 @@ def _hinted(error: ReadingError, typed: str) -> ReadingError:
     return error
 
 
-def _host(args: argparse.Namespace) -> tuple[AnyHost | None, Failure | None]:
+def _host(args: argparse.Namespace, app: App) -> tuple[SessionLog | None, Failure | None]:
     """The session, or why nothing of it can be kept: then the answer is the plain text."""
     try:
-        return reading.host(args, begins=True), None
+        return reading.host(args, app, begins=True), None
     except (StoreError, OSError) as error:
         if not reading.is_own(args.session):
             raise
-        why = failure_of(error)
+        why = failure_of(error, app.home)
         said = f"nothing of session {args.session} can be kept: {why.message}; every read is the "
         return None, replace(why, message=f"{said}plain text")
 
 
-def _note(host: AnyHost, answer: Answer, args: argparse.Namespace) -> None:
-    """Write down that the answer was given, where that is ours to do."""
-    from holdfast.reading.hosts.native import NativeSession
-    from holdfast.reading.hosts.pi import PiLog
-
+def _record(log: SessionLog, answer: Answer, call: str | None, app: App) -> None:
     try:
-        if isinstance(host, NativeSession):
-            host.append_read(answer)
-        elif not isinstance(host, PiLog) and host.sidecar is not None and args.call is not None:
-            host.sidecar.record(args.call, answer)
+        log.record(answer, call)
     except (StoreError, OSError) as error:
-        why = failure_of(error)
-        said = f"that this was read could not be kept: {why.message}; it will be sent again"
-        replace(why, message=said).show(as_json=False)
+        why = failure_of(error, app.home)
+        message = f"the read could not be recorded: {why.message}; it will be sent again"
+        replace(why, message=message).show(as_json=False)

@@ -7,11 +7,12 @@ import json
 import shlex
 from typing import Any
 
+from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.cli.failures import Refused
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
-from holdfast.reading.tree import NOBODY, Doubt, Tree
+from holdfast.reading.tree import NO_ENTRY, Doubt, Tree
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,15 +34,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     reading.add_session_arguments(compact, required=True)
 
 
-def run(args: argparse.Namespace) -> int:
-    return _compact(args) if args.verb == "compact" else _show(args)
+def run(args: argparse.Namespace, app: App) -> int:
+    return _compact(args, app) if args.verb == "compact" else _show(args, app)
 
 
-def _compact(args: argparse.Namespace) -> int:
+def _compact(args: argparse.Namespace, app: App) -> int:
     from holdfast.reading.errors import NotOurs
     from holdfast.reading.hosts.native import NativeSession
 
-    host = reading.host(args)
+    host = reading.host(args, app)
     if not isinstance(host, NativeSession):
         raise NotOurs(args.session)
     entry = host.compact("")
@@ -50,12 +51,12 @@ def _compact(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show(args: argparse.Namespace) -> int:
-    host = reading.host(args, newest_leaf=args.call is None)
+def _show(args: argparse.Namespace, app: App) -> int:
+    host = reading.host(args, app, newest_leaf=args.call is None)
     assert host is not None, "the session is required"
     evidence = host.evidence()
-    leaf = NOBODY if isinstance(evidence, Doubt) else host.tree.number(evidence.leaf)
-    if leaf == NOBODY and len(host.tree) and not isinstance(evidence, Doubt):
+    leaf = NO_ENTRY if isinstance(evidence, Doubt) else host.tree.number(evidence.leaf)
+    if leaf == NO_ENTRY and len(host.tree) and not isinstance(evidence, Doubt):
         leaf = len(host.tree) - 1
     if args.entry is not None:
         return _show_entry(host.tree, args)
@@ -76,7 +77,7 @@ def _show(args: argparse.Namespace) -> int:
 
 def _show_entry(tree: Tree, args: argparse.Namespace) -> int:
     number = tree.number(args.entry)
-    if number == NOBODY:
+    if number == NO_ENTRY:
         listing = shlex.join(["holdfast", "session", "show", "--session", args.session])
         said = f"session {args.session} has no entry {args.entry}"
         raise Refused("NoSuchEntry", said, f"{listing} lists them")
@@ -103,7 +104,7 @@ def _rows(tree: Tree, leaf: int) -> list[dict[str, Any]]:
     for number, parent in enumerate(tree.parents):
         children.setdefault(parent, []).append(number)
     rows: list[dict[str, Any]] = []
-    pending = [(number, 0) for number in reversed(children.get(NOBODY, []))]
+    pending = [(number, 0) for number in reversed(children.get(NO_ENTRY, []))]
     while pending:
         number, depth = pending.pop()
         ledger = tree.ledger(number)

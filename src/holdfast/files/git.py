@@ -1,26 +1,222 @@
-"""Asking git, where there is one."""
+"""Asking git about a repository that may be hostile.
+
+git runs programs that a repository's own configuration names: file system monitors, filters, diff
+programs, hooks, credential helpers, transports. Switching them off one by one is a race against the
+next release. So git never sees that configuration. For each question it gets a git directory of our
+own making, with an empty configuration and links to the objects, refs and index of the repository.
+Names of filters in `.gitattributes` then lead nowhere, and submodules are not entered.
+
+A repository is found by its `.git` entry only, never by a directory that looks like a bare one.
+Nothing is written into the repository, nothing is fetched, and every question has a deadline.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
+import stat
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.files.regular import read_regular
 
-def git(root: Path, *arguments: str, timeout_s: float | None = None) -> bytes | None:
-    """What a git command prints, or None when it fails, takes too long or there is no git."""
-    command = ["git", "-C", os.fspath(root), *arguments]
-    # Nothing is written, not even what git notes for itself.
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
-    try:
-        done = subprocess.run(  # noqa: S603
-            command, capture_output=True, check=False, timeout=timeout_s, env=environment
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None
+TIMEOUT_S = 20.0
+"""The default deadline of one question."""
+
+GIT_FILE_BYTES_MAX = 64 * 1024
+"""A `.git` file, a HEAD or a list of excluded names that is longer than this is not used."""
+
+_NEUTRAL = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.attributesFile=/dev/null",
+    "core.untrackedCache=false",
+    "core.pager=cat",
+    "protocol.allow=never",
+    "submodule.recurse=false",
+)
+"""Said again on the command line, in case a later git reads settings from another place."""
+
+_ENVIRONMENT = {
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+    "PATH": "/usr/bin:/bin",
+}
 
 
-def in_repository(root: Path) -> bool:
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository as of one moment, seen from one directory of its work tree."""
+
+    directory: Path
+    """The directory that questions are about."""
+    work_tree: Path
+    prefix: str
+    """Where the directory is in the work tree: `src/`, or nothing at the top."""
+    git_directory: Path
+    """Ours, with no configuration of the repository's in it."""
+    index: Path
+    program: str
+
+    def run(self, *arguments: str, timeout_s: float = TIMEOUT_S) -> bytes | None:
+        """What a git command prints, or None if it fails or takes too long."""
+        settings = [part for setting in _NEUTRAL for part in ("-c", setting)]
+        environment = {
+            **_ENVIRONMENT,
+            "GIT_DIR": os.fspath(self.git_directory),
+            "GIT_WORK_TREE": os.fspath(self.work_tree),
+            "GIT_INDEX_FILE": os.fspath(self.index),
+            "HOME": os.fspath(self.git_directory),
+        }
+        try:
+            done = subprocess.run(  # noqa: S603
+                [self.program, *settings, "-C", os.fspath(self.directory), *arguments],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+                timeout=timeout_s,
+                env=environment,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.stdout if done.returncode == 0 else None
+
+    def status(self, timeout_s: float = TIMEOUT_S) -> bytes | None:
+        """`git status --porcelain -z` of the directory; paths are relative to the work tree."""
+        return self.run(
+            "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all",
+            "--ignore-submodules=all", "--", ".", timeout_s=timeout_s,
+        )  # fmt: skip
+
+    def commit(self, revision: str) -> str | None:
+        """The name of the commit that a revision names."""
+        if revision.startswith("-"):
+            return None
+        named = self.run("rev-parse", "--verify", "--quiet", revision + "^{commit}")
+        return None if named is None else named.decode().strip()
+
+    def changed_since(self, commit: str) -> set[str] | None:
+        """Files of the directory that differ from a commit or are new; relative to it."""
+        listed = self.run(
+            "diff-index", "--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z",
+            "--ignore-submodules=all", commit, "--", ".",
+        )  # fmt: skip
+        others = self.run("ls-files", "-z", "--others", "--exclude-standard")
+        if listed is None or others is None:
+            return None
+        return {os.fsdecode(path) for path in (listed + others).split(b"\0") if path}
+
+    def blob(self, commit: str, path: str) -> bytes | None:
+        """The content of a file, by its path in the work tree, as it was in a commit."""
+        return self.run("cat-file", "blob", f"{commit}:{path}")
+
+
+@contextmanager
+def open_repository(directory: Path) -> Iterator[Repository | None]:
+    """The repository around a directory; None without one, or without a git to ask."""
+    program = shutil.which("git")
+    top = _work_tree(directory)
+    if program is None or not os.path.isabs(program) or top is None:
+        yield None
+        return
+    own = _git_directory(top)
+    if own is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="holdfast-git-", ignore_cleanup_errors=True) as made:
+        try:
+            _link(own, Path(made))
+            below = directory.resolve().relative_to(top).as_posix()
+        except (OSError, ValueError):
+            yield None
+            return
+        prefix = "" if below == "." else below + "/"
+        yield Repository(directory, top, prefix, Path(made), own / "index", program)
+
+
+def in_repository(directory: Path) -> bool:
     """Whether a directory is, or may be, inside a work tree of git; without asking git."""
-    return any((top / ".git").exists() for top in (root, *root.parents))
+    return _work_tree(directory) is not None
+
+
+def _work_tree(directory: Path) -> Path | None:
+    start = directory.resolve()
+    return next((top for top in (start, *start.parents) if (top / ".git").exists()), None)
+
+
+def _git_directory(top: Path) -> Path | None:
+    """Where `.git` leads: itself, or what a linked work tree or a submodule names in it."""
+    entry = top / ".git"
+    if entry.is_dir():
+        return entry
+    text = _small_file(entry)
+    if text is None or not text.startswith(b"gitdir:"):
+        return None
+    named = (top / os.fsdecode(text.removeprefix(b"gitdir:").strip())).resolve()
+    return named if named.is_dir() else None
+
+
+def _link(own: Path, made: Path) -> None:
+    """Make a git directory with an empty configuration over the contents of another."""
+    named = _small_file(own / "commondir")
+    common = own if named is None else (own / os.fsdecode(named.strip())).resolve()
+    head = _small_file(own / "HEAD") or b""
+    (made / "HEAD").write_bytes(head)
+    (made / "info").mkdir()
+    (made / "info" / "exclude").write_bytes(_small_file(common / "info" / "exclude") or b"")
+    (made / "objects").symlink_to(common / "objects")
+    (made / "refs").symlink_to(common / "refs")
+    for name in ("packed-refs", "shallow"):
+        if _is_file(common / name):
+            (made / name).symlink_to(common / name)
+    for shared in own.glob("sharedindex.*"):
+        (made / shared.name).symlink_to(shared)
+    (made / "config").write_text(_configuration(common, head))
+
+
+def _configuration(common: Path, head: bytes) -> str:
+    """What git must know to read the objects: the length of their names, and nothing else."""
+    name = head.strip()
+    if name.startswith(b"ref:"):
+        place = os.fsdecode(name.removeprefix(b"ref:").strip())
+        name = (_small_file(common / place) or _packed(common)).strip()
+    if len(name) != len(hashlib.sha256().hexdigest()):
+        return "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+    return (
+        "[core]\n\trepositoryformatversion = 1\n\tbare = false\n"
+        "[extensions]\n\tobjectFormat = sha256\n"
+    )
+
+
+def _packed(common: Path) -> bytes:
+    """The name of some object in the packed refs: all are of one length."""
+    lines = (_small_file(common / "packed-refs", cut=True) or b"").split(b"\n")
+    return next((line.split(b" ")[0] for line in lines if not line.startswith(b"#")), b"")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False
+
+
+def _small_file(path: Path, *, cut: bool = False) -> bytes | None:
+    """A short file of git's, or the start of one."""
+    try:
+        data = read_regular(path, GIT_FILE_BYTES_MAX + 1, follow_links=True)
+    except (OSError, ValueError):
+        return None
+    return data if cut or data is None or len(data) <= GIT_FILE_BYTES_MAX else None

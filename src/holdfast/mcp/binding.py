@@ -27,18 +27,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.mcp import bindings
+from holdfast import system
+from holdfast.home import Home
 from holdfast.mcp.caller import Caller
 from holdfast.mcp.rendezvous import process
+from holdfast.reading.hosts import bindings
 
 if TYPE_CHECKING:
-    from holdfast.mcp.pi import AtLeaf
-    from holdfast.reading.hosts.detect import AnyHost
-    from holdfast.reading.hosts.native import NativeSession
     from holdfast.reading.result import Answer
+    from holdfast.reading.session_log import SessionLog
     from holdfast.store.store import Store
 
 TOOL_USE_ID = "claudecode/toolUseId"
@@ -59,40 +58,18 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
 class Bound:
     """The conversation, and how we know."""
 
-    host: AnyHost | AtLeaf
+    log: SessionLog
     kind: str
     session: str
     how: str
     call: str | None = None
     turn: AbstractContextManager[object] = field(default_factory=contextlib.nullcontext)
-    """Held by whoever uses the host: an adapter is for one thread at a time."""
+    """Held while the log is used: an adapter serves one thread at a time."""
 
-    @property
-    def notes_when_sent(self) -> bool:
-        """Whether an answer counts only once it was sent: in a log of our own."""
-        from holdfast.reading.hosts.native import NativeSession
-
-        return isinstance(self.host, NativeSession)
-
-    def note(self, answer: Answer, after_sent: Callable[[Callable[[], None]], None]) -> None:
-        """Keep what an answer claims, where that is ours to keep.
-
-        Of another agent's log we keep a record that counts only once the log shows the answer. In
-        a log of our own the entry counts at once, so it is written after the answer was sent.
-        """
-        from holdfast.reading.hosts.native import NativeSession
-
-        host = self.host
-        if isinstance(host, NativeSession):
-            after_sent(lambda: self._append(host, answer))
-            return
-        sidecar = getattr(host, "sidecar", None)  # pi keeps our metadata in its own log
-        if sidecar is not None and self.call is not None:
-            sidecar.record(self.call, answer)
-
-    def _append(self, host: NativeSession, answer: Answer) -> None:
+    def record(self, answer: Answer) -> None:
+        """Note that an answer was delivered."""
         with self.turn:
-            host.append_read(answer)
+            self.log.record(answer, self.call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +84,18 @@ class Sessions:
 
     def __init__(
         self,
-        home: Path,
+        home: Home,
         open_space: Callable[[str], Store],
         *,
         now_ms: Callable[[], int],
         new_id: Callable[[], str],
         wait_s: float = WAIT_S,
+        monotonic: Callable[[], float] = system.monotonic,
     ) -> None:
         self._home, self._open_space = home, open_space
         self._now_ms, self._new_id, self._wait_s = now_ms, new_id, wait_s
-        self._adapters: OrderedDict[tuple[str, str], tuple[AnyHost, threading.RLock]] = (
+        self._monotonic = monotonic
+        self._adapters: OrderedDict[tuple[str, str], tuple[SessionLog, threading.RLock]] = (
             OrderedDict()
         )
         self._turn = threading.Lock()
@@ -144,13 +123,13 @@ class Sessions:
             from holdfast.reading.hosts.claude_code import ClaudeCodeLog
             from holdfast.reading.hosts.pi import PiLog
 
-            if isinstance(bound.host, ClaudeCodeLog):
-                bound.host.call = bound.call
+            if isinstance(bound.log, ClaudeCodeLog):
+                bound.log.call = bound.call
             leaf = _text(meta.get(LEAF))
-            if isinstance(bound.host, PiLog) and leaf is not None:
-                from holdfast.mcp.pi import AtLeaf
+            if isinstance(bound.log, PiLog) and leaf is not None:
+                from holdfast.reading.hosts.pi_bridge import PiBridge
 
-                bound = replace(bound, host=AtLeaf(bound.host, leaf))
+                bound = replace(bound, log=PiBridge(bound.log, leaf))
             yield bound
 
     def _find(
@@ -186,7 +165,7 @@ class Sessions:
 
     def _holding_call(self, caller: Caller, call: str) -> tuple[Bound, threading.RLock] | Unbound:
         """The transcript in which this call is pending."""
-        deadline = time.monotonic() + self._wait_s
+        deadline = self._monotonic() + self._wait_s
         while True:
             candidates = list(dict.fromkeys(self._transcripts(caller)))[:CANDIDATES_MAX]
             for path, how in candidates:
@@ -195,7 +174,7 @@ class Sessions:
                     return Bound(host, "claude-code", _stem(path), how, call), lock
             if not candidates:
                 return Unbound("no transcript of Claude Code is known for this process")
-            if time.monotonic() > deadline:
+            if self._monotonic() > deadline:
                 return Unbound("the pending call is in no transcript that is known")
             time.sleep(LOOK_EVERY_S)
 
@@ -239,16 +218,16 @@ class Sessions:
         self, rollout: str, tool: str, arguments: Mapping[str, Any]
     ) -> tuple[Bound, threading.RLock] | Unbound:
         """The rollout that the codex process above us holds open, if this call is pending in it."""
-        deadline = time.monotonic() + self._wait_s
+        deadline = self._monotonic() + self._wait_s
         while (pending := pending_call(rollout, tool, arguments)) is None:
-            if time.monotonic() > deadline:
+            if self._monotonic() > deadline:
                 return Unbound("this call is not pending in the rollout of the codex process above")
             time.sleep(LOOK_EVERY_S)
         host, lock = self._adapter("codex", rollout)
         how = "the codex process above us holds this rollout open, and the call is pending in it"
         return Bound(host, "codex", _stem(rollout), how, pending), lock
 
-    def _adapter(self, kind: str, name: str) -> tuple[AnyHost, threading.RLock]:
+    def _adapter(self, kind: str, name: str) -> tuple[SessionLog, threading.RLock]:
         """The adapter of a log, kept: it has read what was there before."""
         with self._turn:
             found = self._adapters.get((kind, name))
@@ -259,7 +238,7 @@ class Sessions:
             self._adapters.move_to_end((kind, name))
             return found
 
-    def _opened(self, kind: str, name: str) -> AnyHost:
+    def _opened(self, kind: str, name: str) -> SessionLog:
         from holdfast.reading.hosts import detect
         from holdfast.reading.hosts.native import NativeSession
         from holdfast.sessions import open_log

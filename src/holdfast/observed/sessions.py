@@ -6,20 +6,19 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
 from holdfast.errors import HoldfastError
+from holdfast.home import Home
 from holdfast.ids import MAIN, EntityId
-from holdfast.mcp import bindings
-from holdfast.mcp.bindings import Binding
 from holdfast.observed import Values
 from holdfast.observed.logs import Times, Watched
-from holdfast.reading.events import Refreshed
+from holdfast.reading.hosts import bindings
+from holdfast.reading.hosts.bindings import Binding
 from holdfast.reading.hosts.native import NativeSession
 from holdfast.reading.meta import MODES
-from holdfast.reading.reader import TreeHost
 from holdfast.reading.savings import estimate
-from holdfast.reading.tree import NOBODY, Doubt, Served, Tree
+from holdfast.reading.session_log import SessionLog, UnreadableLog
+from holdfast.reading.tree import NO_ENTRY, Doubt, Served, Tree
 from holdfast.sessions import StoredLog
 from holdfast.store.store import Store
 
@@ -37,7 +36,7 @@ AGENT_SESSIONS_MAX = 24
 class Observed:
     """One session, followed: its tree, when its entries were made, and what was said in it."""
 
-    host: TreeHost
+    host: SessionLog
     log: Watched | Times
     kind: str = "native"
     title: str = ""
@@ -54,7 +53,7 @@ class Sessions:
 
     store: Store
     now_ms: Callable[[], int]
-    home: Path | None = None
+    home: Home | None = None
     """Where agents' hooks leave word of their sessions; None looks at our own alone."""
     _known: dict[str, Observed] = field(default_factory=dict)
 
@@ -138,22 +137,9 @@ class Sessions:
 def _unreadable(name: str, error: Exception) -> Values:
     host = name.partition(".")[0]
     return {
-        **_session_values(name, Observed(_Nothing(str(error)), Times(os.devnull), host, name)),
+        **_session_values(name, Observed(UnreadableLog(str(error)), Times(os.devnull), host, name)),
         "doubt": str(error),
     }
-
-
-class _Nothing:
-    """A session that cannot be read proves nothing."""
-
-    def __init__(self, why: str) -> None:
-        self._why, self.tree = why, Tree()
-
-    def evidence(self) -> Doubt:
-        return Doubt(self._why)
-
-    def refresh(self, event: Refreshed, at_ms: int) -> None:
-        raise AssertionError("an observer only looks")
 
 
 def _session_values(name: str, observed: Observed) -> Values:
@@ -167,7 +153,7 @@ def _session_values(name: str, observed: Observed) -> Values:
         "lastAt": _iso(max(times)) if times else None,
         "entries": len(tree),
         "compactions": sum(kind == "compaction" for kind in tree.kinds),
-        "branches": len(tree) - len({p for p in tree.parents if p != NOBODY}),
+        "branches": len(tree) - len({p for p in tree.parents if p != NO_ENTRY}),
         "doubt": evidence.why if isinstance(evidence, Doubt) else None,
         "leaf": None,
         "boundary": "root",

@@ -1,6 +1,6 @@
 """The verbs: read, refresh, status, explain.
 
-A `Reader` serves one working directory. It reads the file once, asks the host what its session
+A `Reader` serves one working directory. It reads the file once, asks the log what its session
 proves, lets `answer` decide, keeps the text for later comparisons, and remembers what it answered
 at this very leaf. Nothing else is remembered that trust could depend on.
 """
@@ -11,7 +11,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
 
 from holdfast.errors import ReadingError
 from holdfast.reading import disk, images, javascript, paths, savings
@@ -20,14 +19,16 @@ from holdfast.reading.answer import Case, Current, Policy, lines_of
 from holdfast.reading.context import ContextMap, HeldFile, held_file
 from holdfast.reading.errors import Aborted, BadArgument, Unreadable
 from holdfast.reading.events import Refreshed
+from holdfast.reading.explain import Explanation, NeverKept, explain
 from holdfast.reading.objects import AGE_MAX_S, Collected, Objects
 from holdfast.reading.paths import Place, Request, Target
 from holdfast.reading.recent import Recent
 from holdfast.reading.result import Answer
 from holdfast.reading.scope import WHOLE, Lines, Scope
 from holdfast.reading.sensitive import Sensitive
-from holdfast.reading.status import Status, refresh_marker
-from holdfast.reading.tree import NOBODY, Doubt, Evidence, Tree
+from holdfast.reading.session_log import CompactionHistory, SessionLog
+from holdfast.reading.status import Invalidated, Status
+from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree
 from holdfast.reading.trust import Holdings, Ledger, Overlay, Trust, choose_base
 
 DIFF_BUDGET_S = 0.2
@@ -35,32 +36,6 @@ CONTEXT_BUDGET_S = 1.0
 OVERLAYS_MAX = 64
 GONE = ("ENOENT", "ENOTDIR", "EISDIR", "ELOOP")
 """How the file system says that there is no such file."""
-
-
-class Host(Protocol):
-    """An agent's session, as far as reading needs to know it."""
-
-    def evidence(self) -> Evidence | Doubt:
-        """What the session proves at this moment."""
-        ...
-
-    def refresh(self, event: Refreshed, at_ms: int) -> None:
-        """Note in the session that the model's copy of a scope no longer counts."""
-        ...
-
-
-class TreeHost(Host, Protocol):
-    """A host whose entries can be looked at."""
-
-    @property
-    def tree(self) -> Tree: ...
-
-
-@runtime_checkable
-class Rooted(Protocol):
-    """A host whose compactions have no parent in the log, so that it must be asked itself."""
-
-    def before_compaction(self) -> Ledger | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,26 +72,22 @@ class Reader:
     def read(
         self,
         request: Request,
-        host: Host | None = None,
+        log: SessionLog | None = None,
         aborted: Callable[[], bool] = lambda: False,
-        *,
-        remember: bool = True,
     ) -> Answer:
-        """Answer one read. Without a host, or with one that proves nothing, in full.
+        """Answer one read. Without a log, or with one that proves nothing, in full.
 
-        Calls from several threads take turns. Without `remember` the answer counts only once the
-        session has it: for callers that cannot promise that it arrives.
+        The caller delivers the answer and then records it in the log. Calls from several threads
+        take turns.
         """
         with self._turn:
-            return self._read(request, host, aborted, remember=remember)
+            return self._read(request, log, aborted)
 
     def _read(
         self,
         request: Request,
-        host: Host | None,
+        log: SessionLog | None,
         aborted: Callable[[], bool],
-        *,
-        remember: bool,
     ) -> Answer:
         _check(aborted)
         target = paths.locate(request, self.place)
@@ -124,13 +95,13 @@ class Reader:
         if isinstance(found, Answer):
             return found
         _check(aborted)
-        evidence = Doubt("no session") if host is None else host.evidence()
+        evidence = Doubt("no session") if log is None else log.evidence()
         case = self._case(request, target, found, evidence)
         answer = case.answer()
         _check(aborted)
-        if answer.meta is not None and host is not None:
+        if answer.meta is not None and log is not None:
             self.objects.keep(found.data, found.digest, self._now_ms() / 1000)
-            if remember and case.holdings.overlay is not None:
+            if case.holdings.overlay is not None and not log.counts_when_recorded:
                 case.holdings.overlay.record(target.path, answer.meta.scope, found.digest)
         return answer
 
@@ -175,11 +146,11 @@ class Reader:
         # At a branch point the overlay stays out: what is read here may go to either branch.
         return Holdings(evidence.ledger, None if evidence.branch_point else overlay)
 
-    def holdings(self, host: Host) -> Holdings:
+    def holdings(self, log: SessionLog) -> Holdings:
         """What the model holds now, by the session's own account and this turn's answers."""
-        return self._holdings(host.evidence())
+        return self._holdings(log.evidence())
 
-    def holds(self, path: str, lines: Lines, host: Host) -> bool:
+    def holds(self, path: str, lines: Lines, log: SessionLog) -> bool:
         """Whether the model provably holds these lines of a file as they are on disk now.
 
         `path` is absolute. For answers that may point at text instead of repeating it.
@@ -192,16 +163,16 @@ class Reader:
             if isinstance(found, Answer) or found.text is None or lines.last > found.lines_total:
                 return False
             scope = scopes.of(lines, found.lines_total)
-            base = choose_base(self.holdings(host), path, scope, union=self.settings.policy.union)
+            base = choose_base(self.holdings(log), path, scope, union=self.settings.policy.union)
             if base is None or base.digest == found.digest:
                 return base is not None
             data = self.objects.load(base.digest)
             return data is not None and lines_of(data, lines) == found.shown_lines(lines)
 
-    def context(self, host: TreeHost) -> ContextMap:
+    def context(self, log: SessionLog) -> ContextMap:
         """What the model holds of every file, and what the latest compaction took away."""
         with self._turn:
-            evidence = host.evidence()
+            evidence = log.evidence()
             if isinstance(evidence, Doubt):
                 return ContextMap(doubt=evidence.why)
             deadline = self._monotonic() + self.settings.context_budget_s
@@ -212,7 +183,7 @@ class Reader:
                 )
                 for path in sorted(holdings.paths())
             }
-            before = _before_compaction(host, evidence)
+            before = _before_compaction(log, evidence)
             lost = [
                 self._held(path, before.scopes(path), before.blocked(path), deadline)
                 for path in sorted(before.paths())
@@ -254,13 +225,13 @@ class Reader:
         self._overlays.clear()
         self._recent = Recent()
 
-    def refresh(self, request: Request, host: Host) -> str:
-        """Declare the model's copy of a file or some lines insufficient; returns the marker."""
+    def refresh(self, request: Request, log: SessionLog) -> Invalidated:
+        """Declare the model's copy of a file or some lines insufficient."""
         target = paths.locate(request, self.place)
         scope = self._refresh_scope(target)
-        host.refresh(Refreshed(target.path, scope), self._now_ms())
+        log.refresh(Refreshed(target.path, scope), self._now_ms())
         self.forget()
-        return refresh_marker(scope, target.typed)
+        return Invalidated(target.typed, scope)
 
     def _refresh_scope(self, target: Target) -> Scope:
         offset, limit = target.offset, target.limit
@@ -285,11 +256,11 @@ class Reader:
             return WHOLE
         return Lines(int(offset), int(offset + limit - 1))
 
-    def collect(self, hosts: Iterable[Host], age_max_s: float = AGE_MAX_S) -> Collected:
+    def collect(self, logs: Iterable[SessionLog], age_max_s: float = AGE_MAX_S) -> Collected:
         """Let go of stored texts long unused, but of none that these sessions stand on."""
         live: set[str] = set()
-        for host in hosts:
-            evidence = host.evidence()
+        for log in logs:
+            evidence = log.evidence()
             if isinstance(evidence, Evidence):
                 ledger = evidence.ledger
                 live.update(
@@ -297,17 +268,17 @@ class Reader:
                 )
         return self.objects.collect(self._now_ms() / 1000, live, age_max_s)
 
-    def status(self, host: TreeHost) -> Status:
+    def status(self, log: SessionLog) -> Status:
         """What the session holds and has saved, and how much is kept on disk."""
-        evidence = host.evidence()
+        evidence = log.evidence()
         if isinstance(evidence, Doubt):
             return Status(0, 0, 0, 0, savings.estimate(()), self._store_stats(), evidence.why)
         holdings = self._holdings(evidence)
         files = holdings.paths()
-        tree = host.tree
+        tree = log.tree
         leaf = _leaf(tree, evidence)
         window = list(tree.window(leaf))
-        length = len(tree.path(leaf)) if leaf != NOBODY else 0
+        length = len(tree.path(leaf)) if leaf != NO_ENTRY else 0
         return Status(
             sum(len(holdings.scopes(path)) for path in files),
             len(files),
@@ -324,58 +295,14 @@ class Reader:
             return "unavailable"
         return f"{stats.count} objects, {javascript.binary_size(stats.size_bytes)}"
 
-    def explain(self, request: Request, host: Host | None) -> dict[str, Any]:
+    def explain(self, request: Request, log: SessionLog | None) -> Explanation | NeverKept:
         """Why a read would be answered as it would be, without answering it."""
         target = paths.locate(request, self.place)
-        out: dict[str, Any] = {"path": target.path}
         found = self._load(target)
         if isinstance(found, Answer):
-            return out | {"mode": None, "why": "an image or a sensitive name: always in full"}
-        evidence = Doubt("no session") if host is None else host.evidence()
-        if isinstance(evidence, Doubt):
-            out["session"] = {"proves": False, "why": evidence.why}
-        else:
-            out["session"] = {
-                "proves": True,
-                "id": evidence.session,
-                "leaf": evidence.leaf,
-                "boundary": evidence.boundary,
-                "branch_point": evidence.branch_point,
-            }
-        case = self._case(request, target, found, evidence)
-        out["digest"] = found.digest
-        out["lines"] = found.lines_total
-        out["candidates"] = self._candidates(case)
-        answer = case.answer()
-        out["mode"] = answer.mode
-        if answer.meta is not None and answer.meta.why is not None:
-            out["reason"] = answer.meta.why.reason
-            out["scope"] = scopes.key(answer.meta.scope)
-            out["base"] = answer.meta.base
-        return out
-
-    def _candidates(self, case: Case) -> list[dict[str, Any]]:
-        held = case.holdings.scopes(case.target.path)
-        lines = scopes.clamp(case.target.offset, case.target.limit, case.current.lines_total)
-        chosen = None
-        if lines is not None:
-            scope = scopes.of(lines, case.current.lines_total)
-            chosen = choose_base(
-                case.holdings, case.target.path, scope, union=self.settings.policy.union
-            )
-        blocked = case.holdings.ledger.blocked(case.target.path)
-        out = [
-            {
-                "scope": scopes.key(scope),
-                "digest": trust.digest,
-                "seq": trust.seq,
-                "current": trust.digest == case.current.digest,
-                "chosen": chosen is not None and trust == chosen,
-            }
-            for scope, trust in held.items()
-        ]
-        out += [{"scope": scopes.key(run), "blocked": True} for run in sorted(blocked)]
-        return out
+            return NeverKept(target.path)
+        evidence = Doubt("no session") if log is None else log.evidence()
+        return explain(self._case(request, target, found, evidence), evidence)
 
 
 def _leaf(tree: Tree, evidence: Evidence) -> int:
@@ -384,16 +311,16 @@ def _leaf(tree: Tree, evidence: Evidence) -> int:
     A tree that is made for one leaf may leave the leaf itself out; then its last entry will do.
     """
     number = tree.number(evidence.leaf)
-    return len(tree) - 1 if number == NOBODY and evidence.leaf is not None else number
+    return len(tree) - 1 if number == NO_ENTRY and evidence.leaf is not None else number
 
 
-def _before_compaction(host: TreeHost, evidence: Evidence) -> Ledger:
+def _before_compaction(log: SessionLog, evidence: Evidence) -> Ledger:
     """What was held when the session was last compacted."""
-    if isinstance(host, Rooted):
-        return host.before_compaction() or Ledger()
-    tree = host.tree
+    if isinstance(log, CompactionHistory):
+        return log.before_compaction() or Ledger()
+    tree = log.tree
     barrier = tree.boundary(_leaf(tree, evidence))
-    return Ledger() if barrier == NOBODY else tree.ledger(tree.parents[barrier])
+    return Ledger() if barrier == NO_ENTRY else tree.ledger(tree.parents[barrier])
 
 
 def _check(aborted: Callable[[], bool]) -> None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from holdfast.reading.events import Barrier, Event, Hidden
 from holdfast.reading.trust import Ledger, advance
 
-NOBODY = -1
+NO_ENTRY = -1
 
 
 class Served(NamedTuple):
@@ -89,8 +89,8 @@ class Tree:
         guess, and so is everything before them.
         """
         number, numbers = len(self.ids), self._number
-        above = NOBODY
-        if parent is not None and (above := numbers.get(parent, NOBODY)) != NOBODY:
+        above = NO_ENTRY
+        if parent is not None and (above := numbers.get(parent, NO_ENTRY)) != NO_ENTRY:
             self._has_children.add(above)
         earlier = numbers.setdefault(entry, number)
         if earlier != number:
@@ -108,8 +108,8 @@ class Tree:
         return number
 
     def number(self, entry: str | None) -> int:
-        """The number of an entry, or NOBODY."""
-        return NOBODY if entry is None else self._number.get(entry, NOBODY)
+        """The number of an entry, or NO_ENTRY."""
+        return NO_ENTRY if entry is None else self._number.get(entry, NO_ENTRY)
 
     def has_children(self, number: int) -> bool:
         return number in self._has_children
@@ -120,7 +120,7 @@ class Tree:
     def path(self, leaf: int) -> list[int]:
         """The numbers from a root to the leaf, both included."""
         out = []
-        while leaf != NOBODY:
+        while leaf != NO_ENTRY:
             out.append(leaf)
             leaf = self.parents[leaf]
         out.reverse()
@@ -131,7 +131,7 @@ class Tree:
         return self.at(leaf)[1]
 
     def boundary(self, leaf: int) -> int:
-        """The number of the latest barrier on the path, or NOBODY."""
+        """The number of the latest barrier on the path, or NO_ENTRY."""
         return self.at(leaf)[3]
 
     def at(self, leaf: int) -> tuple[int, Ledger, frozenset[str], int]:
@@ -170,8 +170,8 @@ class Tree:
         """From the latest barrier on the path, with all that the path hides left out."""
         pending: list[int] = []
         hidden: set[str] = set()
-        at, barrier = leaf, NOBODY
-        while at != NOBODY:
+        at, barrier = leaf, NO_ENTRY
+        while at != NO_ENTRY:
             event = self._events.get(at)
             if event is not None:
                 if type(event) is Barrier:
@@ -191,7 +191,7 @@ class Tree:
     def window(self, leaf: int) -> Iterator[int]:
         """The numbers after the latest barrier on the path, newest first."""
         barrier = self.boundary(leaf)
-        while leaf not in (NOBODY, barrier):
+        while leaf not in (NO_ENTRY, barrier):
             yield leaf
             leaf = self.parents[leaf]
 
@@ -201,9 +201,9 @@ def evidence_at(tree: Tree, leaf: int, session: str, generation: int = 0) -> Evi
     _, ledger, _, barrier = tree.at(leaf)
     return Evidence(
         session,
-        tree.ids[leaf] if leaf != NOBODY else None,
+        tree.ids[leaf] if leaf != NO_ENTRY else None,
         ledger,
         tree.has_children(leaf),
-        "root" if barrier == NOBODY else f"compaction:{tree.ids[barrier]}",
+        "root" if barrier == NO_ENTRY else f"compaction:{tree.ids[barrier]}",
         generation,
     )

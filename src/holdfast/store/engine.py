@@ -51,6 +51,13 @@ class Garbage:
     snapshots_after: int
     blobs_dropped: int
 
+    def to_wire(self) -> dict[str, int]:
+        return {
+            "snapshotsBefore": self.snapshots_before,
+            "snapshotsAfter": self.snapshots_after,
+            "blobsDropped": self.blobs_dropped,
+        }
+
 
 class Engine:
     """The verbs of one space over one writing connection and one reading connection."""

@@ -15,16 +15,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from holdfast import system
 from holdfast.errors import StoreError, UsageError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import replay, roots
 from holdfast.store.batch import Request
 from holdfast.store.engine import Engine, Garbage
-from holdfast.store.errors import InvalidBlob, MergeClash, QueryError, UnknownSpace
+from holdfast.store.errors import InvalidBlob, MergeClash, QueryError, ReplayMismatch, UnknownSpace
 from holdfast.store.group import GroupCommit
 from holdfast.store.model import (
     Applied,
     Branch,
+    Commit,
     CommitKey,
     Document,
     Guard,
@@ -37,7 +39,7 @@ from holdfast.store.tables import Database
 
 # The verbs below that few commands need import what they need: agents start us often.
 if TYPE_CHECKING:
-    from holdfast.store.graph import Limits
+    from holdfast.store.graph import Limits, QueryResult
     from holdfast.store.history import LogEntry
     from holdfast.store.merging import DocumentDiff, Point, Proposal
     from holdfast.store.verify import Report
@@ -169,12 +171,18 @@ class Store:
             states = (self.engine.state_of(MAIN, id, row) for id, row in rows)
             return [state for state in states if state.document is not None]
 
-    def query(self, query: Mapping[str, Any], limits: Limits | None = None) -> dict[str, Any]:
+    def query(self, query: Mapping[str, Any], limits: Limits | None = None) -> QueryResult:
         """Every document that a graph query reaches, all as of one moment.
 
         Honours `branch` and `atSeq`; `serverSeq` is the newest seq even then.
         """
-        from holdfast.store.graph import DEFAULT_LIMITS, Loaded, point_of, query_graph
+        from holdfast.store.graph import (
+            DEFAULT_LIMITS,
+            Loaded,
+            QueryResult,
+            point_of,
+            query_graph,
+        )
 
         branch, at = point_of(query)
         with self._at_one_moment():
@@ -188,7 +196,7 @@ class Store:
                 return None if state is None else Loaded(state.seq, state.document)
 
             entities = query_graph(load, query, space=self.space, limits=limits or DEFAULT_LIMITS)
-            return {"serverSeq": engine.tables.newest_seq(), "entities": entities}
+            return QueryResult(engine.tables.newest_seq(), tuple(entities))
 
     @contextmanager
     def _at_one_moment(self) -> Iterator[None]:
@@ -289,15 +297,32 @@ class Store:
     ) -> Applied | None:
         """Merge a branch into another, as one commit; None if there is nothing to merge.
 
-        Raises `MergeClash` if both sides changed the same place and `resolutions` does not say
-        what to do, and `ConflictError` if somebody wrote there meanwhile: then try again.
+        Raises `MergeClash` if both sides changed the same place and `resolutions` does not say what
+        to do, and `ConflictError` if either branch was written meanwhile: then try again. The same
+        merge again, by the same key, returns the first answer.
         """
+        replayed = self.replayed_merge(by, source, target)
+        if replayed is not None:
+            return replayed
         proposal = self.propose_merge(source, target, resolutions)
         if proposal.clashes:
             raise MergeClash(source, target, proposal.clashes)
         if not proposal.operations:
             return None
         return self.transact(by.session, proposal.to_commit(by.local_seq))
+
+    def replayed_merge(self, by: CommitKey, source: str, target: str = MAIN) -> Applied | None:
+        """The answer of a merge that has landed under this key; None if none has."""
+        with self._reader:
+            stored = self.engine.tables.commit_by_key(by)
+        if stored is None:
+            return None
+        message = self.engine.decode(stored.original)
+        merged = message.get("merge")
+        merged_from = merged.get("sourceBranch") if isinstance(merged, Mapping) else None
+        if merged_from != source or stored.branch != target:
+            raise ReplayMismatch(by.session, by.local_seq)
+        return Applied(stored.seq, Commit.parse(message), replayed=True)
 
     # history
 
@@ -497,9 +522,9 @@ def _store_of(
     return Store(writing, reading, settings, clock, space, open_reader)
 
 
-def utc_now() -> str:
+def utc_now(now_ms: Callable[[], int] = system.now_ms) -> str:
     """The time as it is stored: UTC, ISO 8601, milliseconds."""
-    milliseconds = time.time_ns() // 1_000_000
+    milliseconds = now_ms()
     return f"{_second(milliseconds // 1_000)}.{milliseconds % 1_000:03d}Z"
 
 

@@ -96,7 +96,7 @@ class EnginePlayer:
         return None if state is None else state.to_wire()
 
     def _query(self, step: Step) -> Any:
-        return self._opened.query(step["query"])
+        return self._opened.query(step["query"]).to_wire()
 
     def _branch_create(self, step: Step) -> Any:
         made = self._opened.create_branch(

@@ -32,7 +32,7 @@ from holdfast.index.generations.record import (
 )
 from holdfast.index.generations.registry import REGISTRY_FORMAT, Registry
 from holdfast.index.generations.sqlite.backend import SqliteBackend
-from holdfast.index.search import segment as segments_of
+from holdfast.index.search import posting_segment as segments_of
 from tests.index.tools.test_decision_tables import make_ready
 from tests.index.wire import list_codebases, manage_index, search_code
 from tests.index.world import World

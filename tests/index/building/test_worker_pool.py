@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 
 import pytest
 
-from holdfast.index.building import processes
+from holdfast.index import processes
 from holdfast.index.building import worker_pool as crews
 from holdfast.index.building.worker_pool import Crew, Died, Unstarted, ready
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.index.facts.extract import extract
 from holdfast.index.facts.languages import language_of
-from holdfast.index.facts.languages.shellmending import mended
-from holdfast.index.facts.model import extract
+from holdfast.index.facts.languages.shell_repair import mended
 from tests.index.claims import check
 
 CASES = {

@@ -3,7 +3,8 @@
 import pytest
 
 from holdfast.index.facts.chunks import CHUNK_BYTES_MAX, LINE_BYTES_MAX
-from holdfast.index.facts.model import MODULE, extract
+from holdfast.index.facts.extract import extract
+from holdfast.index.facts.model import MODULE
 
 
 def cut(path: str, text: str) -> list[tuple[str, str]]:

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from holdfast.index.facts import model as facts_module
 from holdfast.index.facts.chunks import CHUNK_BYTES_MAX, LINE_BYTES_MAX
+from holdfast.index.facts.extract import extract
 from holdfast.index.facts.model import (
     FACTS_VERSION,
     MODULE,
     FileFacts,
     decode,
     encode,
-    extract,
     symbol_id,
 )
 from tests.index.samples import sources
@@ -279,12 +279,12 @@ def test_the_format_does_not_change_without_a_new_version() -> None:
 @pytest.mark.shows("FACT-LAZY")
 def test_importing_the_facts_loads_no_parser() -> None:
     code = (
-        "import sys, holdfast.index.facts.model\n"
-        "import holdfast.index.calls.resolve, holdfast.index.calls.graph\n"
+        "import sys, holdfast.index.facts.extract\n"
+        "import holdfast.index.calls.resolve\n"
         "assert not [m for m in sys.modules if m.startswith('tree_sitter')]\n"
-        "holdfast.index.facts.model.extract('a.md', b'# A')\n"
+        "holdfast.index.facts.extract.extract('a.md', b'# A')\n"
         "assert not [m for m in sys.modules if m.startswith('tree_sitter')]\n"
-        "holdfast.index.facts.model.extract('a.py', b'x')\n"
+        "holdfast.index.facts.extract.extract('a.py', b'x')\n"
         "print(sorted(m for m in sys.modules if m.startswith('tree_sitter_')))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

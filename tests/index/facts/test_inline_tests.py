@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from holdfast.index.building.prepare import chunks_of
+from holdfast.index.facts.extract import extract
 from holdfast.index.facts.inline_tests import is_test_code
-from holdfast.index.facts.model import extract
 
 RUST = """\
 pub fn price_of_eggs(eggs: &Basket) -> u32 { eggs.count() * 2 }

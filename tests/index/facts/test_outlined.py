@@ -2,7 +2,7 @@
 
 import pytest
 
-from holdfast.index.facts.model import extract
+from holdfast.index.facts.extract import extract
 from tests.index.claims import check
 
 CASES = {

@@ -13,8 +13,8 @@ from holdfast.index.generations.model import PreparedFile
 from holdfast.index.search.corpus import Corpus
 from holdfast.index.search.fields import FIELDS, Field, Fields, fields_of
 from holdfast.index.search.lexical import rank_lexical
+from holdfast.index.search.query_analysis import analyze
 from holdfast.index.search.terms import compact, terms
-from holdfast.index.search.understand import understand
 from holdfast.index.search.weights import WEIGHTS, Weights
 from tests.index.search.samples import corpus_apart, corpus_of, prepared, queries, trees
 from tests.scale import examples
@@ -45,7 +45,7 @@ def brute(
     files: dict[str, PreparedFile], query: str, weights: Weights
 ) -> dict[tuple[str, int], float]:
     """BM25F of every chunk, in plain Python."""
-    question = understand(query)
+    question = analyze(query)
     chunks = {
         (path, ordinal): counts
         for path, file in files.items()
@@ -95,7 +95,7 @@ def brute(
 
 
 def ranked(corpus: Corpus, query: str, weights: Weights) -> dict[tuple[str, int], float]:
-    scores = rank_lexical(understand(query), corpus, weights).scores
+    scores = rank_lexical(analyze(query), corpus, weights).scores
     return {
         (corpus.files[corpus.file_of[row]].path, int(corpus.ordinals[row])): float(scores[row])
         for row in range(corpus.rows)
@@ -177,7 +177,7 @@ def test_in_a_large_tree_the_nearest_are_found_by_signs_first(
     import numpy as np
 
     from holdfast.index.search import corpus as corpora
-    from holdfast.index.search import segment as segments
+    from holdfast.index.search import posting_segment as segments
     from holdfast.index.search.postings import Rows, postings
 
     rng = np.random.default_rng(5)

@@ -15,21 +15,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import UsageError
+from holdfast.home import Home
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import operators, pages, trigrams
 from holdfast.index.search.filters import PathPattern
-from holdfast.index.search.folding import folded
+from holdfast.index.search.near_duplicates import folded
 from holdfast.index.search.pages import Cursor
 from holdfast.index.search.preview import GAP, LINE_CHARACTERS_MAX, Asked, preview
+from holdfast.index.search.query_analysis import analyze
 from holdfast.index.search.regex import LineMatch
 from holdfast.index.search.results import tokens
 from holdfast.index.search.similar import runs, similarity
 from holdfast.index.search.terms import terms
-from holdfast.index.search.understand import understand
 from holdfast.index.settings import index_of
-from holdfast.index.tools.search import BUDGET_MIN
-from holdfast.index.tools.search_answer import LIMIT_MAX
+from holdfast.index.tools.search_request import BUDGET_MIN, LIMIT_MAX
 from tests.index.wire import file_outline, manage_index, search_code
 from tests.index.world import NoWrites, World
 
@@ -179,7 +179,7 @@ def test_a_cursor_that_somebody_made_up_is_no_cursor(zoo: World, offset: Any, de
     """With check digits made up too: one gave results -2 to -1 of 26, others a traceback."""
     given = pages.decode(search(zoo, "feeding time", limit=4)["continuation"]["cursor"])
     made_up = pages.encode(Cursor(offset, depth, given.question, given.state))
-    with pytest.raises(UsageError, match="no cursor"):
+    with pytest.raises(UsageError, match="not a search cursor"):
         search(zoo, "feeding time", cursor=made_up)
 
 
@@ -372,9 +372,9 @@ def test_a_segment_that_is_not_what_was_written_is_not_ranked_by(zoo: World, wha
     connection.execute(f"UPDATE segment SET {what} = ? WHERE id = ?", (flipped, number))
     connection.execute("UPDATE meta SET value = 'another' WHERE key = 'run'")
     connection.close()
-    fresh = index_of({"HOLDFAST_HOME": str(zoo.home)})
+    fresh = index_of(Home(zoo.home), {})
     with (
-        pytest.raises(DamagedBackend, match=r"damaged|format|cut short|not what was written"),
+        pytest.raises(DamagedBackend, match=r"damaged|format|truncated|not what was written"),
         fresh.backend.reader(zoo.root) as reader,
     ):
         reader.corpus()
@@ -653,6 +653,16 @@ def test_a_file_of_two_roots_is_found_once(world: World, query: str) -> None:
 # Folding.
 
 
+@pytest.mark.shows("ANSWER-FOLD", "SEARCH-SIGNAL-DUPLICATE")
+def test_copies_leave_room_for_something_else(zoo: World) -> None:
+    for n in range(30):
+        zoo.write(f"src/copies/c{n}.py", animal("yak").replace("    ", "  "))
+    zoo.write("src/other.py", "def feed_the_yak_later(clock):\n    return clock.later(feed_yak)\n")
+    zoo.later(60)
+    answer = search(zoo, "feed_yak", limit=3)
+    assert "src/other.py" in [result["file"] for result in answer["results"]]
+
+
 @pytest.mark.shows("ANSWER-FOLD")
 def test_copies_are_shown_once_and_named(zoo: World) -> None:
     for n in range(7):
@@ -710,7 +720,7 @@ def test_nearly_the_same_long_texts_are_alike_and_others_are_not() -> None:
 def test_a_preview_is_the_lines_with_the_asked_words() -> None:
     lines = ["def charge(card):"] + [f"    step_{n}()" for n in range(40)]
     lines[25] = "    refund_the_customer(card)"
-    made = preview("\n".join(lines) + "\n", 100, Asked.by(understand("refund customer")), 4)
+    made = preview("\n".join(lines) + "\n", 100, Asked.by(analyze("refund customer")), 4)
     assert made.lines[0] == (100, "def charge(card):")
     assert (125, lines[25]) in made.lines
     assert made.matched == (125,)
@@ -723,7 +733,7 @@ def test_a_preview_is_the_lines_with_the_asked_words() -> None:
        st.integers(1, 12), st.integers(1, 500))  # fmt: skip
 def test_previewed_lines_are_lines_of_the_text(lines: list[str], most: int, first: int) -> None:
     text = "".join(line + "\n" for line in lines)
-    made = preview(text, first, Asked.by(understand("refund customer")), most)
+    made = preview(text, first, Asked.by(analyze("refund customer")), most)
     assert len(made.lines) <= most
     for number, line in made.lines:
         own = lines[number - first]
@@ -750,7 +760,7 @@ def test_a_long_line_is_cut_around_its_match() -> None:
 def test_a_long_line_is_cut_around_the_first_word_that_was_asked_for(at: int) -> None:
     """It was cut at its beginning, which does not say why it is shown."""
     line = ("other " * 200)[:at] + " refund " + "more " * 200
-    made = preview(line, 1, Asked.by(understand("refund")))
+    made = preview(line, 1, Asked.by(analyze("refund")))
     assert made.matched == (1,)
     assert "refund" in made.text
     assert len(made.text) <= LINE_CHARACTERS_MAX
@@ -796,13 +806,13 @@ def test_no_answer_writes(zoo: World, query: str) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"limit": 0}, "asks for nothing"),
-        ({"budget": 1}, "no room"),
-        ({"cursor": "x"}, "no cursor"),
+        ({"limit": 0}, "limit must be at least 1"),
+        ({"budget": 1}, "budget must be at least 100"),
+        ({"cursor": "x"}, "not a search cursor"),
         ({"path": []}, "no path"),
-        ({"scope": "all"}, "no scope"),
-        ({"result_mode": "flat"}, "no result mode"),
-        ({"group_by": "class"}, "not grouped by"),
+        ({"scope": "all"}, "scope must be one of"),
+        ({"result_mode": "flat"}, "resultMode must be one of"),
+        ({"group_by": "class"}, "groupBy must be one of"),
     ],
 )
 def test_what_has_no_meaning_is_refused(zoo: World, more: Any, says: str) -> None:
@@ -950,7 +960,7 @@ def test_similarity_is_of_all_runs_of_three(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"similar": "src/one.py:90-95"}, "name no line"),
+        ({"similar": "src/one.py:90-95"}, "has no lines"),
         ({"similar": "src/nothing.py"}, "there is no file"),
         ({"similar": "src/one.py:" + "9" * 5_000}, "there is no file"),
         ({"similar": "src/one.py:\u0663"}, "there is no file"),
@@ -976,7 +986,7 @@ def test_a_sample_that_is_none_is_refused(clones: World, more: Any, says: str) -
     st.sampled_from(["parse http", "a_bc", "query", "aBc queries", "parsing"]),
 )
 def test_a_line_matches_when_one_of_its_terms_is_asked_for(lines: list[str], query: str) -> None:
-    asked = Asked.by(understand(query))
+    asked = Asked.by(analyze(query))
     slow = [i for i, line in enumerate(lines, 1) if asked.worth.keys() & set(terms(line))]
     assert list(preview("\n".join(lines) + "\n", 1, asked).matched) == slow
 

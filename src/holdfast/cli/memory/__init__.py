@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import watching
 from holdfast.cli.failures import Refused
-from holdfast.cli.memory import arguments, branches, documents, keeping
+from holdfast.cli.memory import arguments, branches, documents, maintenance
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
 
 Verb = Callable[["Store", argparse.Namespace, App], int]
 
-MAKING: tuple[Verb, ...] = (documents.put, documents.edit, keeping.import_)
+MAKING: tuple[Verb, ...] = (documents.put, documents.edit, maintenance.import_)
 """The verbs that make a space that is not there."""
 MAKING_ACTS: tuple[tuple[Verb, str], ...] = ((branches.branch, "create"), (watching.acl, "set"))
 """The same for verbs that do several things."""
@@ -25,7 +25,7 @@ MAKING_ACTS: tuple[tuple[Verb, str], ...] = ((branches.branch, "create"), (watch
 CHECKS: dict[Verb, Callable[[argparse.Namespace], None]] = {
     documents.put: documents.check_put,
     documents.edit: documents.check_edit,
-    keeping.import_: keeping.check_import,
+    maintenance.import_: maintenance.check_import,
     branches.branch: branches.check,
     watching.acl: watching.check_acl,
 }
@@ -103,10 +103,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--dry-run", action="store_true", help="only show what would happen")
 
-    sub = verb("export", keeping.export, "write the space as lines of JSON")
+    sub = verb("export", maintenance.export, "write the space as lines of JSON")
     sub.add_argument("file", nargs="?", help="where to (default: standard output)")
 
-    sub = verb("import", keeping.import_, "fill a new space from an export")
+    sub = verb("import", maintenance.import_, "fill a new space from an export")
     sub.add_argument("file", help="the export; - reads standard input")
 
     sub = verb("watch", _watch, "print documents of a server, live, as they change")
@@ -114,9 +114,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sub = verb("acl", watching.acl, "show or change who may do what in a space")
     watching.configure_acl(sub)
 
-    verb("verify", keeping.verify, "check every invariant of the space")
+    verb("verify", maintenance.verify, "check every invariant of the space")
 
-    sub = verb("gc", keeping.gc, "rebuild what is derived and give room back")
+    sub = verb("gc", maintenance.gc, "rebuild what is derived and give room back")
     sub.add_argument("--blobs", action="store_true", help="also drop blobs that nothing names")
     sub.add_argument(
         "--grace",
@@ -128,8 +128,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int:
-    app = App.from_environment()
+def run(args: argparse.Namespace, app: App) -> int:
     if args.verb is _watch:
         return watching.watch(args, app)
     from holdfast.store.errors import OutOfRange, UnknownBranch
@@ -157,7 +156,7 @@ def _opened(app: App, args: argparse.Namespace) -> Store:
     if args.verb in MAKING or (args.verb, getattr(args, "act", "")) in MAKING_ACTS:
         return app.open_space(args.space)
     try:
-        return app.look_into(args.space)
+        return app.inspect_space(args.space)
     except UnknownSpace as error:
         raise Refused("UnknownSpace", str(error), _other_spaces(args.space, error.known)) from None
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from holdfast.app import DEFAULT_SPACE, App
-from holdfast.cli import output
 from holdfast.cli.failures import OK, REFUSED
 from holdfast.cli.memory.arguments import json_argument
-from holdfast.cli.output import counted, plain, print_json, print_table, short_json, styled
+from holdfast.cli.memory.commit_key import new_key
+from holdfast.cli.memory.printing import print_answer
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,115 +20,48 @@ if TYPE_CHECKING:
 
 def check(args: argparse.Namespace) -> None:
     if args.act != "list" and args.name is None:
-        raise UsageError(f"which branch to {args.act}?", "name it after the verb")
+        raise UsageError(f"branch {args.act} needs a NAME", "pass the branch after the verb")
 
 
 def branch(store: Store, args: argparse.Namespace, app: App) -> int:
-    if args.act == "list":
-        branches = store.branches()
-        if args.json:
-            print_json([branch.to_wire() for branch in branches])
-        else:
-            rows = [
-                (
-                    b.name or "(default)",
-                    "-" if b.parent is None else b.parent or "(default)",
-                    "-" if b.fork_seq is None else b.fork_seq,
-                    b.head_seq,
-                    b.status,
-                )
-                for b in branches
-            ]
-            print_table(("name", "parent", "forked at", "head", "status"), rows)
-        return OK
-    from holdfast.ids import LocalSeq, SessionId
-    from holdfast.store.model import CommitKey
+    from holdfast.store.memory import verbs
 
-    by = CommitKey(SessionId(app.session("cli")), LocalSeq(1))
-    if args.act == "create":
-        branch = store.create_branch(args.name, args.parent, args.at, by)
-        said = f"created {branch.name} from {branch.parent or 'the default branch'} at seq"
-        said = f"{said} {branch.fork_seq}"
+    if args.act == "list":
+        print_answer(verbs.branches(store), args.json)
+    elif args.act == "create":
+        created = verbs.create_branch(store, new_key(app), args.name, args.parent, args.at)
+        print_answer(created, args.json)
     else:
-        branch = store.delete_branch(args.name, by)
-        said = f"deleted {branch.name}; it can still be read and forked"
-    print_json(branch.to_wire()) if args.json else print(said)
+        print_answer(verbs.delete_branch(store, new_key(app), args.name), args.json)
     return OK
 
 
 def diff(store: Store, args: argparse.Namespace, app: App) -> int:
-    found = store.diff(args.branch, args.against)
-    if args.json:
-        print_json([entry.to_wire() for entry in found])
-        return OK
-    if not found:
-        print("no differences")
-    signs = {"added": ("+", output.GREEN), "removed": ("-", output.RED)}
-    for entry in found:
-        sign, style = signs.get(entry.kind, ("~", output.YELLOW))
-        print(styled(f"{sign} {plain(entry.id)}", style))
-        if entry.kind == "modified":
-            for change in entry.changes:
-                _print_change(change.to_wire())
+    from holdfast.store.memory import verbs
+
+    print_answer(verbs.diff(store, args.branch, args.against), args.json)
     return OK
-
-
-def _print_change(change: dict[str, Any]) -> None:
-    before = short_json(change["before"]) if "before" in change else "(nothing)"
-    after = short_json(change["after"]) if "after" in change else "(nothing)"
-    print(f"    {plain(change['path']) or '(all)'}: {before} → {after}")
 
 
 def merge(store: Store, args: argparse.Namespace, app: App) -> int:
-    from holdfast.ids import LocalSeq, SessionId
-    from holdfast.store.model import CommitKey
+    from holdfast.store.memory import verbs
+    from holdfast.store.memory.answers import MergeConflicts
 
     resolutions = json_argument(args.resolutions) if args.resolutions else {}
-    proposal = store.propose_merge(args.source, args.into, resolutions)
-    if proposal.clashes and args.take:
-        settled = {**{clash.id: args.take for clash in proposal.clashes}, **resolutions}
-        resolutions = settled
-        proposal = store.propose_merge(args.source, args.into, resolutions)
-    if args.json and (args.dry_run or proposal.clashes):
-        print_json(
-            {
-                "operations": proposal.operations,
-                "conflicts": [clash.to_wire() for clash in proposal.clashes],
-            }
-        )
-        return REFUSED if proposal.clashes else OK
-    if proposal.clashes:
-        return _show_clashes(args, proposal.clashes)
-    if args.dry_run:
-        for operation in proposal.operations:
-            print(f"{operation['op']} {operation['id']}")
-        print(f"{counted(len(proposal.operations), 'document')} would change")
+    answer = verbs.merge(
+        store, new_key(app), args.source, args.into, resolutions, args.take, args.dry_run
+    )
+    if not isinstance(answer, MergeConflicts):
+        print_answer(answer, args.json)
         return OK
-    by = CommitKey(SessionId(app.session("cli")), LocalSeq(1))
-    applied = store.merge(by, args.source, args.into, resolutions)
-    if args.json:
-        print_json(None if applied is None else applied.to_wire())
-    elif applied is None:
-        print("nothing to merge")
-    else:
-        target = args.into or "the default branch"
-        changed = counted(len(applied.revisions), "document")
-        print(f"merged {args.source} into {target} at seq {applied.seq}: {changed} changed")
-    return OK
+    print_answer(answer, args.json, sys.stderr)
+    if not args.json:
+        print(f"hint: {_again(args)} --take source|target, or --resolutions JSON", file=sys.stderr)
+    return REFUSED
 
 
-def _show_clashes(args: argparse.Namespace, clashes: list[Any]) -> int:
-    print(f"{counted(len(clashes), 'conflict')}; nothing was written", file=sys.stderr)
-    for clash in clashes:
-        wire = clash.to_wire()
-        print(plain(f"  {clash.id} {wire['path'] or '(all)'}"), file=sys.stderr)
-        for side, name in (("source", args.source), ("target", args.into or "default branch")):
-            value = wire.get(f"{side}Value", "(nothing)")
-            print(f"    {name}: {short_json(value)}", file=sys.stderr)
-        print(f"    before: {short_json(wire.get('ancestorValue', '(nothing)'))}", file=sys.stderr)
+def _again(args: argparse.Namespace) -> str:
     words = ["holdfast", "memory", "merge", args.source]
     words += ["--into", args.into] if args.into else []
     words += [] if args.space == DEFAULT_SPACE else ["--space", args.space]
-    again = f"{shlex.join(words)} --take source|target, or --resolutions JSON"
-    print(f"hint: {again}", file=sys.stderr)
-    return REFUSED
+    return shlex.join(words)

@@ -10,7 +10,9 @@ from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import output
 from holdfast.cli.failures import OK, Refused
 from holdfast.cli.memory.arguments import json_argument
-from holdfast.cli.output import print_json, print_table, short_json, styled
+from holdfast.cli.memory.commit_key import new_key
+from holdfast.cli.memory.printing import print_answer
+from holdfast.cli.output import print_json, styled
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,33 +23,27 @@ if TYPE_CHECKING:
 
 
 def get(store: Store, args: argparse.Namespace, app: App) -> int:
-    state = store.state(args.id, args.branch, args.at)
-    if state is None or state.document is None:
-        when = "" if args.at is None else f" at seq {args.at}"
-        raise Refused("NoSuchDocument", f"there is no {args.id}{when}", _listing(args))
-    from holdfast.store import patch, pointer
+    from holdfast.store.memory import verbs
+    from holdfast.store.memory.answers import DocumentPart, MissingDocument
 
-    path = pointer.parse(args.pointer)
-    if not patch.has(state.document, path):
-        whole = _command(args, "get", args.id, *([] if args.at is None else ["--at", str(args.at)]))
-        raise Refused(
-            "NoSuchPart",
-            f"{args.id} has nothing at {args.pointer}",
-            f"{whole} shows all of it",
-        )
-    part = patch.get(state.document, path)
-    print_json({**state.to_wire(), "document": part} if args.json else part)
-    return OK
+    answer = verbs.get(store, args.id, args.pointer, args.branch, args.at)
+    if isinstance(answer, DocumentPart):
+        print_json(answer.to_wire() if args.json else answer.part)
+        return OK
+    if isinstance(answer, MissingDocument):
+        raise Refused("NoSuchDocument", str(answer), _listing(args))
+    whole = _command(args, "get", args.id, *([] if args.at is None else ["--at", str(args.at)]))
+    raise Refused("NoSuchPart", str(answer), f"{whole} shows all of it")
 
 
 def _listing(args: argparse.Namespace) -> str:
-    """The command that shows what there is, where it was looked for."""
+    """The command that lists the documents of the same space, branch and seq."""
     when = [] if args.at is None else [str(args.at)]
     return f"{_command(args, 'at' if when else 'list', *when)} shows what there is"
 
 
 def _command(args: argparse.Namespace, *words: str) -> str:
-    """A command about the same space and branch, as one would type it."""
+    """A command on the same space and branch, as the user would type it."""
     out = ["holdfast", "memory", *words]
     out += [] if args.space == DEFAULT_SPACE else ["--space", args.space]
     out += ["--branch", args.branch] if args.branch else []
@@ -55,52 +51,35 @@ def _command(args: argparse.Namespace, *words: str) -> str:
 
 
 def list_all(store: Store, args: argparse.Namespace, app: App) -> int:
-    return _show_documents(store, args, None, args.prefix)
+    from holdfast.store.memory import verbs
+
+    print_answer(verbs.list_documents(store, args.prefix, args.branch), args.json)
+    return OK
 
 
 def at(store: Store, args: argparse.Namespace, app: App) -> int:
-    if args.id is None:
-        return _show_documents(store, args, args.seq, "")
-    args.at, args.pointer = args.seq, ""
-    return get(store, args, app)
+    from holdfast.store.memory import verbs
 
-
-def _show_documents(store: Store, args: argparse.Namespace, seq: int | None, prefix: str) -> int:
-    states = [s for s in store.documents(args.branch, seq) if s.id.startswith(prefix)]
-    if args.json:
-        print_json([state.to_wire() for state in states])
-    elif not states:
-        print("no documents")
-    else:
-        rows = [(s.id, s.seq, short_json((s.document or {}).get("value"))) for s in states]
-        print_table(("id", "seq", "value"), rows)
+    if args.id is not None:
+        args.at, args.pointer = args.seq, ""
+        return get(store, args, app)
+    print_answer(verbs.list_documents(store, "", args.branch, args.seq), args.json)
     return OK
 
 
 def log(store: Store, args: argparse.Namespace, app: App) -> int:
+    from holdfast.store.memory import verbs
+
     if args.limit < 1:
-        raise UsageError(f"limit {args.limit} asks for nothing", "--limit N, from 1")
-    # One more than asked, so that we know whether there is more.
-    found = store.log(args.id, args.branch, args.before, args.limit + 1)
-    entries = found[: args.limit]
-    if args.json:
-        print_json([entry.to_wire() for entry in entries])
-        return OK
-    if not entries:
-        print("no commits" if args.id is None else f"no commit wrote {args.id}")
-        return OK
-    rows = []
-    for entry in entries:
-        what = ", ".join(f"{op} {id}" for op, id in entry.operations) or entry.kind
-        what = f"{entry.kind}: {what}" if entry.kind.startswith("merge") else what
-        rows.append((entry.seq, entry.created_at, entry.branch or "-", entry.session, what))
-    print_table(("seq", "when", "branch", "session", "what"), rows)
-    if len(found) > args.limit:
+        raise UsageError(f"--limit must be at least 1 (got {args.limit})")
+    answer = verbs.history(store, args.id, args.branch, args.before, args.limit)
+    print_answer(answer, args.json)
+    if answer.more and not args.json:
         words = ["holdfast", "memory", "log", *([] if args.id is None else [args.id])]
         words += [] if args.space == DEFAULT_SPACE else ["--space", args.space]
         words += [] if args.branch is None else ["--branch", args.branch]
-        words += ["--limit", str(args.limit), "--before", str(entries[-1].seq)]
-        print(styled(f"… {shlex.join(words)} goes on", output.DIM))
+        words += ["--limit", str(args.limit), "--before", str(answer.entries[-1].seq)]
+        print(styled(f"… {shlex.join(words)} shows older commits", output.DIM))
     return OK
 
 
@@ -134,20 +113,8 @@ def drop(store: Store, args: argparse.Namespace, app: App) -> int:
 
 
 def _commit(store: Store, args: argparse.Namespace, app: App, operation: dict[str, Any]) -> int:
-    reads = []
-    if args.if_seq is not None:
-        reads.append({"id": args.id, "path": [], "seq": args.if_seq})
-    applied = store.transact(
-        app.session("cli"),
-        {
-            "localSeq": 1,
-            "branch": args.branch,
-            "reads": {"confirmed": reads, "pending": []},
-            "operations": [operation],
-        },
-    )
-    if args.json:
-        print_json(applied.to_wire())
-    else:
-        print(f"committed at seq {applied.seq}")
+    from holdfast.store.memory import verbs
+
+    reads = [] if args.if_seq is None else [(args.id, args.if_seq)]
+    print_answer(verbs.commit(store, new_key(app), [operation], reads, args.branch), args.json)
     return OK

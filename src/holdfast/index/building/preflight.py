@@ -7,11 +7,11 @@ the rebuild go ahead.
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 from holdfast.files.disk import CONTROL_FILES
+from holdfast.files.git import open_repository
 
 TIMEOUT_S = 5.0
 
@@ -36,35 +36,13 @@ class Unknown:
 
 
 def preflight(root: str) -> Needed | IgnoreOnly | Unknown:
-    git = shutil.which("git")
-    if git is None:
-        return Needed()
-    try:
-        run = subprocess.run(  # noqa: S603  (fixed arguments; the root is one of them)
-            [git, "-C", root, "--no-optional-locks", "status", "--porcelain", "-z"],
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            check=False,
-            env={**os.environ, "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Unknown(str(error))
-    if run.returncode != 0:
-        words = run.stderr.decode("utf-8", "replace").strip()
-        return Needed() if "not a git repository" in words else Unknown(words)
-    changed = _paths(run.stdout.decode("utf-8", "replace"))
+    with open_repository(Path(root)) as repository:
+        if repository is None:
+            return Needed()
+        listed = repository.status(timeout_s=TIMEOUT_S)
+    if listed is None:
+        return Unknown("git status failed or took too long")
+    changed = [os.fsdecode(entry[len("MM ") :]) for entry in listed.split(b"\0") if entry]
     if changed and all(path.rsplit("/", 1)[-1] in CONTROL_FILES for path in changed):
         return IgnoreOnly(tuple(changed))
     return Needed()
-
-
-def _paths(listed: str) -> list[str]:
-    """The paths that `git status --porcelain -z` names; of a rename both."""
-    paths: list[str] = []
-    entries = iter(listed.split("\0"))
-    for entry in entries:
-        if entry:
-            paths.append(entry[3:])
-            if "R" in entry[:2] or "C" in entry[:2]:
-                paths.append(next(entries, ""))
-    return paths

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import TypeVar
 
-from holdfast.index.building import processes
+from holdfast.index import processes
 
 T = TypeVar("T")
 

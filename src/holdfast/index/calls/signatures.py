@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.index.facts.rules import split_list
+from holdfast.index.facts.languages.rules import split_list
 
 NAME_FIRST = frozenset({"python", "javascript", "typescript", "tsx", "rust", "kotlin", "swift",
                         "scala", "notebook", "lua", "ruby"})  # fmt: skip

@@ -214,15 +214,3 @@ def encode(facts: FileFacts) -> bytes:
 def decode(data: bytes) -> FileFacts:
     """The inverse of `encode`; raises `msgspec.DecodeError` for anything else."""
     return msgspec.msgpack.decode(data, type=FileFacts)
-
-
-def extract(path: str, source: bytes) -> FileFacts:
-    """The facts of one file. `path` is relative to the root, with forward slashes.
-
-    Never raises, does no I/O, and gives equal facts for equal arguments.
-    """
-    from holdfast.index.facts import (
-        extract as extraction,  # the parser is loaded by the first file, not by imports
-    )
-
-    return extraction.extract(path, source)

@@ -41,10 +41,10 @@ class TooHardError(Exception):
     """Raised inside the walk when a parse costs far more than its size explains."""
 
 
-def parse(grammar: tuple[str, str], source: bytes, queried: str = "") -> tree_sitter.Tree:
+def parse(grammar: tuple[str, str], source: bytes, query: str = "") -> tree_sitter.Tree:
     """The tree of `source`, or TooHardError. A grammar is named by a module and its function.
 
-    `queried` names the language whose query will be asked about the tree. The limit is processor
+    `query` is what will be asked about the tree. The limit is processor
     time, a hundred times the usual so that no load trips it. It is only kept where nothing but the
     parse takes time: here a collection of garbage may come in between.
     """
@@ -55,7 +55,7 @@ def parse(grammar: tuple[str, str], source: bytes, queried: str = "") -> tree_si
         with expended(len(source)):
             return limited(parser, source)
     seconds = _seconds(len(source))
-    passed = trial.passes(grammar, source, seconds, queried)
+    passed = trial.passes(grammar, source, seconds, query)
     if passed is False:
         raise TooHardError
     # Untried, it has what limit there is without a process: better that risk than no facts.
@@ -80,6 +80,24 @@ def parser_of(grammar: tuple[str, str]) -> tree_sitter.Parser:
 
     module, function = grammar
     return Parser(Language(getattr(import_module(module), function)()))
+
+
+@lru_cache(maxsize=64)
+def _query(grammar: tuple[str, str], text: str) -> tree_sitter.Query:
+    from tree_sitter import Query
+
+    language = parser_of(grammar).language
+    assert language is not None, "a parser is made with its language"
+    return Query(language, text)
+
+
+def captures(
+    grammar: tuple[str, str], query: str, tree: tree_sitter.Tree
+) -> list[tree_sitter.Node]:
+    """The nodes of a tree that a query captures as `n`, in no strict order."""
+    from tree_sitter import QueryCursor
+
+    return QueryCursor(_query(grammar, query)).captures(tree.root_node).get("n", [])
 
 
 def limited(

@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from holdfast.index.building import processes
+from holdfast.index import processes
 
 _HEAD = struct.Struct("<dIIII")
 _MEMORY_BYTES, _MEMORY_PER_BYTE = 1 << 30, 500
@@ -90,22 +90,21 @@ def _taken_bytes() -> int:
 
 def serve() -> None:
     """The other process: parse what comes in, say that it ended, until nothing comes."""
-    from holdfast.index.facts.parse import TooHardError, limited, parser_of
-    from holdfast.index.facts.walk import captured
+    from holdfast.index.facts.parse import TooHardError, captures, limited, parser_of
 
     become_expendable()
     os.write(1, _READY)
     with open(0, "rb") as file:
         while head := file.read(_HEAD.size):
             seconds, *sizes, size = _HEAD.unpack(head)
-            module, function, queried = (file.read(each).decode() for each in sizes)
-            source, parser = file.read(size), parser_of((module, function))
+            module, function, query = (file.read(each).decode() for each in sizes)
+            source, grammar = file.read(size), (module, function)
             try:
                 with deadly(seconds, size):
-                    tree = limited(parser, source)
-                if queried:
+                    tree = limited(parser_of(grammar), source)
+                if query:
                     with deadly(seconds, size):
-                        captured(queried, tree)
+                        captures(grammar, query, tree)
                 verdict = b"1"
             except TooHardError:
                 verdict = b"0"
@@ -138,10 +137,10 @@ class _Trial:
             raise ChildProcessError("a process that parses cannot be started")
 
     def passes(
-        self, grammar: tuple[str, str], source: bytes, seconds: float, queried: str
+        self, grammar: tuple[str, str], source: bytes, seconds: float, query: str
     ) -> bool | None:
         """Whether the parse ended there; None if the process ended, by its limits or otherwise."""
-        parts = [*(name.encode() for name in (*grammar, queried)), source]
+        parts = [*(name.encode() for name in (*grammar, query)), source]
         head = _HEAD.pack(seconds, *map(len, parts))
         with suppress(BrokenPipeError):
             left = memoryview(b"".join((head, *parts)))
@@ -171,12 +170,10 @@ _lock = threading.Lock()
 _trial: _Trial | None = None
 
 
-def passes(
-    grammar: tuple[str, str], source: bytes, seconds: float, queried: str = ""
-) -> bool | None:
+def passes(grammar: tuple[str, str], source: bytes, seconds: float, query: str = "") -> bool | None:
     """Whether parsing this text ends in time; None where there is no trial to be had.
 
-    With the name of a language, so must the query that is asked about its trees.
+    With a query, asking it about the tree has to end in time too.
     """
     global _trial
     if not _POSSIBLE:
@@ -192,7 +189,7 @@ def passes(
             except OSError:
                 return None
             try:
-                verdict = _trial.passes(grammar, source, seconds, queried)
+                verdict = _trial.passes(grammar, source, seconds, query)
             except BaseException:
                 # Interrupted half way: its next verdict would be about this text.
                 _trial.end()

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import compress, count
 from operator import attrgetter, eq
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ from holdfast.index.facts.model import (
     InheritanceKind,
     Kind,
 )
-from holdfast.index.facts.parse import TooHardError, expended, parse, parser_of
+from holdfast.index.facts.parse import TooHardError, captures, expended, parse, parser_of
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -68,6 +68,12 @@ class Language:
     """Rewrites a callee or a value before it is read as a chain."""
     mend: Callable[[bytes, Callable[[bytes], bool]], bytes] | None = None
     """Blanks what keeps a file from being parsed, told whether a text fits the grammar."""
+
+    @cached_property
+    def query(self) -> str:
+        """The query that captures, as `n`, every node that has a rule."""
+        patterns = [p for kind in self.rules for p in self.patterns.get(kind, (f"({kind})",))]
+        return "\n".join(p if "@n" in p else p + " @n" for p in patterns)
 
     @cached_property
     def leads(self) -> frozenset[int]:
@@ -117,27 +123,20 @@ _CALLEES: dict[str, dict[bytes, tuple[str, str]]] = {}
 """What callees spell, for each language; a memo, never more than that."""
 
 
-@lru_cache(maxsize=64)
-def _loaded(name: str) -> tuple[tree_sitter.Query, dict[int, Rule]]:
-    from tree_sitter import Query
-
-    from holdfast.index.facts.languages import parsed
-
-    language = parsed(name)
-    assert language is not None, "only languages with a table are walked"
-    grammar = parser_of(language.grammar).language
-    assert grammar is not None, "a parser is made with its language"
-    patterns = [p for kind in language.rules for p in language.patterns.get(kind, (f"({kind})",))]
-    query = Query(grammar, "\n".join(p if "@n" in p else p + " @n" for p in patterns))
-    rules = {(grammar.id_for_node_kind(k, True) or 0): rule for k, rule in language.rules.items()}
-    return query, rules
+_RULES: dict[str, dict[int, Rule]] = {}
 
 
-def captured(name: str, tree: tree_sitter.Tree) -> list[tree_sitter.Node]:
-    """The nodes of a tree that a language has rules for, in no strict order."""
-    from tree_sitter import QueryCursor
-
-    return QueryCursor(_loaded(name)[0]).captures(tree.root_node).get("n", [])
+def _rules(language: Language) -> dict[int, Rule]:
+    """The rules of a language by the number its grammar gives to a kind of node."""
+    known = _RULES.get(language.name)
+    if known is None:
+        grammar = parser_of(language.grammar).language
+        assert grammar is not None, "a parser is made with its language"
+        known = _RULES[language.name] = {
+            (grammar.id_for_node_kind(kind, True) or 0): rule
+            for kind, rule in language.rules.items()
+        }
+    return known
 
 
 @dataclass
@@ -181,6 +180,17 @@ def lost_bytes(root: tree_sitter.Node) -> int:
     return lost
 
 
+def line_starts(source: bytes) -> list[int]:
+    """Where each line starts, and at the end the size of the file."""
+    import numpy as np
+
+    starts: list[int] = (np.flatnonzero(np.frombuffer(source, dtype=np.uint8) == 10) + 1).tolist()
+    starts.insert(0, 0)
+    if starts[-1] != len(source):
+        starts.append(len(source))
+    return starts
+
+
 class Walk(Gathered):
     """The state of one walk; rules read nodes and write facts through it."""
 
@@ -199,12 +209,12 @@ class Walk(Gathered):
         self.wrapper: tuple[int, int, int] | None = None
 
     def run(self) -> None:
-        rules = _loaded(self.language.name)[1]
+        rules = _rules(self.language)
         self.tree = tree = self._parsed(self.source)
         if tree.root_node.has_error and self.language.mend is not None:
             self.tree = tree = self._mended(tree, self.language.mend)
         with expended(len(self.source)):
-            nodes = captured(self.language.name, tree)
+            nodes = captures(self.language.grammar, self.language.query, tree)
         begins = _in_order(nodes)
         scopes, starts, line = self.scopes, self.line_starts, 1
         lines = len(starts) - 1
@@ -228,7 +238,7 @@ class Walk(Gathered):
         self.adopt()
 
     def _parsed(self, source: bytes) -> tree_sitter.Tree:
-        return parse(self.language.grammar, source, self.language.name)
+        return parse(self.language.grammar, source, self.language.query)
 
     def _mended(
         self,

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.index.errors import DamagedBackend
-from holdfast.index.search import segment as segments
+from holdfast.index.search import posting_segment as segments
 from holdfast.index.search.corpus import Corpus, File, Part
-from holdfast.index.search.merging import Merger, merge
-from holdfast.index.search.segment import Segment
+from holdfast.index.search.posting_segment import PostingSegment
+from holdfast.index.search.segment_merge import Merger
 
 if TYPE_CHECKING:
-    from holdfast.index.generations.changes import Change
+    from holdfast.index.generations.change_log import Change
     from holdfast.index.generations.model import PreparedFile
 
 ROWS_MAX = 60_000
@@ -29,12 +29,7 @@ SMALL_SEGMENTS_MAX = 8
 LIVING_SHARE_MIN = 0.6
 
 
-def prepared_segment(file: PreparedFile, dimension: int) -> Segment:
-    """The postings of a prepared file, with its vectors if it has any."""
-    return merge([(_unsorted(file, dimension), [0])], dimension)
-
-
-def _unsorted(file: PreparedFile, dimension: int) -> Segment:
+def _unsorted(file: PreparedFile, dimension: int) -> PostingSegment:
     if not file.chunks:
         return segments.empty(dimension)
     segment = segments.unpack_file(file.postings)
@@ -52,7 +47,7 @@ class Gathering:
 
     def _begin(self) -> None:
         self._merger = Merger(self._dimension)
-        self._waiting: list[Segment] = []
+        self._waiting: list[PostingSegment] = []
         self._slots = 0
         self.rows = 0
 
@@ -71,7 +66,7 @@ class Gathering:
         self._merger.add_files(self._waiting, self._slots - len(self._waiting))
         self._waiting.clear()
 
-    def take(self) -> Segment:
+    def take(self) -> PostingSegment:
         """The segment of all files added since the last time."""
         self._add_waiting()
         merger = self._merger
@@ -128,7 +123,7 @@ class Opened:
     """A corpus with the segments it is made of, kept for the next generation."""
 
     corpus: Corpus
-    segments: Mapping[str, Segment]
+    segments: Mapping[str, PostingSegment]
 
 
 FileRow = tuple[int, str, str, int, int]
@@ -139,7 +134,7 @@ def followed(
     known: Opened,
     change: Change,
     added: Iterable[FileRow],
-    load: Callable[[int], Segment],
+    load: Callable[[int], PostingSegment],
     digests: Mapping[int, str],
 ) -> Opened:
     """The corpus after a change, from the corpus before it."""
@@ -157,7 +152,7 @@ def followed(
     return Opened(known.corpus.changed(parts, replaced), {**kept, **fresh})
 
 
-def _part(segment: Segment, members: Iterable[tuple[int, File]]) -> Part:
+def _part(segment: PostingSegment, members: Iterable[tuple[int, File]]) -> Part:
     of_slots: list[File | None] = [None] * (int(segment.slots.max(initial=0)) + 1)
     for slot, file in members:
         of_slots[slot] = file
@@ -167,8 +162,8 @@ def _part(segment: Segment, members: Iterable[tuple[int, File]]) -> Part:
 def opened(
     digests: Mapping[int, str],
     files: Iterable[FileRow],
-    known: Mapping[str, Segment],
-    load: Callable[[int], Segment],
+    known: Mapping[str, PostingSegment],
+    load: Callable[[int], PostingSegment],
 ) -> Opened:
     """The corpus of a generation from its segments and files (number, path, language, segment,
     slot); segments that are known already are not loaded again.
@@ -177,7 +172,7 @@ def opened(
     for number, path, language, holder, slot in files:
         by_segment[holder].append((slot, File(number, path, language)))
     parts: list[Part] = []
-    kept: dict[str, Segment] = {}
+    kept: dict[str, PostingSegment] = {}
     for holder, members in sorted(by_segment.items()):
         name = digests[holder]
         segment = known.get(name) or load(holder)

@@ -1,31 +1,23 @@
-"""The one way in: a question, ranked over a generation and what changed since.
+"""The chunks that are scored for one query, and what the signals measure them by.
 
-    understand -> lexical and dense lanes -> candidates -> signals -> places
-
-Everything up to the places works on arrays of the open corpus; only the chunks that are shown are
-read from the backend.
+Both lanes and the definitions of the asked names propose rows of the corpus. The rest of a search
+works on these few hundred rows; whatever several signals need of them is computed once, here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.errors import HoldfastError
-from holdfast.index.embedding.provider import EmbeddingProvider, finite
-from holdfast.index.generations.freshness import Overlay
-from holdfast.index.generations.model import Reader, StoredChunk
-from holdfast.index.search import whole
-from holdfast.index.search.fuse import CALIBRATED_ON, best_rows, give_places, stretched
-from holdfast.index.search.leaders import HEADERS, is_brief, is_head, led_by_functions
-from holdfast.index.search.lexical import rank_lexical
-from holdfast.index.search.overlay import corpus_with, fresh_chunk
-from holdfast.index.search.roles import Role, role_of
-from holdfast.index.search.segment import KINDS, TEST_KIND
-from holdfast.index.search.signals import agreements, definitions, stem_matches
-from holdfast.index.search.understand import Question, understand
-from holdfast.index.search.weights import WEIGHTS, Weights
+from holdfast.index.search.declarations import definition_rows
+from holdfast.index.search.definitions import defined_rows
+from holdfast.index.search.field_coverage import FieldCoverage, field_coverage
+from holdfast.index.search.fusion import top_rows
+from holdfast.index.search.lexical import Lexical, rank_lexical
+from holdfast.index.search.query_analysis import AnalyzedQuery
+from holdfast.index.search.weights import Weights
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,247 +28,153 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Rows = NDArray[np.int64]
 
-DENSE_FLOOR = 0.1
-"""A chunk whose vector is farther from the question than this is no hit of the dense lane."""
-HASHED_SHARE = 0.3
-"""The stand-in embedding knows words only, which the lexical lane knows better."""
-CANDIDATES_MIN = 240
+DENSE_SIMILARITY_MIN = 0.1
+"""The dense lane does not propose chunks whose similarity to the query is below this."""
+PER_LANE_MIN = 240
 DEFINITIONS_MAX = 50
-ALIKE = 0.985
-"""Chunks whose vectors are nearer than this say the same."""
-ALIKE_AMONG = 60
-MENTIONED = 0.75
-"""How much of holding back is left for a role that is only spoken of, as an exponent."""
 
 
-class Hit(NamedTuple):
-    """One chunk in its place. `signals` says what each lane and signal came to, by name."""
+class DenseLane(NamedTuple):
+    """What the dense lane says of every row of the corpus, and its best rows, best first."""
 
-    chunk: StoredChunk
-    score: float
-    signals: Mapping[str, float]
-
-
-@dataclass(slots=True)
-class Found:
-    """Hits best first; `failures` names the lanes that did not answer."""
-
-    hits: list[Hit]
-    question: Question
-    failures: list[str] = field(default_factory=list)
-    candidates: int = 0
-
-    @property
-    def chunks(self) -> list[tuple[StoredChunk, float]]:
-        return [(hit.chunk, hit.score) for hit in self.hits]
+    vector: NDArray[np.float32]
+    weight: float
+    similarities: NDArray[np.float32]
+    top: Rows
 
 
-def find(
-    query: str,
-    reader: Reader,
-    overlay: Overlay,
-    provider: EmbeddingProvider,
-    wanted: int,
-    keep: Callable[[str], bool],
-    *,
-    weights: Weights = WEIGHTS,
-    changed: Collection[str] = (),
-) -> Found:
-    """The best `wanted` chunks of files that `keep` keeps, if there are so many.
+@dataclass(frozen=True)
+class Candidates:
+    """Rows of the corpus in ascending order, each once, with the lanes' scores of all rows."""
 
-    The lexical lane must answer; a dense lane that does not is named and left out. `changed` names
-    files somebody is working on.
-    """
-    question = understand(query)
-    corpus = corpus_with(reader.corpus(), overlay, provider.dimension)
-    failures: list[str] = []
-    vector: NDArray[np.float32] | None = None
-    share = weights.dense.of(question.kind)
-    if share and corpus.dimension:
-        try:
-            vector = finite(provider.name, provider.embed_query(query))[0]
-        except (HoldfastError, OSError, ValueError) as error:
-            failures.append(f"dense {error}")
-        if provider.name == "hashed":
-            share *= HASHED_SHARE
-    ranked = _Ranking(question, corpus, vector, share, weights, keep, frozenset(changed))
-    places = ranked.places(wanted)
-    shown = [candidate for candidate, _ in places]
-    refs = ranked.refs(shown)
-    stored = reader.chunks([ref for ref in refs if ref[0] >= 0])
-    hits = []
-    for (candidate, score), ref in zip(places, refs, strict=True):
-        chunk = stored[ref] if ref[0] >= 0 else fresh_chunk(overlay, ref)
-        hits.append(Hit(chunk, score, _Signals(ranked.signals, candidate)))
-    return Found(hits, question, failures, len(ranked.rows))
-
-
-class _Signals(Mapping[str, float]):
-    """Every signal of one candidate, by name. Looked up when asked for, which is seldom."""
-
-    __slots__ = ("_candidate", "_of_all")
-
-    def __init__(self, of_all: Mapping[str, Floats], candidate: int) -> None:
-        self._of_all, self._candidate = of_all, candidate
-
-    def __getitem__(self, name: str) -> float:
-        return float(self._of_all[name][self._candidate])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._of_all)
+    analyzed: AnalyzedQuery
+    corpus: Corpus
+    weights: Weights
+    rows: Rows
+    lexical: Lexical
+    lexical_top: Rows
+    """The rows that the lexical lane proposed, best first."""
+    dense: DenseLane | None
+    definitions: tuple[Rows, Floats]
+    """Rows that define an asked name, and how certain that is."""
+    edited: frozenset[str]
 
     def __len__(self) -> int:
-        return len(self._of_all)
+        return len(self.rows)
 
+    @cached_property
+    def file_of(self) -> Rows:
+        """The file of each candidate, by its number in the corpus."""
+        return self.corpus.file_of[self.rows]
 
-class _Ranking:
-    """One question over one corpus."""
+    @cached_property
+    def file_runs(self) -> tuple[Rows, Rows]:
+        """The files of the candidates, each once, and for each candidate its place among them."""
+        return runs(self.file_of)
 
-    def __init__(
-        self,
-        question: Question,
-        corpus: Corpus,
-        vector: NDArray[np.float32] | None,
-        share: float,
-        weights: Weights,
-        keep: Callable[[str], bool],
-        changed: frozenset[str],
-    ) -> None:
-        self._question, self._corpus, self._weights = question, corpus, weights
-        self._vector, self._share = vector, share
-        self._keep, self._changed = keep, changed
-        self.rows: Rows
-        self.signals: dict[str, Floats] = {}
+    @cached_property
+    def paths(self) -> list[str]:
+        """The paths of `file_runs[0]`."""
+        files = self.corpus.files
+        return [files[file].path for file in self.file_runs[0].tolist()]
 
-    def refs(self, candidates: Sequence[int]) -> list[tuple[int, int]]:
-        """What the backend calls candidates: each one's file's number, and which chunk of it."""
-        if not candidates:
-            return []
-        corpus, rows = self._corpus, self.rows[candidates]
-        files, ordinals = corpus.file_of[rows].tolist(), corpus.ordinals[rows].tolist()
-        return [(corpus.files[f].number, o) for f, o in zip(files, ordinals, strict=True)]
+    @cached_property
+    def kinds(self) -> NDArray[np.uint8]:
+        return self.corpus.kinds[self.rows]
 
-    def places(self, wanted: int) -> list[tuple[int, float]]:
+    @cached_property
+    def ties(self) -> Rows:
+        """What decides between equal scores."""
+        return self.corpus.ties[self.rows]
+
+    @cached_property
+    def coverage(self) -> FieldCoverage:
+        return field_coverage(self.lexical, self.corpus, self.rows)
+
+    @cached_property
+    def declarations(self) -> tuple[Rows, Rows]:
+        """Candidates that only declare a function, and the candidates that define it."""
         import numpy as np
 
-        corpus, weights, question = self._corpus, self._weights, self._question
-        if not corpus.chunks:
-            self.rows = np.empty(0, np.int64)
-            return []
-        limit = max(CANDIDATES_MIN, wanted * 4)
-        by_meaning = np.empty(0, np.int64)
-        near = np.empty(0, np.float32)
-        if self._vector is not None:
-            # First, for it goes through more memory than a processor keeps at hand.
-            near = corpus.nearness(self._vector)
-            by_meaning = self._best(near, limit, DENSE_FLOOR)
-        lexical = rank_lexical(question, corpus, weights)
-        by_words = self._best(lexical.scores, limit, 0.0)
-        defined, defined_worth = definitions(question, corpus)
-        order = np.lexsort((corpus.ties[defined], -defined_worth))[: DEFINITIONS_MAX * 8]
-        by_name = self._only_kept(defined[order])[:DEFINITIONS_MAX]
-        rows = _each_once(np.concatenate([by_words, by_meaning, by_name]))
-        if weights.declared < 1.0:
-            bodies = corpus.bodies[rows]
-            bodies = self._only_kept(_each_once(bodies[bodies >= 0]))
-            rows = _each_once(np.concatenate([rows, bodies]))
-        self.rows = rows
-        if not len(rows):
-            return []
-        signals = self.signals
-        signals["lexical"] = stretched(
-            lexical.scores[rows], lexical.scores[by_words[:CALIBRATED_ON]]
-        )
-        signals["dense"] = np.zeros(len(rows))
-        if self._vector is not None:
-            of_rows = near[rows] if corpus.exhaustive else corpus.nearness_of(self._vector, rows)
-            signals["dense"] = stretched(of_rows, near[by_meaning[:CALIBRATED_ON]])
-        signals["definition"] = _spread(corpus.rows, rows, defined, defined_worth)
-        signals |= agreements(lexical, corpus, rows)
-        named = _spread(corpus.rows, rows, *stem_matches(question, corpus))
-        signals["stem"] = np.maximum(signals["stem"], named)
-        signals["central"] = corpus.central[rows].astype(np.float64)
-        files = corpus.file_of[rows]
-        own, of_files = _runs(files)
-        paths = [corpus.files[file].path for file in own.tolist()]
-        signals["changed"] = np.zeros(len(rows))
-        if self._changed:
-            changed = np.array([float(path in self._changed) for path in paths])
-            signals["changed"] = changed[of_files]
-        signals["file_words"] = whole.by_words(lexical, corpus, own)[of_files]
-        signals["file_meaning"] = np.zeros(len(rows))
-        if self._vector is not None:
-            of_own = whole.by_meaning(self._vector, near, corpus, own)
-            signals["file_meaning"] = of_own[of_files]
-        score = (
-            weights.lexical * signals["lexical"]
-            + self._share * signals["dense"]
-            + weights.file_words.of(question.kind) * signals["file_words"]
-            + weights.central.of(question.kind) * signals["central"]
-            + self._share * weights.file_meaning * signals["file_meaning"]
-            + weights.definition.of(question.kind) * signals["definition"]
-        )
-        for name in (
-            "coverage", "name", "documentation", "stem", "directory", "file_coverage", "changed",
-        ):  # fmt: skip
-            score = score + getattr(weights, name) * signals[name]
-        held = _Held(weights, question)
-        signals["role"] = np.array([held[role_of(path)] for path in paths])[of_files]
-        kinds = corpus.kinds[rows]
-        among_code = kinds == KINDS.index(TEST_KIND)
-        signals["role"][among_code] = np.minimum(signals["role"][among_code], held["test"])
-        signals["head"], signals["brief"] = np.ones((2, len(rows)))
-        if question.kind != "symbol":
-            in_header = np.array([path.endswith(HEADERS) for path in paths])[of_files]
-            signals["head"][is_head(kinds)] = weights.head
-            signals["brief"][is_brief(kinds, corpus.lines[rows], in_header)] = weights.brief
-        score = score * signals["role"] * signals["head"] * signals["brief"]
-        signals["declared"] = np.ones(len(rows))
-        if weights.declared < 1.0:
-            score, declares = _by_body(score, rows, corpus.bodies[rows])
-            signals["declared"][declares] = weights.declared
-            score = score * signals["declared"]
-        signals["coherence"] = _coherence(score, of_files)
-        score = score + weights.coherence * float(score.max()) * signals["coherence"]
-        if weights.leader < 1.0:
-            score = led_by_functions(score, of_files, kinds, corpus.ties[rows], weights.leader)
-        alike = self._alike(score)
-        return give_places(
-            score, files, corpus.ties[rows], wanted, weights.repeat, weights.duplicate, alike
-        )
+        defined_in = self.corpus.derived(definition_rows)[self.rows]
+        at = np.minimum(np.searchsorted(self.rows, defined_in), len(self.rows) - 1)
+        declarations = np.flatnonzero((defined_in >= 0) & (self.rows[at] == defined_in))
+        return declarations, at[declarations]
 
-    def _best(self, scores: NDArray[Any], limit: int, floor: float) -> Rows:
-        """The best rows of files that are kept; looked for in ever larger heads of the ranking."""
+    def per_file(self, values: list[Any]) -> NDArray[Any]:
+        """A value known for each of `paths`, for each candidate."""
         import numpy as np
 
-        if self._corpus.chunks < self._corpus.rows:
-            scores = np.where(self._corpus.alive, scores, floor - 1.0).astype(
-                scores.dtype, copy=False
-            )
-        head = limit * 2
-        while True:
-            best = best_rows(scores, self._corpus.ties, head, floor)
-            kept = self._only_kept(best)
-            if len(kept) >= limit or len(best) < head:
-                return kept[:limit]
-            head *= 4
+        return np.array(values)[self.file_runs[1]]
 
-    def _only_kept(self, rows: Rows) -> Rows:
-        return rows[self._corpus.kept(self._keep, self._corpus.file_of[rows])]
-
-    def _alike(self, score: Floats) -> list[tuple[int, int]]:
-        """Pairs of the best candidates that say the same, each both ways."""
+    def spread(self, rows: Rows, values: Floats) -> Floats:
+        """Values known for some rows of the corpus, for the candidates; 0 for all others."""
         import numpy as np
 
-        if self._weights.duplicate == 1.0:
-            return []
-        top = np.lexsort((self._corpus.ties[self.rows], -score))[:ALIKE_AMONG]
-        one, other = np.nonzero(self._corpus.alike(self.rows[top], ALIKE))
-        return list(zip(top[one].tolist(), top[other].tolist(), strict=True))
+        everywhere = np.zeros(self.corpus.rows)
+        np.maximum.at(everywhere, rows, values)
+        return everywhere[self.rows]
 
 
-def _each_once(rows: Rows) -> Rows:
-    """Rows in order, each once. As numpy's `unique`, which loads a module for masked arrays."""
+def gather(
+    analyzed: AnalyzedQuery,
+    corpus: Corpus,
+    weights: Weights,
+    vector: NDArray[np.float32] | None,
+    dense_weight: float,
+    wanted: int,
+    keep: Callable[[str], bool],
+    edited: frozenset[str],
+) -> Candidates:
+    """The candidates for `wanted` results, in files that `keep` keeps."""
+    import numpy as np
+
+    limit = max(PER_LANE_MIN, wanted * 4)
+    dense = None
+    if vector is not None:
+        # First, because it reads more memory than the processor's caches hold.
+        near = corpus.nearness(vector)
+        top = _top(corpus, near, limit, DENSE_SIMILARITY_MIN, keep)
+        dense = DenseLane(vector, dense_weight, near, top)
+    lexical = rank_lexical(analyzed, corpus, weights)
+    lexical_top = _top(corpus, lexical.scores, limit, 0.0, keep)
+    defined, certainty = defined_rows(analyzed, corpus)
+    order = np.lexsort((corpus.ties[defined], -certainty))[: DEFINITIONS_MAX * 8]
+    by_name = _kept(corpus, defined[order], keep)[:DEFINITIONS_MAX]
+    by_meaning = [] if dense is None else [dense.top]
+    rows = _unique(np.concatenate([lexical_top, *by_meaning, by_name]))
+    if weights.declared < 1.0:
+        bodies = corpus.derived(definition_rows)[rows]
+        bodies = _kept(corpus, _unique(bodies[bodies >= 0]), keep)
+        rows = _unique(np.concatenate([rows, bodies]))
+    return Candidates(
+        analyzed, corpus, weights, rows, lexical, lexical_top, dense, (defined, certainty), edited
+    )
+
+
+def _top(
+    corpus: Corpus, scores: NDArray[Any], limit: int, floor: float, keep: Callable[[str], bool]
+) -> Rows:
+    """The best rows of kept files, looked for in ever longer heads of the ranking."""
+    import numpy as np
+
+    if corpus.chunks < corpus.rows:
+        scores = np.where(corpus.alive, scores, floor - 1.0).astype(scores.dtype, copy=False)
+    head = limit * 2
+    while True:
+        best = top_rows(scores, corpus.ties, head, floor)
+        kept = _kept(corpus, best, keep)
+        if len(kept) >= limit or len(best) < head:
+            return kept[:limit]
+        head *= 4
+
+
+def _kept(corpus: Corpus, rows: Rows, keep: Callable[[str], bool]) -> Rows:
+    return rows[corpus.kept(keep, corpus.file_of[rows])]
+
+
+def _unique(rows: Rows) -> Rows:
+    """Rows in ascending order, each once: `numpy.unique`, which would import `numpy.ma`."""
     import numpy as np
 
     rows = np.sort(rows)
@@ -285,67 +183,13 @@ def _each_once(rows: Rows) -> Rows:
     return rows[first]
 
 
-def _runs(files: Rows) -> tuple[Rows, Rows]:
-    """The files of rows in order, each once, and for each row which of them is its own.
+def runs(files: Rows) -> tuple[Rows, Rows]:
+    """The files of rows in order, each once, and for each row the place of its file among them.
 
-    A file's rows lie together, so a file is one run.
+    A file's rows lie together, so each file is one run.
     """
     import numpy as np
 
     first = np.ones(len(files), dtype=np.bool_)
     np.not_equal(files[1:], files[:-1], out=first[1:])
     return files[first], np.cumsum(first) - 1
-
-
-class _Held(dict[Role, float]):
-    """What is left of a score in a file of each role; all of it where the role is asked for."""
-
-    def __init__(self, weights: Weights, question: Question) -> None:
-        self._weights, self._question = weights, question
-
-    def __missing__(self, role: Role) -> float:
-        share = self._weights.roles.of(role)
-        if role in self._question.wants:
-            share = 1.0
-        elif role in self._question.mentions:
-            share = share**MENTIONED
-        self[role] = share
-        return share
-
-
-def _spread(total: int, rows: Rows, at: Rows, worth: Floats) -> Floats:
-    """Values known for some rows of a corpus, for the candidates; 0 where none is known."""
-    import numpy as np
-
-    place = np.zeros(total)
-    np.maximum.at(place, at, worth)
-    return place[rows]
-
-
-def _by_body(score: Floats, rows: Rows, bodies: Rows) -> tuple[Floats, Rows]:
-    """Scores in which a function's body has what its declaration has; and the declarations."""
-    import numpy as np
-
-    at = np.minimum(np.searchsorted(rows, bodies), len(rows) - 1)
-    declares = np.flatnonzero((bodies >= 0) & (rows[at] == bodies))
-    out = score.copy()
-    np.maximum.at(out, at[declares], score[declares])
-    return out, declares
-
-
-def _coherence(score: Floats, files: NDArray[np.int64]) -> Floats:
-    """For the best chunk of each file, how much good there is in the file; else 0."""
-    import numpy as np
-
-    sums = np.bincount(files, weights=score)
-    best = np.full(len(sums), -np.inf)
-    np.maximum.at(best, files, score)
-    top = np.flatnonzero(score >= best[files])
-    # Of equal chunks the first of the file.
-    leaders = np.full(len(sums), len(score), dtype=np.int64)
-    np.minimum.at(leaders, files[top], top)
-    out = np.zeros(len(score))
-    most = float(sums.max(initial=0.0))
-    if most > 0:
-        out[leaders] = sums[files[leaders]] / most
-    return out

@@ -1,4 +1,4 @@
-"""What the chunks of a file can be found by: its terms, counted by chunk and field."""
+"""Build the postings of files: their terms, counted by chunk and field."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from holdfast.index.search import counting
-from holdfast.index.search import segment as segments
+from holdfast.index.search import posting_segment as segments
 from holdfast.index.search.fields import FIELDS, Field, Fields
-from holdfast.index.search.segment import COUNT_MAX, LENGTH_MAX, number_of_kind
+from holdfast.index.search.posting_segment import COUNT_MAX, LENGTH_MAX, number_of_kind
+from holdfast.index.search.vocabulary import shared_vocabulary, vocabulary_lock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ _FILE_SHIFT = _PLACE_BITS + _TERM_BITS
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The chunks of a file that have words: their fields, lines and kinds."""
+    """The chunks of a file that have a text: their fields, lines and kinds."""
 
     fields: Sequence[Fields]
     lines: Sequence[tuple[int, int]]
@@ -32,17 +32,17 @@ class Rows:
 
 
 def postings(files: Sequence[Rows]) -> list[bytes]:
-    """The postings of each file, packed. Many at once take much less than one by one."""
+    """The postings of each file, packed. Many files at once are much faster than one by one."""
     import numpy as np
 
     texts = list(chain.from_iterable([one.texts() for file in files for one in file.fields]))
     counts = np.array([len(file.fields) for file in files], dtype=np.int64)
     bounds = np.append(0, np.cumsum(counts))
-    # Where a text is: its file, and its row and field in that file.
+    # The position of each text: its file, and its row and field in that file.
     of_texts = np.repeat((np.arange(len(files)) << _FILE_SHIFT) - bounds[:-1] * FIELDS,
                          counts * FIELDS) + np.arange(len(texts))  # fmt: skip
-    with counting.lock:
-        vocabulary = counting.vocabulary()
+    with vocabulary_lock:
+        vocabulary = shared_vocabulary()
         words = vocabulary.words(texts)
         in_field = words.places % FIELDS
         spread = np.flatnonzero(in_field != Field.CALL)
@@ -98,7 +98,7 @@ def _fields_in(fields: frozenset[Field]) -> NDArray[np.bool_]:
 
 
 def run_starts(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each value of a sorted array stands for the first time."""
+    """The first position of each value of a sorted array."""
     import numpy as np
 
     fresh = np.ones(len(values), dtype=np.bool_)

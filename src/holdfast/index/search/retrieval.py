@@ -1,7 +1,7 @@
-"""One root, asked: its findings in their order, from the lanes the query calls for.
+"""Search one root: its findings in order, from the lanes that the query needs.
 
-Words are ranked by `find`. Operators that name what is to be found (`re:`, `must:`, `sym:`) are
-answered by the exact lane, which gives everything there is; words beside them only set the order.
+Words are ranked by `find`. Operators that say exactly what to find (`re:`, `must:`, `sym:`) are
+answered by the exact lane, which returns every match; words beside them only set the order.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from holdfast.index.embedding.provider import EmbeddingProvider
-from holdfast.index.generations.freshness import Overlay
+from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Reader, StoredChunk
-from holdfast.index.search.candidates import Found, Hit, find
 from holdfast.index.search.filters import language_fits
 from holdfast.index.search.operators import Query
+from holdfast.index.search.ranking import Found, Hit, find
 from holdfast.index.search.results import Finding
 from holdfast.index.search.roles import Role, role_of
 
 if TYPE_CHECKING:
     from holdfast.index.search.exact import ExactFound, ExactHit
+    from holdfast.index.search.query_analysis import AnalyzedQuery
     from holdfast.index.search.regex import LineMatch
     from holdfast.index.search.similar import Sample
-    from holdfast.index.search.understand import Question
 
 RANKED_FOR_EXACT = 200
 GROWTHS = 2
-"""How often more is asked for when filters leave too little."""
+"""How often more hits are requested when filters leave too few."""
 
 _ROLES: dict[Role, int] = {"source": 0, "barrel": 1, "declaration": 1, "build": 2, "legacy": 2}
 _NOISE = 3
@@ -35,23 +35,23 @@ _NOISE = 3
 
 @dataclass(slots=True)
 class Retrieved:
-    """What one root has to say."""
+    """The findings of one root."""
 
     findings: list[Finding]
-    question: Question | None = None
+    analyzed: AnalyzedQuery | None = None
     failures: list[str] = field(default_factory=list)
     candidates: int = 0
     exact: ExactFound | None = None
     removed: dict[str, int] = field(default_factory=dict)
-    """How many chunks each filter took away after ranking."""
+    """How many chunks each filter removed after ranking."""
     more: bool = False
-    """Whether there is more than was ranked."""
+    """Whether there may be further findings."""
 
     @property
     def chance(self) -> list[object]:
-        """What the order hung on that another time may be otherwise, if anything.
+        """What the order depended on that may differ next time, if anything.
 
-        A lane may fail, and a pattern that ran out of time may get farther next time.
+        A lane may fail, and a pattern that timed out may get farther next time.
         """
         if self.exact is None or self.exact.complete:
             return [len(self.failures)] if self.failures else []
@@ -69,34 +69,34 @@ def retrieve(
     query: Query,
     root: str,
     reader: Reader,
-    overlay: Overlay,
+    fresh_files: FreshFiles,
     provider: EmbeddingProvider,
     keep: Callable[[str], bool],
     depth: int,
     sample: Sample | None = None,
     edited: frozenset[str] = frozenset(),
 ) -> Retrieved:
-    """The findings of a root: by a query's text, its exact operators, or likeness to a sample.
+    """The findings of a root: by text, by exact operators, or by similarity to a sample.
 
-    `edited` names files somebody is working on.
+    `edited` names the files that are being edited.
     """
     if sample is not None:
-        return _similar(query, sample, root, reader, overlay, provider, keep, depth)
+        return _similar(query, sample, root, reader, fresh_files, provider, keep, depth)
     if query.exact:
-        return _exact(query, root, reader, overlay, provider, keep, edited)
+        return _exact(query, root, reader, fresh_files, provider, keep, edited)
     wanted = depth
-    found = find(query.text, reader, overlay, provider, wanted, keep, changed=edited)
+    found = find(query.text, reader, fresh_files, provider, wanted, keep, changed=edited)
     kept, removed = _filtered(query, found)
     for _ in range(GROWTHS):
         if len(kept) >= depth or len(found.hits) < wanted:
             break
         wanted *= 3
-        found = find(query.text, reader, overlay, provider, wanted, keep, changed=edited)
+        found = find(query.text, reader, fresh_files, provider, wanted, keep, changed=edited)
         kept, removed = _filtered(query, found)
     findings = [Finding(root, hit.chunk, hit.score, hit.signals) for hit in kept[:depth]]
     return Retrieved(
         findings,
-        found.question,
+        found.analyzed,
         found.failures,
         found.candidates,
         removed=removed,
@@ -119,21 +119,21 @@ def _exact(
     query: Query,
     root: str,
     reader: Reader,
-    overlay: Overlay,
+    fresh_files: FreshFiles,
     provider: EmbeddingProvider,
     keep: Callable[[str], bool],
     edited: frozenset[str],
 ) -> Retrieved:
     from holdfast.index.search.exact import find_exact
 
-    exact = find_exact(query, root, reader, overlay, keep)
+    exact = find_exact(query, root, reader, fresh_files, keep)
     hits = [hit for hit in exact.hits if language_fits(query.langs, hit.chunk.language)]
     removed = {"language": len(exact.hits) - len(hits)}
     if not query.text:
         hits.sort(key=_plain_order)
         findings = [Finding(root, hit.chunk, 1.0, {}, hit.lines) for hit in hits]
         return Retrieved(findings, exact=exact, removed=removed)
-    found = find(query.text, reader, overlay, provider, RANKED_FOR_EXACT, keep, changed=edited)
+    found = find(query.text, reader, fresh_files, provider, RANKED_FOR_EXACT, keep, changed=edited)
     places: dict[str, list[tuple[StoredChunk, int]]] = {}
     for place, ranked in enumerate(found.hits):
         places.setdefault(ranked.chunk.path, []).append((ranked.chunk, place))
@@ -153,7 +153,7 @@ def _exact(
     findings = [finding for _, finding in first]
     findings += [Finding(root, hit.chunk, 0.0, {}, hit.lines) for hit in rest]
     return Retrieved(
-        findings, found.question, found.failures, found.candidates, exact=exact, removed=removed
+        findings, found.analyzed, found.failures, found.candidates, exact=exact, removed=removed
     )
 
 
@@ -162,16 +162,16 @@ def _similar(
     sample: Sample,
     root: str,
     reader: Reader,
-    overlay: Overlay,
+    fresh_files: FreshFiles,
     provider: EmbeddingProvider,
     keep: Callable[[str], bool],
     depth: int,
 ) -> Retrieved:
-    """What is like the sample; operators narrow it."""
+    """Chunks similar to the sample, narrowed by operators."""
     from holdfast.index.search.exact import find_exact, passes
     from holdfast.index.search.similar import find_similar
 
-    found = find_similar(sample, root, reader, overlay, provider, keep, depth)
+    found = find_similar(sample, root, reader, fresh_files, provider, keep, depth)
     kept = [
         finding
         for finding in found.findings
@@ -179,7 +179,7 @@ def _similar(
     ]
     exact = None
     if query.exact:
-        exact = find_exact(query, root, reader, overlay, keep)
+        exact = find_exact(query, root, reader, fresh_files, keep)
         places: dict[str, list[ExactHit]] = {}
         for hit in exact.hits:
             places.setdefault(hit.chunk.path, []).append(hit)
@@ -194,7 +194,7 @@ def _similar(
 
 
 def _lines_within(chunk: StoredChunk, hits: list[ExactHit]) -> tuple[LineMatch, ...]:
-    """The matches of some hits that stand in a chunk, each line once."""
+    """The matching lines of some hits that are in a chunk, each once."""
     lines = {line.line: line for hit in reversed(hits) for line in hit.lines}
     return tuple(
         line for number, line in sorted(lines.items())
@@ -207,7 +207,7 @@ def _meet(chunk: StoredChunk, hit: ExactHit) -> bool:
 
 
 def _plain_order(hit: ExactHit) -> tuple[int, bool, str, int]:
-    """Code that runs before what repeats it, where a name is made before where it is used."""
+    """Sort production code before tests and copies, and definitions before uses."""
     chunk = hit.chunk
     name = (chunk.label or "").rsplit(".", 1)[-1]
     lines = chunk.text.split("\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from holdfast.mcp.tool import Call, Result, Tool, anything, boolean, inputs, maybe, number, string
@@ -71,16 +72,15 @@ def _read(call: Call, request: Request) -> Result:
     reader = call.desk.reader(caller.cwd or "/", caller.home)
     target = paths.locate(request, reader.place)
     with call.desk.sessions.of(caller, call.meta, "read", call.arguments) as session:
-        host = session.host if isinstance(session, Bound) else None
-        arrives = not (isinstance(session, Bound) and session.notes_when_sent)
+        log = session.log if isinstance(session, Bound) else None
         try:
-            answer = reader.read(request, host, call.cancelled, remember=arrives)
+            answer = reader.read(request, log, call.cancelled)
         finally:
             if call.cancelled():
                 reader.forget()  # what was never seen must not count as seen
         if isinstance(session, Bound):
-            session.note(answer, call.after_sent)
-            call.desk.app.collect_daily(reader, session.host)
+            call.after_sent(partial(session.record, answer))
+            call.desk.app.collect_daily(reader, session.log)
     facts: dict[str, Any] = {
         "status": "ok",
         "path": target.path,

@@ -10,8 +10,8 @@ from holdfast.mcp.tools.common import answer_schema
 
 def refresh(call: Call) -> Result:
     from holdfast.mcp.binding import Bound
-    from holdfast.mcp.pi import AtLeaf
     from holdfast.reading import commands
+    from holdfast.reading.hosts.pi_bridge import PiBridge
     from holdfast.reading.paths import Request
 
     request = Request.from_arguments(call.arguments)
@@ -26,12 +26,12 @@ def refresh(call: Call) -> Result:
                 "is answered in full"
             )
             return Result(text, {"status": "ok", "text": text, "bound": False, "why": session.why})
-        if isinstance(session.host, AtLeaf):
+        if isinstance(session.log, PiBridge):
             request = commands.parse_refresh(request.path, reader.place)  # as typed in pi
-        marker = reader.refresh(request, session.host)
+        marker = reader.refresh(request, session.log).to_text()
     facts: dict[str, Any] = {"status": "ok", "text": marker, "bound": True}
-    if isinstance(session.host, AtLeaf):
-        facts["note"] = session.host.note
+    if isinstance(session.log, PiBridge):
+        facts["note"] = session.log.entry
     return Result(marker, facts)
 
 
@@ -47,7 +47,9 @@ def status(call: Call) -> Result:
                 "every read is answered in full"
             )
             return Result(text, {"status": "ok", "bound": False, "why": session.why})
-        found = reader.status(session.host)
+        found = reader.status(session.log)
+    wire = found.to_wire()
+    del wire["doubt"]  # called `why` here, as where no conversation is bound
     facts: dict[str, Any] = {
         "status": "ok",
         "bound": True,
@@ -56,16 +58,11 @@ def status(call: Call) -> Result:
         "session": session.session,
         "proves": found.doubt is None,
         "why": found.doubt,
-        "scopes": found.scopes,
-        "files": found.files,
-        "window": {"entries": found.window_entries, "start": found.window_start},
-        "modes": dict(found.savings.counts),
-        "saved": {"bytes": found.savings.saved_bytes, "tokens": found.savings.tokens},
-        "store": found.store,
+        **wire,
     }
-    lines = [str(found), f"session: {session.kind} {session.session} ({session.how})"]
+    lines = [found.to_text(), f"session: {session.kind} {session.session} ({session.how})"]
     if found.doubt is not None:
-        lines.append(f"it proves nothing now: {found.doubt}; every read is answered in full")
+        lines.append("every read is answered in full")
     return Result("\n".join(lines), facts)
 
 

@@ -35,8 +35,9 @@ from holdfast.reading.errors import NotOurs
 from holdfast.reading.events import Anchored, Barrier, Event, Hidden, Refreshed
 from holdfast.reading.hosts.lines import Follower, loads
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
+from holdfast.reading.result import Answer
 from holdfast.reading.scope import WHOLE
-from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
+from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Served, Tree, evidence_at
 from holdfast.reading.trust import Ledger
 
 IDLE_S_MAX = 1800.0
@@ -76,6 +77,8 @@ class _Line:
 
 class ClaudeCodeLog:
     """One transcript file, read as it grows."""
+
+    counts_when_recorded = False
 
     def __init__(
         self,
@@ -128,7 +131,7 @@ class ClaudeCodeLog:
         if state != self._built:
             self.tree = self._tree(leaf)
             self._built = state
-        last = len(self.tree) - 1 if len(self.tree) else NOBODY
+        last = len(self.tree) - 1 if len(self.tree) else NO_ENTRY
         found = evidence_at(self.tree, last, self._session)
         self._asked += 1
         return Evidence(
@@ -143,6 +146,11 @@ class ClaudeCodeLog:
     def _has_answers(self, leaf: _Line) -> bool:
         """Whether the conversation already went on from here."""
         return self.call is not None and self.call in self._answers
+
+    def record(self, answer: Answer, call: str | None = None) -> None:
+        """Note what an answer claims; it counts once the transcript shows its text."""
+        if self.sidecar is not None and call is not None:
+            self.sidecar.record(call, answer)
 
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         """Note a refresh in the sidecar, after the pending call."""

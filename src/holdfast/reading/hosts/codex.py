@@ -24,7 +24,8 @@ from holdfast.reading.errors import NotOurs
 from holdfast.reading.events import Barrier, Event, Refreshed
 from holdfast.reading.hosts.lines import Follower, loads
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
-from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
+from holdfast.reading.result import Answer
+from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Served, Tree, evidence_at
 
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "mcp_tool_call_output")
 _REWRITTEN = ("thread_rolled_back", "thread-rolled-back", "thread_rollback", "context_compacted")
@@ -39,6 +40,8 @@ _BYTES_PER_TOKEN = 4
 
 class CodexLog:
     """One rollout file, read as it grows."""
+
+    counts_when_recorded = False
 
     def __init__(self, path: str | os.PathLike[str], sidecar: Sidecar | None = None) -> None:
         self.path = os.fspath(path)
@@ -66,9 +69,14 @@ class CodexLog:
         if self._session is None:
             return Doubt("the rollout does not begin with its session")
         self._build()
-        last = len(self.tree) - 1 if len(self.tree) else NOBODY
+        last = len(self.tree) - 1 if len(self.tree) else NO_ENTRY
         self._asked += 1
         return evidence_at(self.tree, last, self._session, self._asked)
+
+    def record(self, answer: Answer, call: str | None = None) -> None:
+        """Note what an answer claims; it counts once the rollout shows its text."""
+        if self.sidecar is not None and call is not None:
+            self.sidecar.record(call, answer)
 
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         """Note a refresh in the sidecar, after the newest item."""
@@ -123,7 +131,7 @@ class CodexLog:
     def _build(self) -> None:
         """Bring the tree up to date; anew when the sidecar grew by something about older items."""
         if self.sidecar is not None and self.sidecar.touched:
-            if any(self.tree.number(name) != NOBODY for name in self.sidecar.touched):
+            if any(self.tree.number(name) != NO_ENTRY for name in self.sidecar.touched):
                 self.tree, self._built = Tree(), 0
             self.sidecar.touched.clear()
         for name, kind, barrier, texts in self._items[self._built :]:

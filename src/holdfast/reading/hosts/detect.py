@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from holdfast.home import Home
 from holdfast.reading.errors import NoSuchSession
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
@@ -14,8 +15,7 @@ from holdfast.reading.hosts.lines import loads
 from holdfast.reading.hosts.native import FileLog, NativeSession
 from holdfast.reading.hosts.pi import PiLog
 from holdfast.reading.hosts.sidecar import Sidecar
-
-AnyHost = NativeSession | PiLog | ClaudeCodeLog | CodexLog
+from holdfast.reading.session_log import SessionLog
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 _LOOKED_AT = 40
@@ -45,14 +45,14 @@ def detect(path: str) -> str:
 
 def open_host(
     path: str,
-    home: Path,
+    home: Home,
     *,
     now_ms: Callable[[], int],
     new_id: Callable[[], str],
     kind: str | None = None,
     call: str | None = None,
     newest_leaf: bool = False,
-) -> AnyHost:
+) -> SessionLog:
     """The adapter for a session file; `kind` when it is known, otherwise it is found out."""
     kind = kind or detect(path)
     if kind == "native":
@@ -67,9 +67,9 @@ def open_host(
     return ClaudeCodeLog(path, sidecar, call=call, newest_leaf=newest_leaf)
 
 
-def sidecar_path(home: Path, kind: str, path: str) -> Path:
+def sidecar_path(home: Home, kind: str, path: str) -> Path:
     """Where our records of a session that is not ours are kept."""
-    return home / "run" / "hosts" / kind / f"{Path(path).stem}.jsonl"
+    return home.session_records / kind / f"{Path(path).stem}.jsonl"
 
 
 def checked_name(name: str) -> str:

@@ -24,12 +24,12 @@ from holdfast.reading.events import Barrier, Event, Hidden, Refreshed
 from holdfast.reading.hosts.lines import Follower, append_lines
 from holdfast.reading.hosts.pi_entries import STRICT, read_event
 from holdfast.reading.result import Answer
-from holdfast.reading.tree import NOBODY, Doubt, Evidence, Served, Tree, evidence_at
+from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Served, Tree, evidence_at
 
 FORMAT_VERSION = 1
 
 
-class SessionLog(Protocol):
+class EntryLog(Protocol):
     """Where a native session keeps its entries. Appends are durable when they return."""
 
     @property
@@ -155,8 +155,10 @@ def _decoded(line: bytes) -> Mapping[str, Any] | None:
 class NativeSession:
     """A session of our own over a log: the tree, the leaf, and the verbs that append."""
 
+    counts_when_recorded = True
+
     def __init__(
-        self, log: SessionLog, *, now_ms: Callable[[], int], new_id: Callable[[], str]
+        self, log: EntryLog, *, now_ms: Callable[[], int], new_id: Callable[[], str]
     ) -> None:
         self.log = log
         self.tree = Tree()
@@ -196,7 +198,7 @@ class NativeSession:
             target = raw.get("to")
             self.leaf = target if isinstance(target, str) else None
             self._generation += 1
-            if target is not None and self.tree.number(self.leaf) == NOBODY:
+            if target is not None and self.tree.number(self.leaf) == NO_ENTRY:
                 self._doubt = "the session moved to an entry that is not in its log"
             return
         event, served = _event(raw, kind)
@@ -209,7 +211,7 @@ class NativeSession:
         """Add an entry below the leaf and move to it; returns its id."""
         self.catch_up()
         entry = self._new_id()
-        while self.tree.number(entry) != NOBODY:
+        while self.tree.number(entry) != NO_ENTRY:
             entry = self._new_id()
         head = {"v": FORMAT_VERSION, "id": entry, "parent": self.leaf, "kind": kind}
         self.log.append({**head, "at": self._now_ms(), **fields})
@@ -229,6 +231,10 @@ class NativeSession:
             fields["printed_lines"] = answer.truncation.lines_printed
         return self.append("read", **fields)
 
+    def record(self, answer: Answer, call: str | None = None) -> None:
+        """Note that an answer was delivered; from then on it counts."""
+        self.append_read(answer)
+
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         """Note that the model's copy of a scope no longer counts."""
         self.append("refresh", data=metas.refresh_json(event, at_ms))
@@ -244,12 +250,12 @@ class NativeSession:
     def move(self, entry: str | None) -> None:
         """Stand at another entry, or before the first; the next entry becomes its child."""
         self.catch_up()
-        if entry is not None and self.tree.number(entry) == NOBODY:
+        if entry is not None and self.tree.number(entry) == NO_ENTRY:
             raise NoSuchSession(self.log.session, f"no entry {entry}")
         self.log.append({"v": FORMAT_VERSION, "id": self._new_id(), "kind": "move", "to": entry})
         self.catch_up()
 
-    def fork(self, log: SessionLog, up_to: str | None = None) -> NativeSession:
+    def fork(self, log: EntryLog, up_to: str | None = None) -> NativeSession:
         """A session of its own that begins with copies of the path to `up_to`, or to the leaf."""
         self.catch_up()
         wanted = {self.tree.ids[at] for at in self.tree.path(self.tree.number(up_to or self.leaf))}

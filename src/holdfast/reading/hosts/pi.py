@@ -20,7 +20,8 @@ from holdfast.reading.events import Hidden, Refreshed
 from holdfast.reading.hosts import pi_entries
 from holdfast.reading.hosts.lines import Follower, append_lines, loads
 from holdfast.reading.hosts.pi_entries import STRICT, Entry, Header, Rules
-from holdfast.reading.tree import NOBODY, Doubt, Evidence, Tree, evidence_at
+from holdfast.reading.result import Answer
+from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree, evidence_at
 
 _FEW = 8
 """Up to so many new lines are decoded one by one."""
@@ -29,12 +30,14 @@ _FEW = 8
 class PiLog:
     """A session file that pi writes; we only read. Cheap to ask again: it reads what is new."""
 
+    counts_when_recorded = False
+
     def __init__(self, path: str | os.PathLike[str], *, rules: Rules = STRICT) -> None:
         self.path = os.fspath(path)
         self.rules = rules
         self.header: Header | None = None
         self.tree = Tree()
-        self.leaf = NOBODY
+        self.leaf = NO_ENTRY
         self._follower = Follower(self.path)
         self._doubt: str | None = None
         self._whole_tail = False
@@ -57,6 +60,9 @@ class PiLog:
         from holdfast.reading.errors import NotOurs
 
         raise NotOurs(self.path)
+
+    def record(self, answer: Answer, call: str | None = None) -> None:
+        """Nothing to do: pi keeps the metadata beside the result in its own log."""
 
     def _catch_up(self) -> None:
         grown = self._follower.look()
@@ -88,7 +94,7 @@ class PiLog:
                 self._take([self._unnamed(line)])
 
     def _reset(self) -> None:
-        self.header, self.tree, self.leaf = None, Tree(), NOBODY
+        self.header, self.tree, self.leaf = None, Tree(), NO_ENTRY
         self._doubt, self._whole_tail, self._not_a_session = None, False, False
 
     def _after_header(self, lines: list[bytes]) -> list[bytes]:
@@ -123,7 +129,7 @@ class PiLog:
         raw = loads(line)
         if not isinstance(raw, Mapping):
             return None
-        goes_on = self.leaf != NOBODY and self._doubt is None
+        goes_on = self.leaf != NO_ENTRY and self._doubt is None
         parent = self.tree.ids[self.leaf] if goes_on else None
         return pi_entries.from_object(raw, f"line-{len(self.tree)}", parent, rules=self.rules)
 
@@ -148,6 +154,8 @@ class PiSession:
     before the first assistant message, as pi itself did up to 0.98. A write adds the newline that a
     crashed writer may have left out.
     """
+
+    counts_when_recorded = False
 
     def __init__(
         self,
@@ -214,7 +222,7 @@ class PiSession:
     def append(self, kind: str, **fields: Any) -> str:
         """Add an entry below the leaf and move to it; returns its id."""
         entry = self._new_id()
-        while self.tree.number(entry) != NOBODY:
+        while self.tree.number(entry) != NO_ENTRY:
             entry = self._new_id()
         now = self._now_ms()
         raw = {"type": kind, "id": entry, "parentId": self.leaf, "timestamp": iso(now), **fields}
@@ -235,13 +243,17 @@ class PiSession:
         message.update(isError=False, timestamp=self._now_ms())
         return self.append("message", message=message)
 
+    def record(self, answer: Answer, call: str | None = None) -> None:
+        """Note that an answer was delivered."""
+        self.append_read(answer.content, answer.details)
+
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         """Add an invalidation below the leaf."""
         self.append("custom", customType=metas.CUSTOM_TYPE, data=metas.refresh_json(event, at_ms))
 
     def navigate(self, entry: str | None, summary: str | None = None) -> str | None:
         """Move to an entry, or before the first; with a summary of the branch left behind."""
-        if entry is not None and self.tree.number(entry) == NOBODY:
+        if entry is not None and self.tree.number(entry) == NO_ENTRY:
             raise NoSuchSession(self.path or self.id, f"no entry {entry}")
         self.leaf = entry
         self._generation += 1

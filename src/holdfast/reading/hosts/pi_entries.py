@@ -23,7 +23,7 @@ from holdfast.reading.hosts.lines import loads
 from holdfast.reading.hosts.shown import is_shown
 from holdfast.reading.meta import Meta
 from holdfast.reading.scope import Lines
-from holdfast.reading.tree import NOBODY, Served, Tree
+from holdfast.reading.tree import NO_ENTRY, Served, Tree
 
 VERSION = 3
 
@@ -236,7 +236,7 @@ def add(tree: Tree, entry: Entry) -> int:
     """
     event = entry.event
     if type(event) is Hidden:
-        kinds = {tree.kinds[at] for at in map(tree.number, event.targets) if at != NOBODY}
+        kinds = {tree.kinds[at] for at in map(tree.number, event.targets) if at != NO_ENTRY}
         if "message" in kinds:
             event = Barrier()
     return tree.add(entry.id, entry.parent, entry.kind, event, entry.served)

@@ -290,6 +290,17 @@ def _revision(loaded: Loaded | None) -> tuple[int, bool]:
     return (0, True) if loaded is None else (loaded.seq, loaded.document is None)
 
 
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """The documents a query reached, and the newest seq of the space when it ran."""
+
+    newest_seq: Seq
+    entities: tuple[Entity, ...]
+
+    def to_wire(self) -> dict[str, Any]:
+        return {"serverSeq": self.newest_seq, "entities": list(self.entities)}
+
+
 def query_graph(
     load: Load, query: Mapping[str, Any], *, space: str = "", limits: Limits = DEFAULT_LIMITS
 ) -> list[Entity]:

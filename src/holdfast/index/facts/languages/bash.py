@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from holdfast.index.facts.languages.shellmending import mended
+from holdfast.index.facts.languages.rules import definition
+from holdfast.index.facts.languages.shell_repair import mended
 from holdfast.index.facts.model import Call
-from holdfast.index.facts.rules import definition
 from holdfast.index.facts.walk import Language, Walk
 
 if TYPE_CHECKING:

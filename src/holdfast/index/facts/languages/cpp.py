@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts.languages import c
-from holdfast.index.facts.languages.branchmending import mended
-from holdfast.index.facts.rules import wrapping
+from holdfast.index.facts.languages.preprocessor_repair import mended
+from holdfast.index.facts.languages.rules import wrapping
 from holdfast.index.facts.walk import Language, Walk
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts.chains import LONGEST, type_name
-from holdfast.index.facts.languages.branchmending import mended
+from holdfast.index.facts.languages.preprocessor_repair import mended
+from holdfast.index.facts.languages.rules import calling, definition, split_list
 from holdfast.index.facts.model import MODULE, InheritanceKind, Kind
-from holdfast.index.facts.rules import calling, definition, split_list
 from holdfast.index.facts.walk import CONTAINERS, Language, Rule, Walk, last_child
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts.chains import LONGEST
+from holdfast.index.facts.languages.rules import calling, heritage, split_list
 from holdfast.index.facts.model import MODULE, Kind
-from holdfast.index.facts.rules import calling, heritage, split_list
 from holdfast.index.facts.walk import Language, Rule, Walk
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from holdfast.index.facts.languages.rules import calling
 from holdfast.index.facts.model import MODULE, Kind
-from holdfast.index.facts.rules import calling
 from holdfast.index.facts.walk import Language, Walk, first_child
 
 if TYPE_CHECKING:

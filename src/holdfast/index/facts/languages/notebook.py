@@ -17,7 +17,7 @@ from holdfast.index.facts.languages.config import Entry, line_at, members
 from holdfast.index.facts.languages.documents import add
 from holdfast.index.facts.model import MODULE, Problem
 from holdfast.index.facts.parse import TooHardError
-from holdfast.index.facts.walk import Gathered, Walk
+from holdfast.index.facts.walk import Gathered, Walk, line_starts
 
 
 class Line(NamedTuple):
@@ -76,8 +76,6 @@ def _lines(source: bytes, entry: Entry, cell: int) -> list[Line]:
 def _python(
     path: str, found: Gathered, lines: list[Line], starts: list[int], problems: list[Problem]
 ) -> None:
-    from holdfast.index.facts.extract import line_starts
-
     language = parsed("python")
     assert language is not None, "python is built in"
     # Magics are no Python; as comments they keep their line.

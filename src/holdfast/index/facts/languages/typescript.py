@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts.languages import javascript
+from holdfast.index.facts.languages.rules import definition
 from holdfast.index.facts.model import MODULE
-from holdfast.index.facts.rules import definition
 from holdfast.index.facts.walk import Language, Walk
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.generations import changes
+from holdfast.index.generations import change_log
 from holdfast.index.generations.model import Identity
 from holdfast.index.generations.postgres import tables
 from holdfast.index.generations.postgres.reader import PostgresReader
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import psycopg
 
     from holdfast.index.search.corpus import Corpus
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
 CONNECT_S = 5
 IDLE_MAX = 4
@@ -184,12 +184,12 @@ class PostgresBackend:
             "WHERE root_id = $1 AND segment_id IS NOT NULL"
         )
 
-        def load(segment: int) -> Segment:
+        def load(segment: int) -> PostingSegment:
             return tables.segment(connection, segment, self._dimension)
 
         standing = dict(digests.fetchall())
         notes = tables.notes(connection, number) if known is not None else []
-        change = changes.leading(notes, known[0], identity) if known is not None else None
+        change = change_log.leading(notes, known[0], identity) if known is not None else None
         if known is not None and change is not None:
             added = connection.execute(f"{files} AND id = ANY($2)", (number, list(change.added)))
             made = followed(known[1], change, added.fetchall(), load, standing)

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import DamagedBackend
-from holdfast.index.generations import changes
-from holdfast.index.generations.changes import Change
+from holdfast.index.generations import change_log
+from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.model import Totals
 from holdfast.index.generations.segments import check_digest
-from holdfast.index.search import segment as segment_format
+from holdfast.index.search import posting_segment as segment_format
 
 if TYPE_CHECKING:
     import psycopg
 
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
 SCHEMA_VERSION = 2
 """The tables' version, in the schema's comment. Another version's schema is made anew by a writer.
@@ -88,7 +88,7 @@ CREATE TABLE IF NOT EXISTS change (
   notes text NOT NULL
 )
 """
-"""Notes of what the last generations changed (`changes.py`); an index can do without."""
+"""Notes of what the last generations changed (`change_log.py`); an index can do without."""
 
 
 def snapshot(connection: psycopg.Connection[Any], root: int) -> Snapshot:
@@ -111,7 +111,7 @@ def totals(connection: psycopg.Connection[Any], root: int) -> Totals:
     return Totals(*row)
 
 
-def segment(connection: psycopg.Connection[Any], number: int, dimension: int) -> Segment:
+def segment(connection: psycopg.Connection[Any], number: int, dimension: int) -> PostingSegment:
     row = (
         connection.cursor(binary=True)
         .execute("SELECT postings, vectors, digest FROM segment WHERE id = $1", (number,))
@@ -134,4 +134,4 @@ def notes(connection: psycopg.Connection[Any], root: int) -> list[Change]:
     if not has(connection, "change"):
         return []
     row = connection.execute("SELECT notes FROM change WHERE root_id = $1", (root,)).fetchone()
-    return [] if row is None else changes.decode(row[0])
+    return [] if row is None else change_log.decode(row[0])

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from holdfast import system
 from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.generations import changes
-from holdfast.index.generations.changes import Change
+from holdfast.index.generations import change_log
+from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.postgres import tables
 from holdfast.index.generations.segments import ROWS_MAX, Gathering, Standing, digest, to_merge
-from holdfast.index.search import segment as segment_format
-from holdfast.index.search.merging import merge
+from holdfast.index.search import posting_segment as segment_format
+from holdfast.index.search.segment_merge import merge
 
 if TYPE_CHECKING:
     import psycopg
 
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
 
 def _clean(text: str) -> str:
@@ -29,8 +30,14 @@ def _clean(text: str) -> str:
 class PostgresWriter:
     """The next generation, in a transaction of its own."""
 
-    def __init__(self, connection: psycopg.Connection[Any], root: str, dimension: int) -> None:
-        self._connection, self._dimension = connection, dimension
+    def __init__(
+        self,
+        connection: psycopg.Connection[Any],
+        root: str,
+        dimension: int,
+        new_id: Callable[[], str] = system.new_long_id,
+    ) -> None:
+        self._connection, self._dimension, self._new_id = connection, dimension, new_id
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 1))", (root,))
         connection.execute("INSERT INTO root (path) VALUES ($1) ON CONFLICT DO NOTHING", (root,))
         row = connection.execute(
@@ -97,7 +104,7 @@ class PostgresWriter:
             self._insert_segment(self._gathered_as, self._gathering.take())
             self._gathered_as = None
 
-    def _insert_segment(self, number: int, segment: Segment) -> None:
+    def _insert_segment(self, number: int, segment: PostingSegment) -> None:
         postings, vectors = segment_format.pack(segment), segment_format.pack_vectors(segment)
         self._connection.execute(
             "INSERT INTO segment VALUES ($1,$2,$3,$4,$5,$6)",
@@ -165,7 +172,7 @@ class PostgresWriter:
     def publish(self, marker: str, taken_ns: int) -> Identity:
         self._put_segment()
         self._merge_segments()
-        identity = (self.generation, os.urandom(8).hex())
+        identity = (self.generation, self._new_id())
         done = self._connection.execute(
             "UPDATE root SET marker=$2, generation=$3, taken_ns=$4, run=$5 WHERE id=$1",
             (self._root, marker, self.generation, taken_ns, identity[1]),
@@ -182,11 +189,11 @@ class PostgresWriter:
             self._connection.execute("DELETE FROM change WHERE root_id = $1", (self._root,))
             return
         change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
-        notes = changes.noted(tables.notes(self._connection, self._root), change)
+        notes = change_log.noted(tables.notes(self._connection, self._root), change)
         self._connection.execute(
             "INSERT INTO change VALUES ($1, $2) "
             "ON CONFLICT (root_id) DO UPDATE SET notes = excluded.notes",
-            (self._root, changes.encode(notes)),
+            (self._root, change_log.encode(notes)),
         )
 
     def _commit(self) -> None:

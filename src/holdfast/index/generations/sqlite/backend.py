@@ -22,18 +22,18 @@ from typing import TYPE_CHECKING
 import apsw
 
 from holdfast.index.errors import HOME_HINT, BackendUnavailable
-from holdfast.index.generations import changes
+from holdfast.index.generations import change_log
 from holdfast.index.generations.leases import root_key
 from holdfast.index.generations.model import Identity
-from holdfast.index.generations.readonly import frozen, is_frozen
 from holdfast.index.generations.segments import Opened, followed, opened
 from holdfast.index.generations.sqlite import tables
 from holdfast.index.generations.sqlite.reader import SqliteReader
+from holdfast.index.generations.sqlite.readonly import frozen, is_frozen
 from holdfast.index.generations.sqlite.writer import SqliteWriter
 
 if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
 OPEN_MAX = 4
 """How many roots' postings stay open."""
@@ -149,11 +149,11 @@ class SqliteBackend:
         digests = dict(tables.rows(connection, "SELECT id, digest FROM segment"))
         files = "SELECT id, path, language, segment, slot FROM file WHERE segment IS NOT NULL"
 
-        def load(number: int) -> Segment:
+        def load(number: int) -> PostingSegment:
             return tables.segment(connection, number, self._dimension)
 
-        notes = changes.decode(tables.meta(connection, "changes"))
-        change = changes.leading(notes, known[0], identity) if known is not None else None
+        notes = change_log.decode(tables.meta(connection, "changes"))
+        change = change_log.leading(notes, known[0], identity) if known is not None else None
         if known is not None and change is not None:
             places = ", ".join("?" * len(change.added))
             added = tables.rows(connection, f"{files} AND id IN ({places})", tuple(change.added))

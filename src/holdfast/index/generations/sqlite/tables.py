@@ -13,10 +13,10 @@ from holdfast.files.snapshot import Entry, Snapshot, Stat
 from holdfast.index.errors import BackendUnavailable, DamagedBackend
 from holdfast.index.generations.model import Totals
 from holdfast.index.generations.segments import check_digest
-from holdfast.index.search import segment as segment_format
+from holdfast.index.search import posting_segment as segment_format
 
 if TYPE_CHECKING:
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
 SCHEMA_VERSION = 2
 """The tables' version, in `user_version`.
@@ -129,7 +129,7 @@ def row(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) -
     return found[0] if found else None
 
 
-def segment(connection: apsw.Connection, number: int, dimension: int) -> Segment:
+def segment(connection: apsw.Connection, number: int, dimension: int) -> PostingSegment:
     """A stored segment, if it is what was written."""
     query = "SELECT postings, vectors, digest FROM segment WHERE id = ?"
     found = row(connection, query, (number,))

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import apsw
 
+from holdfast import system
 from holdfast.files.snapshot import Entry, Snapshot
-from holdfast.index.generations import changes
-from holdfast.index.generations.changes import Change
+from holdfast.index.generations import change_log
+from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.segments import ROWS_MAX, Gathering, Standing, digest, to_merge
 from holdfast.index.generations.sqlite import tables
-from holdfast.index.search import segment as segment_format
-from holdfast.index.search.merging import merge
+from holdfast.index.search import posting_segment as segment_format
+from holdfast.index.search.segment_merge import merge
 
 if TYPE_CHECKING:
-    from holdfast.index.search.segment import Segment
+    from holdfast.index.search.posting_segment import PostingSegment
 
 
 class SqliteWriter:
@@ -30,13 +30,14 @@ class SqliteWriter:
         root: str,
         dimension: int,
         anew: Callable[[], apsw.Connection],
+        new_id: Callable[[], str] = system.new_long_id,
     ) -> None:
         self._connection, self._root, self._dimension = connection, root, dimension
-        self._anew = anew
+        self._anew, self._new_id = anew, new_id
         self.generation = int(tables.meta(connection, "generation") or 0) + 1
         self.published = False
         self.follows: Identity = (self.generation - 1, str(tables.meta(connection, "run") or ""))
-        self._noted = changes.decode(tables.meta(connection, "changes"))
+        self._noted = change_log.decode(tables.meta(connection, "changes"))
         self._put_anew: set[str] | None = None
         """What was put since everything was dropped: nothing else can be in the way."""
         self._load_counters()
@@ -118,7 +119,7 @@ class SqliteWriter:
         if self._gathering.rows:
             self._insert_segment(self._gathering.take())
 
-    def _insert_segment(self, segment: Segment) -> int:
+    def _insert_segment(self, segment: PostingSegment) -> int:
         number = self._next_segment
         self._next_segment += 1
         postings, vectors = segment_format.pack(segment), segment_format.pack_vectors(segment)
@@ -191,12 +192,12 @@ class SqliteWriter:
         if not self._followable:
             return None
         change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
-        return changes.encode(changes.noted(self._noted, change))
+        return change_log.encode(change_log.noted(self._noted, change))
 
     def publish(self, marker: str, taken_ns: int) -> Identity:
         self._put_segment()
         self._merge_segments()
-        identity = (self.generation, os.urandom(8).hex())
+        identity = (self.generation, self._new_id())
         values = {
             "root": self._root,
             "generation": self.generation,

@@ -18,10 +18,11 @@ from holdfast.mcp.tool import (
     integer,
     string,
 )
-from holdfast.mcp.tools.common import answer_schema, continued, counted
-from holdfast.mcp.tools.memory.common import SPACE, on_space, short
+from holdfast.mcp.tools.common import answer_schema, continued
+from holdfast.mcp.tools.memory.common import SPACE, VALUE_SHOWN, on_space
 
 if TYPE_CHECKING:
+    from holdfast.store.memory.answers import MergeConflicts
     from holdfast.store.model import CommitKey
     from holdfast.store.store import Store
 
@@ -32,112 +33,80 @@ def _makes(call: Call) -> Callable[[], bool] | None:
 
 
 def branch(call: Call, store: Store) -> Result:
-    from holdfast.ids import LocalSeq, SessionId
-    from holdfast.store.model import CommitKey
+    from holdfast.store.memory import verbs
+    from holdfast.store.memory.render import plain_text
 
     a = call.arguments
     action = a["action"]
     if action == "list":
-        branches = [one.to_wire() for one in store.branches()]
-        lines = [
-            f"{one['name'] or '(default)'}  head {one['headSeq']}  {one['status']}"
-            + (f"  forked at {one['forkSeq']}" if one["forkSeq"] is not None else "")
-            for one in branches
-        ]
-        return Result("\n".join(lines), {"status": "ok", "branches": branches})
+        branches = verbs.branches(store)
+        return Result(plain_text(branches), {"status": "ok", "branches": branches.to_wire()})
     if not a["name"]:
-        unnamed = failure(f"which branch to {action}?", "pass name")
-        return unnamed.ended("those there are", "memory_branch", action="list", space=a["space"])
+        unnamed = failure(f"{action} needs a branch", "pass name")
+        return unnamed.ended("list them", "memory_branch", action="list", space=a["space"])
     if action == "diff":
-        return _diff(store, a)
-    by = CommitKey(SessionId(call.caller.name), LocalSeq(call.caller.next_local_seq()))
+        found = verbs.diff(store, a["name"], a.get("against"))
+        facts = {"status": "ok", "differences": found.to_wire()}
+        return Result(plain_text(found, VALUE_SHOWN), facts)
     if action == "merge":
-        return _merge(store, a, by)
+        return _merge(call, store)
     if action == "create":
-        made = store.create_branch(a["name"], a["parent"], a.get("at"), by)
-        said = (
-            f"created {made.name} from {made.parent or 'the default branch'} at seq {made.fork_seq}"
-        )
+        created = verbs.create_branch(store, _key(call), a["name"], a["parent"], a.get("at"))
+        return Result(plain_text(created), {"status": "ok", "branch": created.to_wire()})
+    deleted = verbs.delete_branch(store, _key(call), a["name"])
+    return Result(plain_text(deleted), {"status": "ok", "branch": deleted.to_wire()})
+
+
+def _key(call: Call) -> CommitKey:
+    from holdfast.ids import LocalSeq, SessionId
+    from holdfast.store.model import CommitKey
+
+    return CommitKey(SessionId(call.caller.name), LocalSeq(call.caller.next_local_seq()))
+
+
+def _merge(call: Call, store: Store) -> Result:
+    from holdfast.store.memory import verbs
+    from holdfast.store.memory.answers import MergeConflicts, MergePreview
+    from holdfast.store.memory.render import plain_text
+
+    a = call.arguments
+    answer = verbs.merge(
+        store, _key(call), a["name"], a["into"], a["resolutions"], a.get("take"), a["dry_run"]
+    )
+    text = plain_text(answer, VALUE_SHOWN)
+    if isinstance(answer, MergeConflicts):
+        return _conflicted(a, answer, text)
+    facts: dict[str, Any] = {"status": "ok"}
+    if isinstance(answer, MergePreview):
+        facts |= {"dryRun": True, "operations": answer.to_wire()["operations"]}
+    elif answer.applied is None:
+        facts["merged"] = 0
     else:
-        made = store.delete_branch(a["name"], by)
-        said = f"deleted {made.name}; it can still be read and forked"
-    return Result(said, {"status": "ok", "branch": made.to_wire()})
+        facts |= {"seq": answer.applied.seq, "merged": len(answer.applied.ids)}
+    return Result(text, facts)
 
 
-def _diff(store: Store, a: dict[str, Any]) -> Result:
-    found = store.diff(a["name"], a.get("against"))
-    differences = [entry.to_wire() for entry in found]
-    return Result(diff_text(differences), {"status": "ok", "differences": differences})
-
-
-def diff_text(differences: list[dict[str, Any]]) -> str:
-    """What differs, a line for each document and each place in it."""
-    signs = {"added": "+", "removed": "-"}
-    lines = []
-    for entry in differences:
-        lines.append(f"{signs.get(entry['kind'], '~')} {entry['id']}")
-        if entry["kind"] == "modified":
-            for change in entry["changes"]:
-                before = short(change["before"]) if "before" in change else "(nothing)"
-                after = short(change["after"]) if "after" in change else "(nothing)"
-                lines.append(f"    {change['path'] or '(all)'}: {before} → {after}")
-        elif entry["kind"] == "added" and "after" in entry:
-            lines.append(f"    {short(entry['after'])}")
-    return "\n".join(lines) or "No differences."
-
-
-def _merge(store: Store, a: dict[str, Any], by: CommitKey) -> Result:
-    name, into, resolutions = a["name"], a["into"], a["resolutions"]
-    proposal = store.propose_merge(name, into, resolutions)
-    if proposal.clashes and "take" in a:
-        resolutions = {**{clash.id: a["take"] for clash in proposal.clashes}, **resolutions}
-        proposal = store.propose_merge(name, into, resolutions)
-    if proposal.clashes:
-        return _clashed(a, proposal.clashes)
-    if a["dry_run"]:
-        changed = [f"{one['op']} {one['id']}" for one in proposal.operations]
-        facts = {"status": "ok", "dryRun": True, "operations": list(proposal.operations)}
-        would = f"{counted(len(changed), 'document')} would change"
-        return Result("\n".join([*changed, would]), facts)
-    applied = store.merge(by, name, into, resolutions)
-    if applied is None:
-        return Result("nothing to merge", {"status": "ok", "merged": 0})
-    facts = {"status": "ok", "seq": applied.seq, "merged": len(applied.revisions)}
-    target = into or "the default branch"
-    changed_text = f"{counted(len(applied.revisions), 'document')} changed"
-    return Result(f"merged {name} into {target} at seq {applied.seq}: {changed_text}", facts)
-
-
-def _clashed(a: dict[str, Any], clashes: Any) -> Result:
-    conflicts = [clash.to_wire() for clash in clashes]
-    target = a["into"] or "default branch"
+def _conflicted(a: dict[str, Any], answer: MergeConflicts, text: str) -> Result:
+    conflicts = answer.to_wire()["conflicts"]
     again = {"action": "merge", "name": a["name"], "into": a["into"], "space": a["space"]}
     if a["dry_run"]:
         again["dry_run"] = True
-    # A form to fill in: every place that clashes, beside what was settled already.
-    settled = dict(a["resolutions"])
+    # A form to fill in: every place that conflicts, beside what was resolved already.
+    resolved = dict(a["resolutions"])
     for wire in conflicts:
-        known = settled.get(wire["id"])
+        known = resolved.get(wire["id"])
         places = known if isinstance(known, dict) and "value" not in known else {}
-        settled[wire["id"]] = {**places, wire["path"]: "source"}
-    again["resolutions"] = settled
-    lines = [f"{counted(len(conflicts), 'conflict')}; nothing was written"]
-    for wire in conflicts:
-        lines.append(f"  {wire['id']} {wire['path'] or '(all)'}")
-        for side, name in (("source", a["name"]), ("target", target)):
-            lines.append(f"    {name}: {short(wire.get(f'{side}Value', '(nothing)'))}")
-        lines.append(f"    before: {short(wire.get('ancestorValue', '(nothing)'))}")
-    lines.append(
-        '[settle each place with "source", "target" or {"value": …}: '
-        f"{call_text('memory_branch', again)}]"
-    )
+        resolved[wire["id"]] = {**places, wire["path"]: "source"}
+    again["resolutions"] = resolved
     facts = {
         "status": "conflict",
-        "message": lines[0],
+        "message": text.splitlines()[0],
         "conflicts": conflicts,
         "continue": continued("memory_branch", **again),
     }
-    return Result("\n".join(lines), facts)
+    call = call_text("memory_branch", again)
+    choices = '"source", "target" or {"value": …}'
+    return Result(f"{text}\n[resolve each place with {choices}: {call}]", facts)
 
 
 MEMORY_BRANCH = Tool(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -70,9 +69,3 @@ def failed(sentence: str, what: str, tool: str, args: dict[str, Any]) -> Result:
     """A failure, and the call that helps."""
     facts = {"status": "error", "message": sentence, "continue": continued(tool, **args)}
     return Result(f"{sentence}\n[{what}: {call_text(tool, args)}]", facts, failed=True)
-
-
-def short(document: Any) -> str:
-    value = document.get("value", document) if isinstance(document, dict) else document
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= VALUE_SHOWN else text[: VALUE_SHOWN - 1] + "…"

@@ -19,7 +19,7 @@ from holdfast.mcp.tool import (
     string,
 )
 from holdfast.mcp.tools.common import answer_schema, continued
-from holdfast.mcp.tools.memory.common import BRANCH, SPACE, on_space, short
+from holdfast.mcp.tools.memory.common import BRANCH, SPACE, VALUE_SHOWN, on_space
 from holdfast.mcp.tools.memory.links import judged, link_line, links_of
 
 if TYPE_CHECKING:
@@ -29,20 +29,17 @@ TEXT_MAX = 60_000
 
 
 def get(call: Call, store: Store) -> Result:
-    from holdfast.store import patch, pointer
+    from holdfast.store.memory import verbs
+    from holdfast.store.memory.answers import DocumentPart, MissingDocument
 
     a = call.arguments
-    state = store.state(a["id"], a["branch"], a.get("at"))
-    if state is None or state.document is None:
-        when = f" at seq {a['at']}" if "at" in a else ""
-        return _not_found(store, a, f"there is no {a['id']}{when}")
-    path = pointer.parse(a["pointer"])
-    if not patch.has(state.document, path):
-        whole = {**a, "pointer": ""}
-        sentence = f"{a['id']} has nothing at {a['pointer']}"
-        missing = Result(sentence, {"status": "not_found", "message": sentence})
-        return missing.ended("all of it", "memory_get", **whole)
-    part = patch.get(state.document, path)
+    answer = verbs.get(store, a["id"], a["pointer"], a["branch"], a.get("at"))
+    if isinstance(answer, MissingDocument):
+        return _not_found(store, a, str(answer))
+    if not isinstance(answer, DocumentPart):
+        missing = Result(str(answer), {"status": "not_found", "message": str(answer)})
+        return missing.ended("all of it", "memory_get", **{**a, "pointer": ""})
+    state, part = answer.state, answer.part
     links = [judged(call, at, link) for at, link in links_of(part)]
     facts: dict[str, Any] = {
         "status": "ok",
@@ -75,77 +72,54 @@ def _not_found(store: Store, a: Mapping[str, Any], sentence: str) -> Result:
 
 
 def query(call: Call, store: Store) -> Result:
+    from holdfast.store.memory import verbs
+    from holdfast.store.memory.render import plain_text
+
     a = call.arguments
-    if "ids" in a:
-        roots = [{"id": id, "selector": {"path": [], "schema": a["links"]}} for id in a["ids"]]
-        asked: dict[str, Any] = {"roots": roots, "branch": a["branch"]}
-        if "at" in a:
-            asked["atSeq"] = a["at"]
-        reached = store.query(asked)
-        found = [
-            {"id": one["id"], "seq": one["seq"], "document": one.get("document")}
-            for one in reached["entities"]
-        ]
-    else:
-        found = [
-            {"id": state.id, "seq": state.seq, "document": state.document}
-            for state in store.documents(a["branch"], a.get("at"))
-            if state.id.startswith(a["prefix"])
-        ]
-    wanted = a["contains"].casefold()
-    if wanted:
-        found = [
-            one
-            for one in found
-            if wanted in json.dumps(one["document"], ensure_ascii=False).casefold()
-        ]
-    found = [one for one in found if one["id"] > a["after"]] if a["after"] else found
-    shown = found[: a["limit"]]
-    facts: dict[str, Any] = {
-        "status": "ok",
-        "seq": store.newest_seq(),
-        "documents": shown,
-        "total": len(found),
-    }
-    lines = [f"{one['id']}  seq {one['seq']}  {short(one['document'])}" for one in shown]
-    if not shown:
-        lines.append("No documents.")
-        narrowed = a["prefix"] or wanted or a["after"] or "ids" in a
+    answer = verbs.find(
+        store,
+        prefix=a["prefix"],
+        ids=a.get("ids"),
+        links=a["links"],
+        contains=a["contains"],
+        branch=a["branch"],
+        at=a.get("at"),
+        after=a["after"],
+        limit=a["limit"],
+    )
+    facts: dict[str, Any] = {"status": "ok", **answer.to_wire()}
+    text = plain_text(answer, VALUE_SHOWN)
+    if not answer.documents:
+        narrowed = a["prefix"] or a["contains"] or a["after"] or "ids" in a
         more = {"space": a["space"], "branch": a["branch"], "at": a.get("at")}
-        result = Result("\n".join(lines), facts)
+        result = Result(text, facts)
         return result.ended("all there are", "memory_query", **more) if narrowed else result
-    if len(found) > len(shown):
-        more = {**a, "after": shown[-1]["id"]}
+    if answer.more:
+        more = {**a, "after": answer.documents[-1].id}
         facts["continue"] = continued("memory_query", **more)
-        lines.append(
-            f"[{len(shown)} of {len(found)} documents; continue: {call_text('memory_query', more)}]"
-        )
-    return Result("\n".join(lines), facts)
+        shown = f"{len(answer.documents)} of {answer.total} documents"
+        text += f"\n[{shown}; continue: {call_text('memory_query', more)}]"
+    return Result(text, facts)
 
 
 def history(call: Call, store: Store) -> Result:
+    from holdfast.store.memory import verbs
+    from holdfast.store.memory.render import plain_text
+
     a = call.arguments
-    # One more than asked, so that we know whether there is more.
-    found = store.log(a.get("id"), a.get("branch"), a.get("before"), a["limit"] + 1)
-    shown = found[: a["limit"]]
-    facts: dict[str, Any] = {"status": "ok", "entries": [entry.to_wire() for entry in shown]}
-    lines = []
-    for entry in shown:
-        what = ", ".join(f"{op} {id}" for op, id in entry.operations) or entry.kind
-        what = f"{entry.kind}: {what}" if entry.kind.startswith("merge") else what
-        branch = f" on {entry.branch}" if entry.branch else ""
-        lines.append(f"{entry.seq}  {entry.created_at}{branch}  {entry.session}  {what}")
-    if not shown:
-        any_at_all = store.newest_seq() > 0
-        result = Result("No such commit." if any_at_all else "Nothing happened yet.", facts)
+    answer = verbs.history(store, a.get("id"), a.get("branch"), a.get("before"), a["limit"])
+    facts: dict[str, Any] = {"status": "ok", "entries": answer.to_wire()}
+    text = plain_text(answer)
+    if not answer.entries:
+        result = Result(text, facts)
         if not {"id", "branch", "before"} & a.keys():
             return result
-        return result.ended("all that happened", "memory_history", space=a["space"])
-    if len(found) > len(shown):
-        more = {**a, "before": shown[-1].seq}
+        return result.ended("all commits", "memory_history", space=a["space"])
+    if answer.more:
+        more = {**a, "before": answer.entries[-1].seq}
         facts["continue"] = continued("memory_history", **more)
-        lines.append(f"[older: {call_text('memory_history', more)}]")
-    return Result("\n".join(lines), facts)
+        text += f"\n[older: {call_text('memory_history', more)}]"
+    return Result(text, facts)
 
 
 def _json(value: Any) -> str:

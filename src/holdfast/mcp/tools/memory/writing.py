@@ -15,21 +15,18 @@ if TYPE_CHECKING:
 
 
 def commit(call: Call, store: Store) -> Result:
+    from holdfast.ids import LocalSeq, SessionId
     from holdfast.store.errors import ConflictError, PatchError
+    from holdfast.store.memory import verbs
+    from holdfast.store.memory.render import plain_text
+    from holdfast.store.model import CommitKey
 
     a = call.arguments
     operations = [_operation(call, one, at) for at, one in enumerate(a["operations"])]
-    reads = [{"id": one["id"], "path": [], "seq": one["seq"]} for one in a["reads"]]
+    reads = [(one["id"], one["seq"]) for one in a["reads"]]
+    key = CommitKey(SessionId(call.caller.name), LocalSeq(call.caller.next_local_seq()))
     try:
-        applied = store.transact(
-            call.caller.name,
-            {
-                "localSeq": call.caller.next_local_seq(),
-                "branch": a["branch"],
-                "reads": {"confirmed": reads, "pending": []},
-                "operations": operations,
-            },
-        )
+        applied = verbs.commit(store, key, operations, reads, a["branch"])
     except PatchError as error:
         patched = {one["id"] for one in operations if one["op"] == "patch"}
         if error.hint or len(patched) != 1:
@@ -48,8 +45,8 @@ def commit(call: Call, store: Store) -> Result:
         text = f"not committed: {error}\n[{hint}: {call_text('memory_get', again)}]"
         return Result(text, facts)
     facts = {"status": "ok", "seq": applied.seq, "branch": applied.branch,
-             "ids": [revision.id for revision in applied.revisions]}  # fmt: skip
-    return Result(f"committed at seq {applied.seq}", facts)
+             "ids": applied.ids}  # fmt: skip
+    return Result(plain_text(applied), facts)
 
 
 def _makes(call: Call) -> bool:

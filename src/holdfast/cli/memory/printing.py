@@ -1,0 +1,35 @@
+"""Print an answer of memory: as JSON, or as its text in colour."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+from holdfast.cli import output
+from holdfast.cli.output import plain, print_json, print_table, styled
+
+if TYPE_CHECKING:
+    from holdfast.store.memory.render import Answer
+
+
+def print_answer(answer: Answer, as_json: bool = False, stream: TextIO | None = None) -> None:
+    """Print an answer on standard output, or its text on another stream."""
+    if as_json:
+        print_json(answer.to_wire())
+        return
+    from holdfast.store.memory.render import TextLine, Tone, text_of
+
+    styles = {
+        Tone.ADDED: output.GREEN,
+        Tone.REMOVED: output.RED,
+        Tone.CHANGED: output.YELLOW,
+        Tone.PLAIN: output.PLAIN,
+    }
+    out = sys.stdout if stream is None else stream
+    for part in text_of(answer):
+        if not isinstance(part, TextLine):
+            print_table(part.heading, part.rows)
+        elif part.tone is Tone.PLAIN:
+            print(plain(part.text), file=out)
+        else:
+            print(styled(plain(part.text), styles[part.tone], out), file=out)

@@ -1,0 +1,116 @@
+"""Files that somebody is working on, as git tells: they differ from the last commit.
+
+Asking git takes longer than a search may. So a search takes the last answer there is, and if that
+is old, git is asked in the background for the next one. Where there is no git, no commit yet, or so
+much has changed that it says nothing about where somebody works, there is no answer and no signal.
+
+A ranking that goes on over several pages goes on with the files it began with.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast import system
+
+REFRESH_S = 5.0
+"""An answer of git serves so long."""
+TIMEOUT_S = 2.0
+EDITED_MAX = 200
+"""More files than these are a merge or a formatter's work, and nobody's place of work."""
+KEPT_MAX = 64
+"""How many rankings with more pages are remembered."""
+
+Edited = frozenset[str]
+
+
+def edited_files(root: str) -> Edited | None:
+    """The files below a root that differ from the last commit, or are new and not ignored."""
+    from holdfast.files.git import open_repository
+
+    with open_repository(Path(root)) as repository:
+        if repository is None or repository.commit("HEAD") is None:
+            return None
+        listed = repository.status(timeout_s=TIMEOUT_S)
+        below = len(os.fsencode(repository.prefix))
+    if listed is None:
+        return None
+    names = [entry[_STATUS + below :] for entry in listed.split(b"\0") if entry]
+    if len(names) > EDITED_MAX:
+        return None
+    return frozenset(name.decode("utf-8", "surrogateescape") for name in names)
+
+
+_STATUS = len("MM ")
+"""Before each path git says how it differs, in two letters."""
+
+
+def in_background(job: Callable[[], None]) -> None:
+    threading.Thread(target=job, name="holdfast-edited", daemon=True).start()
+
+
+@dataclass(slots=True)
+class _Last:
+    files: Edited | None
+    asked_at: float
+
+
+class EditedFiles:
+    """The last answer of git for each root."""
+
+    def __init__(
+        self,
+        ask: Callable[[str], Edited | None] = edited_files,
+        start: Callable[[Callable[[], None]], None] = in_background,
+        clock: Callable[[], float] = system.monotonic,
+    ) -> None:
+        self._ask, self._start, self._clock = ask, start, clock
+        self._lock = threading.Lock()
+        self._last: dict[str, _Last] = {}
+        self._asking: set[str] = set()
+        self._kept: OrderedDict[str, Mapping[str, Edited | None]] = OrderedDict()
+
+    def of(self, root: str) -> Edited | None:
+        """The last answer, at once; None as long as there is none."""
+        with self._lock:
+            last = self._last.get(root)
+            old = last is None or self._clock() - last.asked_at >= REFRESH_S
+            if old and root not in self._asking:
+                self._asking.add(root)
+            else:
+                old = False
+        if old:
+            try:
+                self._start(lambda: self._refresh(root))
+            except RuntimeError:  # no thread to be had: no signal this time
+                with self._lock:
+                    self._asking.discard(root)
+        return last.files if last is not None else None
+
+    def _refresh(self, root: str) -> None:
+        files: Edited | None = None
+        asked_at = self._clock()
+        try:
+            files = self._ask(root)
+        finally:
+            with self._lock:
+                self._last[root] = _Last(files, asked_at)
+                self._asking.discard(root)
+
+    def keep(self, state: str, edited: Mapping[str, Edited | None]) -> None:
+        """Remember what a ranking began with, by the state that its cursors name."""
+        with self._lock:
+            self._kept[state] = edited
+            self._kept.move_to_end(state)
+            while len(self._kept) > KEPT_MAX:
+                self._kept.popitem(last=False)
+
+    def kept(self, state: str) -> Mapping[str, Edited | None]:
+        """What a ranking began with; nothing where that is not remembered here."""
+        with self._lock:
+            return self._kept.get(state, {})

@@ -1,0 +1,182 @@
+"""What was once made of some content, kept for the next time it is met.
+
+Trees share most of their files: branches, clones, worktrees, the same tree a minute later. What
+extraction makes of a file depends on its path and bytes alone, and a remote vector on a text
+alone, so both are kept under hashes, for all roots together. The keeping is only an economy:
+anything missing or damaged is made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import apsw
+import msgspec
+
+from holdfast.index.building.prepare import PREPARED_VERSION, chunks_of
+from holdfast.index.embedding.provider import is_finite
+from holdfast.index.facts import model as facts_of
+from holdfast.index.facts.model import FACTS_VERSION
+from holdfast.index.generations.model import PreparedFile, SourceFile
+
+CONTENT_VERSION = 2
+"""The tables' version; a file of a version that is not read is emptied.
+
+- 1: prepared(key, data), vector(key, row), kept in the order of their keys.
+- 2: the same, but prepared in the order they came, with the keys apart: large values are written
+  once, and not moved about by later ones. A file of version 1 is used as it is.
+"""
+_READ = (1, 2)
+
+BYTES_MAX = 2 * 1024**3
+PAGE_BYTES = 16_384
+_TABLES = """
+CREATE TABLE prepared (key BLOB PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE vector (key BLOB PRIMARY KEY, row BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+class _Kept(msgspec.Struct, array_like=True, gc=False):
+    language: str
+    problem: str | None
+    facts: bytes
+    postings: bytes
+    vectors: bytes
+    signatures: bytes
+    names: bytes
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(_Kept)
+
+
+def pack(file: PreparedFile) -> bytes:
+    """What cost something to make of a file: its facts, what it is found by, and its vectors."""
+    return _encoder.encode(
+        _Kept(
+            file.language, file.problem, file.facts, file.postings, file.vectors, file.signatures,
+            file.names,
+        )
+    )  # fmt: skip
+
+
+def unpack(data: bytes, job: SourceFile, dimension: int) -> PreparedFile | None:
+    """The prepared file again, from what was kept and its bytes; None if they do not belong."""
+    try:
+        kept = _decoder.decode(data)
+        facts = facts_of.decode(kept.facts)
+    except msgspec.DecodeError:
+        return None
+    chunks = (
+        ()
+        if kept.problem == "binary" or kept.problem == "minified"
+        else chunks_of(job.source, facts)
+    )
+    if kept.vectors and len(kept.vectors) != len(chunks) * dimension * 4:
+        return None
+    if not is_finite(kept.vectors):
+        return None
+    return PreparedFile(
+        job.path, job.entry, kept.language, kept.problem, kept.facts, chunks, kept.postings,
+        kept.vectors, kept.signatures, kept.names,
+    )  # fmt: skip
+
+
+def prepared_key(path: str, digest: str, maker: str) -> bytes:
+    """Where a file's preparation is kept; `maker` names extractor and embedding."""
+    text = f"{PREPARED_VERSION}\0{FACTS_VERSION}\0{maker}\0{path}\0{digest}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:20]
+
+
+def vector_key(text: str, maker: str) -> bytes:
+    return hashlib.sha256(f"{maker}\0{text}".encode("utf-8", "surrogatepass")).digest()[:20]
+
+
+class ContentStore:
+    """Preparations and vectors by hash, on SQLite. Never raises: at worst it keeps nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection: apsw.Connection | None = None
+
+    def _open(self, create: bool) -> apsw.Connection | None:
+        if self._connection is None:
+            if not create and not self._path.exists():
+                return None
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                if not self._path.exists():
+                    os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+                connection = apsw.Connection(str(self._path))
+                connection.set_busy_timeout(1000)
+                connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # for a new file
+                connection.execute("PRAGMA journal_mode=WAL").fetchall()
+                connection.execute("PRAGMA synchronous=OFF")
+                if connection.pragma("user_version") not in _READ:
+                    with connection:
+                        for table in ("prepared", "vector"):
+                            connection.execute(f"DROP TABLE IF EXISTS {table}")
+                        connection.execute(_TABLES)
+                        connection.execute(f"PRAGMA user_version={CONTENT_VERSION}")
+                self._connection = connection
+            except (OSError, apsw.Error):
+                return None
+        return self._connection
+
+    def has_prepared(self) -> bool:
+        """Whether anything was kept; if not, looking for it is in vain."""
+        connection = self._open(create=False)
+        if connection is None:
+            return False
+        try:
+            return connection.execute("SELECT 1 FROM prepared LIMIT 1").fetchone() is not None
+        except apsw.Error:
+            return False
+
+    def prepared(self, key: bytes) -> bytes | None:
+        return self._get("SELECT data FROM prepared WHERE key = ?", key)
+
+    def vectors(self, keys: Sequence[bytes], dimension: int) -> list[bytes | None]:
+        """The vectors kept under these keys; None for one that is missing or damaged."""
+        rows = [self._get("SELECT row FROM vector WHERE key = ?", key) for key in keys]
+        width = dimension * 4
+        return [row if row and len(row) == width and is_finite(row) else None for row in rows]
+
+    def _get(self, sql: str, key: bytes) -> bytes | None:
+        connection = self._open(create=False)
+        if connection is None:
+            return None
+        try:
+            row = connection.execute(sql, (key,)).fetchone()
+        except apsw.Error:
+            return None
+        return None if row is None else bytes(row[0])
+
+    def keep_prepared(self, items: Iterable[tuple[bytes, bytes]]) -> None:
+        self._keep("INSERT OR REPLACE INTO prepared VALUES (?,?)", items)
+
+    def keep_vectors(self, items: Iterable[tuple[bytes, bytes]]) -> None:
+        self._keep("INSERT OR REPLACE INTO vector VALUES (?,?)", items)
+
+    def _keep(self, sql: str, items: Iterable[tuple[bytes, bytes]]) -> None:
+        rows = list(items)
+        connection = self._open(create=True) if rows else None
+        if connection is None:
+            return
+        try:
+            if self._path.stat().st_size > BYTES_MAX:
+                with connection:  # Rarely: better to make it again than to grow for ever.
+                    connection.execute("DELETE FROM prepared")
+                connection.execute("VACUUM")
+            with connection:
+                connection.executemany(sql, rows)
+        except (OSError, apsw.Error):
+            return
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

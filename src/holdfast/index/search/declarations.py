@@ -1,0 +1,93 @@
+"""Find the definition of each function that a C or C++ header only declares.
+
+The doc comment of a function is in the header and its code in another file, so a query matches the
+header but asks for the code. The definition has the same name and is in a source file with the
+header's name, or in the only source file that defines that name.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from holdfast.index.search.chunk_kinds import is_function
+from holdfast.index.search.fields import Field
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from holdfast.index.search.corpus import Corpus
+
+    Numbers = NDArray[np.int64]
+
+DECLARING = (".h", ".hh", ".hpp", ".hxx")
+DEFINING = (".c", ".cc", ".cpp", ".cxx", ".m", ".mm")
+_OTHER, _DECLARES, _DEFINES = range(3)
+
+
+def definition_rows(corpus: Corpus) -> Numbers:
+    """For each row that declares a function, the row where its body begins; else -1."""
+    import numpy as np
+
+    out = np.full(corpus.rows, -1, dtype=np.int64)
+    told = [_part(file.path) for file in corpus.files]
+    parts = np.array([part for part, _ in told] + [_OTHER], dtype=np.int64)
+    if _DECLARES not in parts or _DEFINES not in parts:
+        return out
+    numbers: dict[str, int] = {}
+    stems = np.array([numbers.setdefault(stem, len(numbers)) for _, stem in told] + [-1])
+    named = [
+        (corpus.names.of(part.segment), first)
+        for first, part in zip(corpus.firsts, corpus.parts, strict=True)
+    ]
+    terms = np.concatenate([each.defined for each, _ in named])
+    rows = np.concatenate([each.defined_in + first for each, first in named])
+    known = corpus.alive[rows] & is_function(corpus.kinds[rows])
+    terms, rows = terms[known], rows[known]
+    part = parts[corpus.file_of[rows]]
+    # A header with more than the doc comment and the signature has the code itself.
+    lengths = corpus.lengths[rows].astype(np.int64)
+    said = lengths[:, Field.DOC] + lengths[:, Field.SIGNATURE]
+    declares = (part == _DECLARES) & (lengths[:, Field.BODY] <= said)
+    asking, of_term = rows[declares], terms[declares]
+    defines = part == _DEFINES
+    terms, rows = terms[defines], rows[defines]
+    files = corpus.file_of[rows]
+    # By name, file and position: the first row of a run is where a body begins.
+    order = np.lexsort((corpus.ties[rows], terms))
+    terms, rows, files = terms[order], rows[order], files[order]
+    first = np.ones(len(rows), dtype=np.bool_)
+    first[1:] = (terms[1:] != terms[:-1]) | (files[1:] != files[:-1])
+    terms, rows, files = terms[first], rows[first], files[first]
+    low, high = np.searchsorted(terms, of_term), np.searchsorted(terms, of_term, "right")
+    only = high - low == 1
+    _give(corpus, out, asking[only], rows[low[only]])
+    wide = np.int64(len(numbers) + 1)
+    keys = terms * wide + stems[files]
+    order = np.lexsort((corpus.ties[rows], keys))
+    keys, rows = keys[order], rows[order]
+    wanted = of_term * wide + stems[corpus.file_of[asking]]
+    at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    if len(keys):
+        same = keys[at] == wanted
+        _give(corpus, out, asking[same], rows[at[same]])
+    return out
+
+
+def _give(corpus: Corpus, into: Numbers, asking: Numbers, found: Numbers) -> None:
+    """Record definitions; for a row with several names, the first one in the tree."""
+    import numpy as np
+
+    order = np.argsort(-corpus.ties[found], kind="stable")
+    into[asking[order]] = found[order]
+
+
+@lru_cache(maxsize=65536)
+def _part(path: str) -> tuple[int, str]:
+    """Whether a file is a header or a source file, and its stem."""
+    name = path.rsplit("/", 1)[-1].lower()
+    stem, dot, ending = name.rpartition(".")
+    if dot + ending in DECLARING:
+        return _DECLARES, stem
+    return (_DEFINES, stem) if dot + ending in DEFINING else (_OTHER, "")

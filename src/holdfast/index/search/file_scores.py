@@ -1,0 +1,73 @@
+"""Scores of whole files: BM25 and similarity of a file as one text.
+
+Chunks are scored one by one, so a file that is entirely about the query would have no advantage
+over a file with one lucky chunk. These scores are added to every chunk of the file.
+
+A file's rows are consecutive in one segment, so sums over them are taken in the same order whatever
+else is indexed, and are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.index.search.lexical import idf
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from holdfast.index.search.corpus import Corpus
+    from holdfast.index.search.lexical import Lexical
+
+    Floats = NDArray[np.float64]
+    Numbers = NDArray[np.int64]
+
+SATURATION = 4.0
+"""BM25's k1 for files; higher than for chunks, because files are longer."""
+CALIBRATED_ON = 10
+FAINT = 10
+"""The lowest 1/FAINT of the files count as not similar at all."""
+
+
+def file_bm25(lexical: Lexical, corpus: Corpus, files: Numbers) -> Floats:
+    """BM25 of some files, each as one text, scaled to 1 for the best of them."""
+    import numpy as np
+
+    scores = np.zeros(len(files))
+    norms = corpus.file_norms[files]
+    for word in lexical.occurrences:
+        weight = word.asked * idf(corpus.filled, int(np.count_nonzero(word.in_files)))
+        frequency = word.in_files[files] / norms
+        scores += weight * (frequency / (frequency + SATURATION))
+    best = float(scores.max(initial=0.0))
+    return scores / best if best > 0 else scores
+
+
+def file_similarity(
+    vector: NDArray[np.float32], near: NDArray[np.float32], corpus: Corpus, files: Numbers
+) -> Floats:
+    """How similar some files are to a query's vector, scaled to 1 for the most similar of them.
+
+    A file's similarity is the root mean square of its chunks', so similar chunks count more than
+    many chunks. `near` has the similarities of all rows, if all were compared.
+    """
+    import numpy as np
+
+    of = np.full(len(corpus.files) + 1, -1, dtype=np.int64)
+    of[files] = np.arange(len(files))
+    places = of.take(corpus.file_of)
+    rows = np.flatnonzero(places >= 0)
+    places = places.take(rows)
+    own = near.take(rows) if corpus.exhaustive else corpus.nearness_of(vector, rows)
+    squares = np.square(np.maximum(own, 0), dtype=np.float64)
+    sums = np.bincount(places, weights=squares, minlength=len(files))
+    counts = np.bincount(places, minlength=len(files))
+    nearness = np.sqrt(sums / np.maximum(counts, 1))
+    # With few files the last may be nearly as good as the first, so the scale starts at 0.
+    few = len(nearness) < CALIBRATED_ON
+    low = 0.0 if few else float(np.sort(nearness)[len(nearness) // FAINT])
+    high = float(nearness.max())
+    if high <= low:
+        return np.zeros(len(files))
+    return np.clip((nearness - low) / (high - low), 0.0, 1.0)

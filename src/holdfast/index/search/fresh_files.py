@@ -1,0 +1,57 @@
+"""Rank files that changed since a generation in place of their stored versions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.index.generations.freshness import FreshFiles
+from holdfast.index.generations.model import StoredChunk
+from holdfast.index.generations.segments import Gathering
+from holdfast.index.search.corpus import Corpus, File, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from holdfast.index.generations.model import PreparedFile
+
+
+def corpus_with_fresh(corpus: Corpus, fresh_files: FreshFiles, dimension: int) -> Corpus:
+    """The corpus as it would be after a sync. Built once for each check of the tree."""
+    if not fresh_files.changed and not fresh_files.gone:
+        return corpus
+    made = fresh_files.corpus
+    if isinstance(made, tuple) and made[0] is corpus:
+        found: Corpus = made[1]
+        return found
+    gathering = Gathering(dimension)
+    files = []
+    for number, path in enumerate(sorted(fresh_files.changed)):
+        gathering.add(fresh_files.changed[path])
+        files.append(File(-1 - number, path, fresh_files.changed[path].language))
+    fresh = Part(gathering.take(), files)
+    changed = corpus.changed([fresh], {*fresh_files.changed, *fresh_files.gone})
+    fresh_files.corpus = (corpus, changed)
+    return changed
+
+
+def fresh_chunk(fresh_files: FreshFiles, ref: tuple[int, int]) -> StoredChunk:
+    """A chunk of a changed file; its number is negative and counts the changed files by path."""
+    number, ordinal = ref
+    path = _paths(fresh_files.changed)[-1 - number]
+    file = fresh_files.changed[path]
+    chunk = file.chunks[ordinal]
+    return StoredChunk(
+        ref,
+        path,
+        file.language,
+        chunk.start_line,
+        chunk.end_line,
+        chunk.text,
+        chunk.symbol_id,
+        chunk.label,
+        chunk.kind,
+    )
+
+
+def _paths(changed: Mapping[str, PreparedFile]) -> list[str]:
+    return sorted(changed)

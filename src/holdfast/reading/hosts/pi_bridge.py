@@ -1,0 +1,43 @@
+"""pi's session, read through our extension inside pi.
+
+The extension knows which entry the conversation is at; the log knows what was said. Only when both
+agree is anything proven. pi writes its log itself, so a refresh becomes an entry that the answer
+carries back for the extension to append.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.reading import meta as metas
+from holdfast.reading.events import Refreshed
+from holdfast.reading.hosts.pi import PiLog
+from holdfast.reading.result import Answer
+from holdfast.reading.tree import Doubt, Evidence, Tree
+
+
+class PiBridge:
+    """pi's log, trusted only while it ends at the leaf that the extension named."""
+
+    counts_when_recorded = False
+
+    def __init__(self, log: PiLog, leaf: str) -> None:
+        self._log, self._leaf = log, leaf
+        self.entry: dict[str, Any] | None = None
+        """What the extension must append to pi's log for us."""
+
+    @property
+    def tree(self) -> Tree:
+        return self._log.tree
+
+    def evidence(self) -> Evidence | Doubt:
+        found = self._log.evidence()
+        if isinstance(found, Evidence) and found.leaf != self._leaf:
+            return Doubt(f"the session file ends at {found.leaf}, but pi is at {self._leaf}")
+        return found
+
+    def refresh(self, event: Refreshed, at_ms: int) -> None:
+        self.entry = metas.refresh_json(event, at_ms)
+
+    def record(self, answer: Answer, call: str | None = None) -> None:
+        """Nothing to do: the extension puts the metadata beside the result in pi's log."""

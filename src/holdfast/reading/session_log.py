@@ -1,0 +1,70 @@
+"""The protocol of session logs: what reading asks of an agent's session.
+
+There is one adapter for each agent in `hosts/`. Whether an answer counts as seen is decided by the
+adapter and nowhere else: the surface that delivered an answer calls `record` afterwards.
+
+    our own log      the recorded entry counts from then on
+    Claude Code,     the record goes into a file of ours and counts once the agent's own log shows
+    Codex            the very text that was delivered
+    pi               keeps the metadata beside the result in its own log: there is nothing to record
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from holdfast.reading.events import Refreshed
+from holdfast.reading.result import Answer
+from holdfast.reading.tree import Doubt, Evidence, Tree
+from holdfast.reading.trust import Ledger
+
+
+class SessionLog(Protocol):
+    """An agent's session, as far as reading needs to know it."""
+
+    @property
+    def tree(self) -> Tree:
+        """The entries of the session."""
+        ...
+
+    @property
+    def counts_when_recorded(self) -> bool:
+        """Whether a recorded answer counts from then on, so that no memory of ours may count it."""
+        ...
+
+    def evidence(self) -> Evidence | Doubt:
+        """What the session proves at this moment."""
+        ...
+
+    def refresh(self, event: Refreshed, at_ms: int) -> None:
+        """Note in the session that the model's copy of a scope no longer counts."""
+        ...
+
+    def record(self, answer: Answer, call: str | None = None) -> None:
+        """Note that an answer was delivered, as the result of this call if its id is known."""
+        ...
+
+
+@runtime_checkable
+class CompactionHistory(Protocol):
+    """A log whose compactions have no parent, so that only it knows what was held before one."""
+
+    def before_compaction(self) -> Ledger | None: ...
+
+
+class UnreadableLog:
+    """A session that cannot be read, and why: it proves nothing."""
+
+    counts_when_recorded = False
+
+    def __init__(self, why: str) -> None:
+        self._why, self.tree = why, Tree()
+
+    def evidence(self) -> Doubt:
+        return Doubt(self._why)
+
+    def refresh(self, event: Refreshed, at_ms: int) -> None:
+        """Nothing to do: every read is answered in full."""
+
+    def record(self, answer: Answer, call: str | None = None) -> None:
+        """Nothing to do: no answer can count."""

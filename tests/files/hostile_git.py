@@ -1,0 +1,169 @@
+"""A git repository whose configuration would run a program, in every way known to us.
+
+Each vector writes a file named after itself into `proof`; a safe reader leaves it empty.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+
+def git(root: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=t", "-c", "user.email=t@t", "-c", "commit.gpgsign=false")
+    allow = ("-c", "protocol.file.allow=always")
+    subprocess.run(["git", *who, *allow, "-C", root, *arguments], check=True, capture_output=True)
+
+
+class HostileRepository:
+    """A committed tree with one edited file, to which vectors are added."""
+
+    def __init__(self, root: Path, proof: Path) -> None:
+        self.root, self.proof = root, proof
+        self.proof.mkdir(parents=True, exist_ok=True)
+        root.mkdir(parents=True, exist_ok=True)
+        for name in ("a.py", "b.py", "sub/c.py"):
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(f"def {Path(name).stem}():\n    return 1\n")
+        git(root, "init", "-q")
+        git(root, "add", ".")
+        git(root, "commit", "-qm", "all")
+
+    def edit(self) -> None:
+        """Make git compare contents: one file changed, one touched."""
+        (self.root / "a.py").write_text("def a():\n    return 2\n")
+        (self.root / "b.py").write_text((self.root / "b.py").read_text())
+
+    def payload(self, vector: str) -> str:
+        """A shell command that leaves the proof."""
+        return f"touch '{self.proof / vector}'"
+
+    def config(self, text: str) -> None:
+        with (self.root / ".git" / "config").open("a") as file:
+            file.write(text)
+
+    def executed(self) -> list[str]:
+        """The vectors that ran."""
+        return sorted(path.name for path in self.proof.iterdir())
+
+
+def fsmonitor(repo: HostileRepository) -> None:
+    repo.config(f'[core]\n\tfsmonitor = "{repo.payload("fsmonitor")}; false"\n')
+
+
+def clean_filter_of_the_repository(repo: HostileRepository) -> None:
+    command = repo.payload("clean")
+    repo.config(f'[filter "x"]\n\tclean = "{command}; cat"\n\tsmudge = "{command}; cat"\n')
+    info = repo.root / ".git" / "info"
+    info.mkdir(exist_ok=True)
+    (info / "attributes").write_text("* filter=x\n")
+
+
+def process_filter_of_the_tree(repo: HostileRepository) -> None:
+    repo.config(f'[filter "y"]\n\tprocess = "{repo.payload("process")}"\n\trequired = true\n')
+    (repo.root / ".gitattributes").write_text("*.py filter=y\n")
+
+
+def hooks(repo: HostileRepository) -> None:
+    folder = repo.root / "githooks"
+    folder.mkdir()
+    for name in ("post-index-change", "pre-commit", "post-checkout", "reference-transaction"):
+        (folder / name).write_text(f"#!/bin/sh\n{repo.payload('hook-' + name)}\n")
+        (folder / name).chmod(0o755)
+        shutil.copy(folder / name, repo.root / ".git" / "hooks" / name)
+    repo.config(f"[core]\n\thooksPath = {folder}\n")
+
+
+def diff_programs(repo: HostileRepository) -> None:
+    repo.config(
+        f'[diff]\n\texternal = "{repo.payload("external")}"\n'
+        f'[diff "z"]\n\ttextconv = "{repo.payload("textconv")}"\n'
+        f'\tcommand = "{repo.payload("diff-command")}"\n'
+    )
+    (repo.root / ".git" / "info").mkdir(exist_ok=True)
+    with (repo.root / ".git" / "info" / "attributes").open("a") as file:
+        file.write("*.py diff=z\n")
+
+
+def programs_around(repo: HostileRepository) -> None:
+    payload = repo.payload("around")
+    repo.config(
+        f'[core]\n\tpager = "{payload}"\n\teditor = "{payload}"\n\tsshCommand = "{payload}"\n'
+        f'\taskPass = "{payload}"\n\talternateRefsCommand = "{payload}"\n'
+        f'[credential]\n\thelper = "!{payload}"\n'
+        f'[alias]\n\tstatus = "!{payload}"\n\tdiff-index = "!{payload}"\n'
+        f'[gpg]\n\tprogram = "{payload}"\n[log]\n\tshowSignature = true\n'
+        f'[uploadpack]\n\tpackObjectsHook = "{payload}"\n'
+    )
+
+
+def included(repo: HostileRepository) -> None:
+    extra = repo.root / "extra.config"
+    extra.write_text(f'[core]\n\tfsmonitor = "{repo.payload("included")}; false"\n')
+    repo.config(f'[include]\n\tpath = {extra}\n[includeIf "gitdir:**"]\n\tpath = {extra}\n')
+
+
+def other_work_tree(repo: HostileRepository) -> None:
+    repo.config(f"[core]\n\tworktree = {repo.root / 'sub'}\n")
+
+
+def promised_objects(repo: HostileRepository) -> None:
+    repo.config(
+        "[extensions]\n\tpartialClone = origin\n[core]\n\trepositoryformatversion = 1\n"
+        f'[remote "origin"]\n\turl = ext::sh -c "{repo.payload("promisor")}"\n\tpromisor = true\n'
+    )
+    # A blob that is missing here would have to be fetched.
+    (blob,) = _objects_of(repo, "b.py")
+    blob.unlink()
+
+
+def submodule(repo: HostileRepository) -> None:
+    inner = repo.root / "module"
+    inner.mkdir()
+    (inner / "m.py").write_text("m = 1\n")
+    git(inner, "init", "-q")
+    git(inner, "add", ".")
+    git(inner, "commit", "-qm", "module")
+    git(repo.root, "add", "module")
+    with (inner / ".git" / "config").open("a") as file:
+        file.write(f'[core]\n\tfsmonitor = "{repo.payload("submodule")}; false"\n')
+    (inner / "m.py").write_text("m = 2\n")
+
+
+def embedded_bare_repository(repo: HostileRepository) -> None:
+    """A folder that git takes for a repository, as a plain clone can bring one along."""
+    bare = repo.root / "fixtures"
+    (bare / "objects").mkdir(parents=True)
+    (bare / "refs").mkdir()
+    (bare / "HEAD").write_text("ref: refs/heads/main\n")
+    (bare / "config").write_text(
+        "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n"
+        f'\tfsmonitor = "{repo.payload("bare")}; false"\n'
+    )
+    (bare / "inside.py").write_text("def inside():\n    return 1\n")
+
+
+def _objects_of(repo: HostileRepository, path: str) -> list[Path]:
+    done = subprocess.run(
+        ["git", "-C", repo.root, "rev-parse", f"HEAD:{path}"],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    name = done.stdout.strip()
+    return [repo.root / ".git" / "objects" / name[:2] / name[2:]]
+
+
+VECTORS: list[Callable[[HostileRepository], None]] = [
+    submodule,
+    fsmonitor,
+    clean_filter_of_the_repository,
+    process_filter_of_the_tree,
+    hooks,
+    diff_programs,
+    programs_around,
+    included,
+    other_work_tree,
+    promised_objects,
+    embedded_bare_repository,
+]

@@ -1,0 +1,194 @@
+"""Asking git about repositories that we did not make: it answers, and nothing of theirs is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast.files.git import open_repository
+from tests.files.hostile_git import VECTORS, HostileRepository, git
+
+Vector = Callable[[HostileRepository], None]
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> HostileRepository:
+    return HostileRepository(tmp_path / "tree", tmp_path / "proof")
+
+
+def status(root: Path) -> bytes | None:
+    with open_repository(root) as repo:
+        return None if repo is None else repo.status()
+
+
+@pytest.mark.shows("SEC-GIT-NEVER-RUNS")
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector.__name__)
+def test_nothing_of_a_repository_is_run(repository: HostileRepository, vector: Vector) -> None:
+    """`core.fsmonitor` and clean filters of a repository once ran with every search and reindex."""
+    vector(repository)
+    repository.edit()
+    for place in (repository.root, repository.root / "sub", repository.root / "fixtures"):
+        if not place.is_dir():
+            continue
+        with open_repository(place) as repo:
+            assert repo is not None
+            repo.status()
+            commit = repo.commit("HEAD")
+            if commit is not None:
+                repo.changed_since(commit)
+                repo.blob(commit, "a.py")
+    assert repository.executed() == []
+
+
+@pytest.mark.shows("SEC-GIT-NEVER-RUNS")
+def test_the_vectors_do_run_when_git_is_asked_plainly(repository: HostileRepository) -> None:
+    """Otherwise the test above would show nothing."""
+    for vector in VECTORS:
+        if vector.__name__ not in {"other_work_tree", "promised_objects"}:
+            vector(repository)
+    repository.edit()
+    run = ["git", "-c", "safe.directory=*", "-C"]
+    subprocess.run([*run, repository.root, "status"], capture_output=True, check=False)
+    subprocess.run([*run, repository.root, "diff"], capture_output=True, check=False)
+    subprocess.run([*run, repository.root / "fixtures", "status"], capture_output=True, check=False)
+    assert {"fsmonitor", "included", "clean", "external"} & set(repository.executed())
+
+
+@pytest.mark.shows("SEC-GIT-NEVER-RUNS")
+def test_no_command_runs_anything_of_a_repository(
+    repository: HostileRepository, tmp_path: Path
+) -> None:
+    for vector in VECTORS:
+        vector(repository)
+    repository.edit()
+    environment = {
+        "HOLDFAST_HOME": str(tmp_path / "home"),
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "GIT_EXTERNAL_DIFF": repository.payload("environment"),
+    }
+    for arguments in (
+        ["index", "create"],
+        ["index", "reindex"],
+        ["index", "sync"],
+        ["index", "status"],
+        ["search", "def a"],
+        ["outline", "a.py"],
+        ["calls", "a"],
+        ["locate", "return 1"],
+        ["clones", "--since", "HEAD"],
+        ["read", "a.py"],
+        ["doctor"],
+        ["status"],
+    ):
+        subprocess.run(
+            [sys.executable, "-m", "holdfast", *arguments],
+            cwd=repository.root, env=environment, capture_output=True, check=False, timeout=120,
+        )  # fmt: skip
+    assert repository.executed() == []
+
+
+def test_a_git_of_the_working_directory_is_not_used(
+    repository: HostileRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = repository.root / "git"
+    fake.write_text(f"#!/bin/sh\n{repository.payload('path')}\n")
+    fake.chmod(0o755)
+    monkeypatch.chdir(repository.root)
+    monkeypatch.setenv("PATH", f".{os.pathsep}{os.environ['PATH']}")
+    status(repository.root)
+    assert repository.executed() == []
+
+
+def test_status_is_what_git_says(repository: HostileRepository) -> None:
+    repository.edit()
+    (repository.root / "new é.py").write_text("new\n")
+    plain = ["git", "-C", os.fspath(repository.root), "--no-optional-locks", "status"]
+    flags = ["--porcelain", "-z", "--no-renames", "--untracked-files=all"]
+    said = subprocess.run([*plain, *flags], capture_output=True, check=True).stdout
+    assert status(repository.root) == said
+    assert b"new" in said
+
+
+def test_names_are_below_the_directory_that_was_asked(repository: HostileRepository) -> None:
+    (repository.root / "sub" / "c.py").write_text("changed\n")
+    with open_repository(repository.root / "sub") as repo:
+        assert repo is not None
+        commit = repo.commit("HEAD")
+        assert commit is not None
+        assert repo.prefix == "sub/"
+        assert repo.changed_since(commit) == {"c.py"}
+        assert repo.blob(commit, "sub/c.py") == b"def c():\n    return 1\n"
+
+
+def test_a_linked_work_tree_is_a_repository(repository: HostileRepository, tmp_path: Path) -> None:
+    git(repository.root, "worktree", "add", "-q", str(tmp_path / "linked"), "-b", "other")
+    (tmp_path / "linked" / "a.py").write_text("linked\n")
+    assert status(tmp_path / "linked") == b" M a.py\0"
+    with open_repository(tmp_path / "linked") as repo:
+        assert repo is not None
+        assert repo.commit("master") or repo.commit("main")
+
+
+def test_a_repository_with_sha256_names_is_read(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    root.mkdir()
+    git(root, "init", "-q", "--object-format=sha256")
+    (root / "a.py").write_text("a = 1\n")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "a")
+    (root / "a.py").write_text("a = 2\n")
+    assert status(root) == b" M a.py\0"
+
+
+def test_a_repository_without_commits_has_a_status_and_no_commit(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "a.py").write_text("a = 1\n")
+    with open_repository(tmp_path) as repo:
+        assert repo is not None
+        assert repo.status() == b"?? a.py\0"
+        assert repo.commit("HEAD") is None
+
+
+def test_a_split_index_is_read(repository: HostileRepository) -> None:
+    git(repository.root, "update-index", "--split-index")
+    repository.edit()
+    assert status(repository.root) == b" M a.py\0"
+
+
+@pytest.mark.parametrize("name", ["HEAD", "packed-refs", "config"])
+def test_a_pipe_in_place_of_a_file_of_git_does_not_block(
+    repository: HostileRepository, name: str
+) -> None:
+    path = repository.root / ".git" / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    with open_repository(repository.root) as repo:
+        if repo is not None:
+            repo.status(timeout_s=2.0)
+
+
+def test_a_git_file_that_leads_nowhere_is_not_a_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: " + "x" * 10_000_000)
+    assert status(tmp_path) is None
+    (tmp_path / ".git").write_text("gitdir: missing")
+    assert status(tmp_path) is None
+
+
+def test_nothing_is_written_into_a_repository(repository: HostileRepository) -> None:
+    repository.edit()
+    before = _state(repository.root / ".git")
+    status(repository.root)
+    assert _state(repository.root / ".git") == before
+
+
+def _state(root: Path) -> str:
+    return json.dumps(
+        sorted((str(p), p.stat().st_mtime_ns, p.stat().st_size) for p in root.rglob("*"))
+    )

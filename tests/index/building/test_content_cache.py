@@ -1,0 +1,82 @@
+"""What is kept of content: by what version it is read, and what another one's file comes to."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import apsw
+import numpy as np
+import pytest
+
+from holdfast.files.snapshot import Entry, Stat
+from holdfast.index.building.content_cache import CONTENT_VERSION, ContentStore, pack, unpack
+from holdfast.index.building.prepare import prepare_with_vectors, replace_vectors
+from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
+from holdfast.index.generations.model import SourceFile
+from tests.index import double
+
+OLD = """
+CREATE TABLE prepared (key BLOB PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE vector (key BLOB PRIMARY KEY, row BLOB NOT NULL) WITHOUT ROWID;
+INSERT INTO prepared VALUES (x'01', x'aa');
+INSERT INTO vector VALUES (x'02', x'0000803f');
+"""
+
+
+def old(path: Path, version: int) -> ContentStore:
+    connection = apsw.Connection(str(path))
+    connection.execute(OLD)
+    connection.execute(f"PRAGMA user_version={version}")
+    connection.close()
+    return ContentStore(path)
+
+
+def version_of(path: Path) -> int:
+    connection = apsw.Connection(str(path))
+    try:
+        return int(connection.pragma("user_version"))
+    finally:
+        connection.close()
+
+
+@pytest.mark.shows("INDEX-REUSE")
+def test_what_version_1_kept_is_used_and_added_to(tmp_path: Path) -> None:
+    store = old(tmp_path / "content.sqlite", 1)
+    assert store.has_prepared()
+    assert (store.prepared(b"\1"), store.vectors([b"\2"], 1)) == (b"\xaa", [b"\0\0\x80\x3f"])
+    store.keep_prepared([(b"\3", b"new"), (b"\1", b"other")])
+    assert [store.prepared(key) for key in (b"\1", b"\3")] == [b"other", b"new"]
+    store.close()
+
+
+def test_what_an_unknown_version_kept_is_made_again(tmp_path: Path) -> None:
+    store = old(tmp_path / "content.sqlite", CONTENT_VERSION + 1)
+    assert not store.has_prepared()
+    store.keep_prepared([(b"\1", b"new")])
+    store.keep_prepared([(b"\1", b"newer")])
+    assert store.prepared(b"\1") == b"newer"
+    store.close()
+    assert version_of(tmp_path / "content.sqlite") == CONTENT_VERSION == 2
+
+
+@pytest.mark.shows("SEARCH-FINITE")
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_a_kept_file_whose_vectors_are_not_finite_is_made_again(number: float) -> None:
+    """Six flipped bits made a NaN of a vector, and some searches never returned."""
+    source = b"def load(x):\n    return x\n"
+    job = SourceFile("a.py", source, Entry(Stat(len(source), 1, 1), "digest"))
+    file = prepare_with_vectors(job, double.extract, HashedEmbedding())
+    assert unpack(pack(file), job, DIMENSION) == file
+    damaged = np.frombuffer(file.vectors, dtype=np.float32).copy()
+    damaged[3] = number
+    assert unpack(pack(replace_vectors(file, damaged.tobytes())), job, DIMENSION) is None
+
+
+@pytest.mark.shows("SEARCH-FINITE")
+def test_a_kept_vector_that_is_not_finite_is_made_again(tmp_path: Path) -> None:
+    store = ContentStore(tmp_path / "content.sqlite")
+    good, bad = (np.array([1.0, n], dtype=np.float32).tobytes() for n in (0.5, math.nan))
+    store.keep_vectors([(b"\1", good), (b"\2", bad), (b"\3", b"short")])
+    assert store.vectors([b"\1", b"\2", b"\3"], 2) == [good, None, None]
+    store.close()
