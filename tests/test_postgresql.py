@@ -10,7 +10,7 @@ from holdfast.errors import HoldfastError
 from holdfast.index.generations.postgres.backend import PostgresBackend
 from holdfast.postgresql import explain
 from holdfast.store.store import open_store
-from holdfast.sync.server.session_store import SessionTable
+from holdfast.sync.server.session_rows import SessionTable
 from tests.cli.test_memory import Terminal, run
 from tests.postgres import PostgresServer
 

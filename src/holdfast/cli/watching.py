@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -45,7 +44,7 @@ def watch(args: argparse.Namespace, app: App) -> int:
     query = {"roots": roots, "branch": args.branch}
     spec = WatchSpec(id="cli", kind="graph", query=query)
     key = load_key(app.home, args.key) if args.key else None
-    url = args.url or os.environ.get("HOLDFAST_SYNC_URL") or DEFAULT_URL
+    url = args.url or app.environment.get("HOLDFAST_SYNC_URL") or DEFAULT_URL
     # The default space was not typed, so its name cannot be mistyped.
     create = args.create or args.space == DEFAULT_SPACE
     with (
@@ -139,11 +138,11 @@ def acl(store: Store, args: argparse.Namespace, app: App) -> int:
     elif rights.pop(args.principal, None) is None:
         raise UsageError(f"{args.principal} is not on the list")
     if not has_named_owner(rights):
-        raise UsageError("the list must keep at least one named owner")
+        raise UsageError("the list must keep at least one owner other than *")
     value: dict[str, Any] = {principal: right.name for principal, right in rights.items()}
     read: dict[str, Any] = {"id": id, "path": [], "seq": 0 if state is None else state.seq}
     applied = store.transact(
-        app.session("cli"),
+        app.writer_id("cli"),
         {
             "localSeq": 1,
             "reads": {"confirmed": [read], "pending": []},

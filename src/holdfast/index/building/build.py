@@ -7,11 +7,11 @@ cannot be read keeps what was known of it; an embedding that fails fails the run
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from holdfast import system
 from holdfast.errors import CodeIndexError
 from holdfast.files import disk
 from holdfast.files.policy import Policy
@@ -66,6 +66,7 @@ class Tools:
     today: Callable[[], str]
     processes: int | None = None
     chunks_max: int = CHUNKS_MAX
+    monotonic: Callable[[], float] = system.monotonic
 
     @property
     def maker(self) -> str:
@@ -131,7 +132,7 @@ def _build(
     known: tuple[Identity, Snapshot] | None,
     keeps: bool,
 ) -> Built:
-    meter = Meter(report, time.monotonic)
+    meter = Meter(report, tools.monotonic)
     meter.scanning()
     taken_ns = tools.now_ns()
     try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.store.errors import StoreUnreachable
 from holdfast.store.postgres import CHANNEL, reached
-from holdfast.sync.server.session_store import TAKEOVERS
+from holdfast.sync.server.session_rows import TAKEOVERS
 
 if TYPE_CHECKING:
     import psycopg
