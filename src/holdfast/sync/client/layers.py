@@ -24,7 +24,7 @@ Kind = Literal["commit", "revert", "integrate", "pull", "reset", "load"]
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How far a replica may trust the server's word.
+    """What the server supports, and so what a replica may conclude.
 
     `layered`: the server understands reads that name every layer. `covered`: `toSeq` promises that
     all watched changes up to it were sent. `cascade`: refuse dependants here, with their cause.

@@ -1,4 +1,4 @@
-"""The client core on a WebSocket: the loop, the timers and the socket. It decides nothing.
+"""The client core on a WebSocket: the loop, the timers and the socket. No decisions are made here.
 
 Everything that touches the core happens under one lock, so that programs with threads may use it
 from any of them; the socket and the timers stay in the loop.
@@ -41,9 +41,9 @@ class Link:
         self._wake = asyncio.Event()
         self._pump_set = False
         self.reason = ""
-        """Why the last connection ended, or never came to be."""
+        """Why the last connection ended or failed."""
         self.missed = asyncio.Event()
-        """Set once a connection ended, or never came to be."""
+        """Set once a connection ended or failed."""
         client.on_actions = self._want_pump
 
     def start(self) -> None:
@@ -51,7 +51,7 @@ class Link:
             self.client.start()
 
     async def settled(self, outcome: Outcome[Result]) -> Result:
-        """Wait for an outcome; raises its error. Giving up waiting changes nothing."""
+        """Wait for an outcome; raises its error. Cancelling the wait changes nothing."""
         waiting: asyncio.Future[None] = self._loop.create_future()
 
         def known(_: Outcome[Result]) -> None:

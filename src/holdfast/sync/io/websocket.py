@@ -206,16 +206,20 @@ class SyncEndpoint:
             await asyncio.sleep(SAVE_EVERY_S)
             for socket in list(self.sockets):
                 socket.check_alive()
-            if self._store is not None and self._store.pending:
-                taken = self._store.take()
-                try:
-                    await asyncio.to_thread(self._store.write, taken)
-                except Exception:
-                    # Without them clients start afresh after a restart; the server goes on.
-                    log.exception("sessions could not be kept")
+            await self._save_sessions()
             if loop.time() - swept > SWEEP_EVERY_S:
                 swept = loop.time()
                 self.server.sweep()
+
+    async def _save_sessions(self) -> None:
+        if self._store is None or not self._store.pending:
+            return
+        taken = self._store.take()
+        try:
+            await asyncio.to_thread(self._store.write, taken)
+        except Exception:
+            # Without them clients are sent again after a restart what they have.
+            log.exception("sessions could not be stored")
 
     # the timer
 
