@@ -109,7 +109,7 @@ def test_names_that_are_not_utf8_are_refused_in_a_sentence(run: Terminal, tmp_pa
     assert "is not UTF-8" in run.errors
     run("memory", "list", "--space", name, code=1)
     assert "bad\\udcff" in run.errors
-    assert "half a character" in run.errors
+    assert "lone surrogate" in run.errors
 
 
 def test_an_empty_home_is_an_unset_one(run: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ from holdfast.store.values import (
     RegExp,
     Set,
     Undefined,
-    Unknown,
+    UnknownInstance,
     Value,
     check,
     is_bigint,
@@ -231,16 +231,16 @@ def _wire_elements(
                 elements.append(None)
             elif room < 2:
                 raise _Refused
-            elif elements and isinstance(elements[-1], _Run):
+            elif elements and isinstance(elements[-1], _HoleRun):
                 elements[-1].holes += 1
             else:
-                elements.append(_Run(1))
+                elements.append(_HoleRun(1))
         elif isinstance(item, Problematic) and item.tag == "hole" and _run(item.state):
             raise InvalidValue((), "a Problematic run of holes would be read as holes here")
         else:
             elements.append(item)
     for at, item in enumerate(elements):
-        if type(item) is _Run:
+        if type(item) is _HoleRun:
             elements[at] = {"/hole": item.holes}
         elif type(item) is not str:
             todo.append((item, elements, at, unified, room - 1))
@@ -286,7 +286,7 @@ def _wire_scalar(value: object, unified: bool, room: int) -> object:
 
 
 @dataclass(slots=True)
-class _Run:
+class _HoleRun:
     """So many holes in a row."""
 
     holes: int
@@ -355,7 +355,7 @@ def _rich(wire: object) -> Value:
                     todo.append((item, elements, len(elements)))
                     elements.append(None)
             value = elements
-        if isinstance(target, Unknown):
+        if isinstance(target, UnknownInstance):
             target.state = cast("Value", value)
         else:
             target[key] = value  # type: ignore[index]
@@ -418,7 +418,7 @@ def _known(tag: str, state: object) -> tuple[Value, list[_Part]]:
                 raise ValueError("expected source, flags and flavor")
             return _shaped(RegExp(**members)), []  # type: ignore[arg-type]
         case _:
-            unknown = Unknown(tag, None)
+            unknown = UnknownInstance(tag, None)
             return unknown, [(state, unknown, "state")]
 
 

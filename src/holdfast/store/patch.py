@@ -35,7 +35,7 @@ def apply(document: Any, operations: Iterable[Operation]) -> Any:
 
 def fold(document: Any, patches: Iterable[Iterable[Operation]]) -> Any:
     """The document after several patches, oldest first."""
-    draft = _Draft(document)
+    draft = _DocumentDraft(document)
     for patch in patches:
         for operation in patch:
             draft.apply(operation)
@@ -55,15 +55,15 @@ def apply_to_document(document: dict[str, Any] | None, operations: Any) -> dict[
 
 def has(document: Any, path: Path) -> bool:
     """Whether a document has something at this path."""
-    return _Draft(document).exists(path)
+    return _DocumentDraft(document).exists(path)
 
 
 def get(document: Any, path: Path) -> Any:
     """What a document has at this path."""
-    return _Draft(document).value(path)
+    return _DocumentDraft(document).value(path)
 
 
-class _Draft:
+class _DocumentDraft:
     """A document being edited. Containers in `_own` are ours to change; all others are shared."""
 
     def __init__(self, root: Any) -> None:
@@ -245,22 +245,22 @@ def _list(operation: Operation, name: str) -> list[Any]:
     return values
 
 
-def _replace(draft: _Draft, operation: Operation) -> None:
+def _replace(draft: _DocumentDraft, operation: Operation) -> None:
     draft.put(_path(operation), _member(operation, "value"))
 
 
-def _add(draft: _Draft, operation: Operation) -> None:
+def _add(draft: _DocumentDraft, operation: Operation) -> None:
     draft.insert(_path(operation), _member(operation, "value"))
 
 
-def _remove(draft: _Draft, operation: Operation) -> None:
+def _remove(draft: _DocumentDraft, operation: Operation) -> None:
     path = _path(operation)
     if not path:
         raise PatchError("root remove must be represented as a delete operation")
     draft.take(path)
 
 
-def _move(draft: _Draft, operation: Operation) -> None:
+def _move(draft: _DocumentDraft, operation: Operation) -> None:
     source, target = _path(operation, "from"), _path(operation)
     if not source:
         raise PatchError("cannot move the root value")
@@ -270,7 +270,7 @@ def _move(draft: _Draft, operation: Operation) -> None:
     draft.insert(target, draft.take(source))
 
 
-def _splice(draft: _Draft, operation: Operation) -> None:
+def _splice(draft: _DocumentDraft, operation: Operation) -> None:
     path = _path(operation)
     array = draft.array(path, "splice")
     index, remove = _count(operation, "index"), _count(operation, "remove")
@@ -281,7 +281,7 @@ def _splice(draft: _Draft, operation: Operation) -> None:
     array[index : index + remove] = added
 
 
-def _grown(draft: _Draft, operation: Operation) -> list[Any]:
+def _grown(draft: _DocumentDraft, operation: Operation) -> list[Any]:
     """The array that append and add-unique extend; one that is missing is made."""
     path = _path(operation)
     if not draft.exists(path):
@@ -289,13 +289,13 @@ def _grown(draft: _Draft, operation: Operation) -> list[Any]:
     return draft.array(path, str(operation["op"]))
 
 
-def _append(draft: _Draft, operation: Operation) -> None:
+def _append(draft: _DocumentDraft, operation: Operation) -> None:
     values = _list(operation, "values")
     _check_depth((*_path(operation), pointer.END), *values)
     _grown(draft, operation).extend(values)
 
 
-def _add_unique(draft: _Draft, operation: Operation) -> None:
+def _add_unique(draft: _DocumentDraft, operation: Operation) -> None:
     values = _list(operation, "values")
     _check_depth((*_path(operation), pointer.END), *values)
     array = _grown(draft, operation)
@@ -304,14 +304,14 @@ def _add_unique(draft: _Draft, operation: Operation) -> None:
             array.append(value)
 
 
-def _remove_by_value(draft: _Draft, operation: Operation) -> None:
+def _remove_by_value(draft: _DocumentDraft, operation: Operation) -> None:
     path, value = _path(operation), _member(operation, "value")
     if draft.exists(path):
         array = draft.array(path, "remove-by-value")
         array[:] = [present for present in array if not same(value, present)]
 
 
-def _increment(draft: _Draft, operation: Operation) -> None:
+def _increment(draft: _DocumentDraft, operation: Operation) -> None:
     path, amount = _path(operation), _member(operation, "by")
     if not _is_number(amount) or not _in_range(amount) or amount == 0:
         raise PatchError("increment requires a finite non-zero amount")
@@ -335,7 +335,7 @@ def _in_range(number: int | float) -> bool:
     return abs(number) <= SAFE_INTEGER if isinstance(number, int) else math.isfinite(number)
 
 
-_ACTS: dict[str, Callable[[_Draft, Operation], None]] = {
+_ACTS: dict[str, Callable[[_DocumentDraft, Operation], None]] = {
     "replace": _replace,
     "add": _add,
     "remove": _remove,

@@ -128,7 +128,7 @@ class RegExp:
 
 
 @dataclass(slots=True)
-class Unknown:
+class UnknownInstance:
     """An instance of a type we do not know. We may keep it and send it on, nothing else."""
 
     tag: str
@@ -144,7 +144,7 @@ class Problematic:
     problem: str = ""
 
 
-Instance: TypeAlias = Map | Set | Error | RegExp | Unknown | Problematic
+Instance: TypeAlias = Map | Set | Error | RegExp | UnknownInstance | Problematic
 """A tag and a state."""
 
 Value: TypeAlias = (
@@ -152,7 +152,7 @@ Value: TypeAlias = (
     "Absent | EpochNsec | EpochDays | ContentHash | Instance | None"
 )
 
-INSTANCES: Final = (Map, Set, Error, RegExp, Unknown, Problematic)
+INSTANCES: Final = (Map, Set, Error, RegExp, UnknownInstance, Problematic)
 MOMENTS: Final = (EpochNsec, EpochDays)
 
 META_TAGS: Final = frozenset({"object", "quote", "hole"})
@@ -288,7 +288,7 @@ def shape_problem(value: Instance) -> str:
         case RegExp(source, flags, flavor):
             if not all(isinstance(text, str) for text in (source, flags, flavor)):
                 return "expected source, flags and flavor to be text"
-        case Unknown(tag):
+        case UnknownInstance(tag):
             return f"the tag {tag} is known" if tag in KNOWN_TAGS else ""
         case Problematic():
             return ""

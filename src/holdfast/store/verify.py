@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import admit, derive, hashing, replay
-from holdfast.store.admit import Reach, Write
+from holdfast.store.admit import Reach, RevisionWrite
 from holdfast.store.model import ACTIVE, DELETED, Branch, Commit, CommitKey, lifecycle_of
 from holdfast.store.pointer import Path
 from holdfast.store.tables import CommitRow, Tables
@@ -24,7 +24,7 @@ _START = Seq(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class InvariantFinding:
     """One invariant that does not hold, and where."""
 
     invariant: str
@@ -35,7 +35,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Report:
+class VerifyReport:
     """What was checked, and what was found."""
 
     commits: int = 0
@@ -48,7 +48,7 @@ class Report:
     reordered: int = 0
     """Commits that landed after a later one of their session: sent again after a refusal."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[InvariantFinding] = field(default_factory=list)
 
     @property
     def sound(self) -> bool:
@@ -66,7 +66,7 @@ class Report:
 
 
 @dataclass(slots=True)
-class _Line:
+class _BranchHistory:
     """What the commits say of a branch."""
 
     oldest: Seq | None = None
@@ -91,11 +91,11 @@ class Verifier:
     ) -> None:
         self._tables, self._encode, self._decode = tables, encode, decode
         self._progress = progress
-        self.report = Report()
+        self.report = VerifyReport()
         self._operations = 0
         self._lost = False
 
-    def run(self) -> Report:
+    def run(self) -> VerifyReport:
         """Check everything; every finding is in the report."""
         self._branches_hold()
         if self._lost:
@@ -109,7 +109,7 @@ class Verifier:
         return self.report
 
     def _found(self, invariant: str, sentence: str) -> None:
-        self.report.findings.append(Finding(invariant, sentence))
+        self.report.findings.append(InvariantFinding(invariant, sentence))
 
     # branches
 
@@ -127,7 +127,7 @@ class Verifier:
             self._branch_holds(branch, branches, lines[branch.name])
 
     def _branch_holds(
-        self, branch: Branch, branches: dict[BranchName, Branch], line: _Line
+        self, branch: Branch, branches: dict[BranchName, Branch], line: _BranchHistory
     ) -> None:
         name = branch.name
         start = Seq(0)
@@ -153,7 +153,7 @@ class Verifier:
         if line.deleted is not None and (not ended or line.newest > line.deleted):
             self._found("INV-22", f"branch {name!r} goes on after it was deleted")
 
-    def _fork_holds(self, branch: Branch, above: Branch | None, line: _Line) -> None:
+    def _fork_holds(self, branch: Branch, above: Branch | None, line: _BranchHistory) -> None:
         name, recorded = branch.name, line.created is not None
         if above is None:
             self._found("INV-22", f"the parent of {name!r} does not exist")
@@ -168,8 +168,8 @@ class Verifier:
         if line.oldest is not None and line.oldest <= branch.created_seq:
             self._found("INV-22", f"{name!r} was written to before it was created")
 
-    def _lines(self, branches: dict[BranchName, Branch]) -> dict[BranchName, _Line]:
-        lines = {name: _Line() for name in branches}
+    def _lines(self, branches: dict[BranchName, Branch]) -> dict[BranchName, _BranchHistory]:
+        lines = {name: _BranchHistory() for name in branches}
         for row in self._commits():
             line, act = lines.get(row.branch), self._lifecycle(row)
             if line is None:
@@ -287,10 +287,10 @@ class Verifier:
             layers = (write for write in since() if write.seq in own)
             return state is not None and admit.certainly_had(place, state.document, layers)
 
-        def since() -> Iterator[Write]:
+        def since() -> Iterator[RevisionWrite]:
             for seq, op, data in self._tables.writes_since(branch, id, basis):
                 if seq < row.seq:
-                    yield Write(Seq(seq), op, self._decode(data) if op == "patch" else None)
+                    yield RevisionWrite(Seq(seq), op, self._decode(data) if op == "patch" else None)
 
         writes = (write for write in since() if write.seq not in own)
         found = admit.first_overlap(path, shape, writes, Reach.LEAF, had)

@@ -6,15 +6,15 @@ a session reach the same documents by running the same code.
 
 from holdfast.store.graph.selectors import (
     DEFAULT_LIMITS,
-    Limits,
-    Place,
+    GraphLimits,
+    GraphPlace,
     Selector,
     point_of,
     roots_of,
 )
 from holdfast.store.graph.tracked import (
-    Change,
-    Entity,
+    GraphChange,
+    GraphEntity,
     Pruned,
     QueryResult,
     Rewrite,
@@ -25,13 +25,13 @@ from holdfast.store.graph.walk import Load, Loaded, Memo
 
 __all__ = [
     "DEFAULT_LIMITS",
-    "Change",
-    "Entity",
-    "Limits",
+    "GraphChange",
+    "GraphEntity",
+    "GraphLimits",
+    "GraphPlace",
     "Load",
     "Loaded",
     "Memo",
-    "Place",
     "Pruned",
     "QueryResult",
     "Rewrite",

@@ -26,7 +26,7 @@ from holdfast.ids import EntityId
 INLINE = "data:"
 
 
-class Link(NamedTuple):
+class DocumentLink(NamedTuple):
     """Where a link leads, in its own words; `id` and `space` are empty when it does not say."""
 
     id: str
@@ -37,11 +37,11 @@ class Link(NamedTuple):
     """Whether writes through it go to the target; reading follows it either way."""
 
 
-NOWHERE = Link("", (), "", None, redirect=False)
+NOWHERE = DocumentLink("", (), "", None, redirect=False)
 """What a malformed link parses to."""
 
 
-def link_in(node: Mapping[str, Any]) -> Link | None:
+def link_in(node: Mapping[str, Any]) -> DocumentLink | None:
     """The link that `node` is, or None when it is data; NOWHERE when it is a broken link."""
     if len(node) != 1:
         return None
@@ -54,17 +54,19 @@ def link_in(node: Mapping[str, Any]) -> Link | None:
     return None
 
 
-def _link_1(body: object) -> Link:
+def _link_1(body: object) -> DocumentLink:
     if not isinstance(body, dict):
         return NOWHERE
     target, space = body.get("id", ""), body.get("space", "")
     path = tokens(body.get("path", ()))
     if not isinstance(target, str) or not isinstance(space, str) or path is None:
         return NOWHERE
-    return Link(target, path, space, body.get("schema"), body.get("overwrite") == "redirect")
+    return DocumentLink(
+        target, path, space, body.get("schema"), body.get("overwrite") == "redirect"
+    )
 
 
-def _alias(body: object) -> Link | None:
+def _alias(body: object) -> DocumentLink | None:
     if not isinstance(body, dict) or "path" not in body:
         return None
     path, target = tokens(body["path"]), ""
@@ -76,7 +78,7 @@ def _alias(body: object) -> Link | None:
         target = short if ":" in short else f"of:{short}"
     if path is None:
         return NOWHERE
-    return Link(target, path, "", body.get("schema"), redirect=True)
+    return DocumentLink(target, path, "", body.get("schema"), redirect=True)
 
 
 def tokens(path: object) -> tuple[str, ...] | None:

@@ -52,7 +52,7 @@ def _text(raw: Mapping[str, Any]) -> bytes:
         return json.dumps(raw, sort_keys=True).encode()
 
 
-class Scope:
+class SchemaScope:
     """The `$defs` in force where a schema is written."""
 
     __slots__ = ("definitions", "text")
@@ -61,8 +61,8 @@ class Scope:
         self.definitions = definitions
         self.text = _text(definitions)
 
-    def extended(self, definitions: Mapping[str, Any]) -> Scope:
-        return Scope({**self.definitions, **definitions})
+    def extended(self, definitions: Mapping[str, Any]) -> SchemaScope:
+        return SchemaScope({**self.definitions, **definitions})
 
     def target(self, ref: str) -> Any:
         """What `ref` names; False when it names nothing here."""
@@ -89,13 +89,13 @@ class Schema:
 
     __slots__ = ("_hash", "_opened", "_resolved", "_shape", "key", "parts", "raw", "scope")
 
-    def __init__(self, key: tuple[Any, ...], raw: dict[str, Any], scope: Scope) -> None:
+    def __init__(self, key: tuple[Any, ...], raw: dict[str, Any], scope: SchemaScope) -> None:
         self.key, self.raw, self.scope = key, raw, scope
         self.parts: tuple[Schema, ...] = (self,)
         self._hash = hash(key)
         self._resolved: Schema | None = None
         self._opened: tuple[str, tuple[Schema, ...]] | None = None
-        self._shape: Shape | None = None
+        self._shape: SchemaShape | None = None
 
     def __hash__(self) -> int:
         return self._hash
@@ -145,22 +145,22 @@ class Schema:
         option = _intern(raw, self.scope).resolved()
         return option if option is FALSE else _intern({**outer, **option.raw}, option.scope)
 
-    def shape(self) -> Shape:
+    def shape(self) -> SchemaShape:
         assert "$ref" not in self.raw, "a shape is read off a resolved schema"
         if self._shape is None:
-            self._shape = Shape(self)
+            self._shape = SchemaShape(self)
         return self._shape
 
 
-TRUE = Schema((True,), {}, Scope({}))
+TRUE = Schema((True,), {}, SchemaScope({}))
 """Walk everything, follow every link."""
 
-FALSE = Schema((False,), {}, Scope({}))
+FALSE = Schema((False,), {}, SchemaScope({}))
 """Stop here."""
 
 TRUE.parts = FALSE.parts = ()
 
-_NO_SCOPE = Scope({})
+_NO_SCOPE = SchemaScope({})
 _kept: dict[tuple[Any, ...], Schema] = {}
 
 
@@ -175,7 +175,7 @@ def _keep(schema: Schema) -> Schema:
     return _kept.setdefault(schema.key, schema)
 
 
-def _intern(raw: Any, scope: Scope) -> Schema:
+def _intern(raw: Any, scope: SchemaScope) -> Schema:
     if isinstance(raw, bool):
         return TRUE if raw else FALSE
     if "$defs" in raw:
@@ -212,7 +212,7 @@ def combine(*schemas: Schema) -> Schema:
     return found
 
 
-class Shape:
+class SchemaShape:
     """What a schema without references and combinators says about one object or array."""
 
     __slots__ = (
@@ -234,7 +234,7 @@ class Shape:
         self._prefix: Sequence[Any] = raw.get("prefixItems", ())
         self._items = _intern(raw["items"], self._scope) if "items" in raw else TRUE
         self._children: dict[str, Schema] = {}
-        self._blends: dict[tuple[Schema, ...], Shape] = {}
+        self._blends: dict[tuple[Schema, ...], SchemaShape] = {}
         self.kind = _kind(raw)
 
     def child(self, key: str) -> Schema:
@@ -266,7 +266,7 @@ class Shape:
         """Whether an admitted node is walked further; one of type `unknown` is not."""
         return self.types is None or ("object" if isinstance(node, dict) else "array") in self.types
 
-    def blended(self, rest: tuple[Schema, ...]) -> Shape:
+    def blended(self, rest: tuple[Schema, ...]) -> SchemaShape:
         """This shape narrowed by what links say, where they speak of the same kind of value."""
         if not rest:
             return self
@@ -281,12 +281,12 @@ class Shape:
         return found
 
 
-class Blend(Shape):
+class Blend(SchemaShape):
     """Several shapes of one kind, joined by links: every child is joined in turn."""
 
     __slots__ = ("_shapes",)
 
-    def __init__(self, *shapes: Shape) -> None:
+    def __init__(self, *shapes: SchemaShape) -> None:
         self._shapes = shapes
         first = shapes[0]
         self.kind, self.types = first.kind, first.types
@@ -313,11 +313,11 @@ def _kind(raw: Mapping[str, Any]) -> str | None:
     return ("object" if objects else "array") if objects != arrays else None
 
 
-EVERYTHING = Shape(TRUE)
+EVERYTHING = SchemaShape(TRUE)
 """The shape of anything: every child is walked, every link followed."""
 
 
-def alternatives(schema: Schema, node: Node, spend: Spend) -> list[Shape]:
+def alternatives(schema: Schema, node: Node, spend: Spend) -> list[SchemaShape]:
     """Every shape under which `schema` has `node` walked; none when the node does not fit."""
     if len(schema.parts) == 1:  # the common case, without a frame per step
         plain = schema.resolved()
@@ -326,13 +326,17 @@ def alternatives(schema: Schema, node: Node, spend: Spend) -> list[Shape]:
             return [shape] if shape.admits(node) and shape.descends(node) else []
     if schema is FALSE:
         return []
-    found: list[Shape] = []
+    found: list[SchemaShape] = []
     _open(schema.parts, node, found, set(), spend)
     return found
 
 
 def _open(
-    parts: tuple[Schema, ...], node: Node, found: list[Shape], open_: set[Schema], spend: Spend
+    parts: tuple[Schema, ...],
+    node: Node,
+    found: list[SchemaShape],
+    open_: set[Schema],
+    spend: Spend,
 ) -> bool:
     """Add the shapes of `parts` to `found`; True when the node fits."""
     spend()

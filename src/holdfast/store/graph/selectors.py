@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 from holdfast.ids import MAIN, BranchName, EntityId, Seq
 from holdfast.store.errors import QueryError
-from holdfast.store.graph.links import Link, tokens
+from holdfast.store.graph.links import DocumentLink, tokens
 from holdfast.store.graph.schemas import FALSE, Schema, combine, schema_of
 
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class GraphLimits:
     """How far one traversal may go before it is refused.
 
     A refusal is a QueryError and never a shortened answer, which would look like a whole one.
@@ -31,7 +31,7 @@ class Limits:
     """Keys in a path. A link whose path grows longer while it is followed leads nowhere."""
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = GraphLimits()
 
 
 class Selector(NamedTuple):
@@ -41,7 +41,7 @@ class Selector(NamedTuple):
     schema: Schema
 
 
-class Place(NamedTuple):
+class GraphPlace(NamedTuple):
     """A selector in a document: the unit that a traversal visits once."""
 
     id: EntityId
@@ -52,12 +52,12 @@ SOURCE = Selector((), FALSE)
 """How the document that another was made from is tracked: itself, and nothing in it."""
 
 
-def place_of(entity: str, value_path: Path, schema: Schema) -> Place:
+def place_of(entity: str, value_path: Path, schema: Schema) -> GraphPlace:
     """The place at a path that is relative to the document's value."""
-    return Place(EntityId(entity), Selector(("value", *value_path), schema))
+    return GraphPlace(EntityId(entity), Selector(("value", *value_path), schema))
 
 
-def roots_of(query: object, limits: Limits = DEFAULT_LIMITS) -> tuple[Place, ...]:
+def roots_of(query: object, limits: GraphLimits = DEFAULT_LIMITS) -> tuple[GraphPlace, ...]:
     """The places that a query on the wire starts from; a malformed one raises QueryError."""
     if not isinstance(query, Mapping):
         raise QueryError("a query must be an object")
@@ -81,7 +81,7 @@ def point_of(query: object) -> tuple[BranchName, Seq | None]:
     return BranchName(branch or MAIN), None if at is None else Seq(at)
 
 
-def _root(index: int, root: Any, limits: Limits) -> Place:
+def _root(index: int, root: Any, limits: GraphLimits) -> GraphPlace:
     entity = root.get("id") if isinstance(root, Mapping) else None
     if not isinstance(entity, str) or not entity:
         raise QueryError(f"root {index} needs the id of a document")
@@ -99,7 +99,7 @@ def _root(index: int, root: Any, limits: Limits) -> Place:
     return place_of(entity, path, FALSE if schema is None else schema_of(schema))
 
 
-def narrowed(link: Link, schema: Schema) -> Schema:
+def narrowed(link: DocumentLink, schema: Schema) -> Schema:
     """The schema for what `link` leads to, met where `schema` holds.
 
     A malformed schema in a link was written by whoever wrote the document, not by the reader, so

@@ -27,11 +27,17 @@ from typing import Any, TypedDict
 
 from holdfast.ids import MAIN, BranchName, EntityId, Seq
 from holdfast.store.graph.links import INLINE
-from holdfast.store.graph.selectors import DEFAULT_LIMITS, Limits, Place, Selector, roots_of
+from holdfast.store.graph.selectors import (
+    DEFAULT_LIMITS,
+    GraphLimits,
+    GraphPlace,
+    Selector,
+    roots_of,
+)
 from holdfast.store.graph.walk import Documents, Load, Loaded, Memo, Traversal, exists
 
 
-class Entity(TypedDict):
+class GraphEntity(TypedDict):
     """A document in an answer, as it goes on the wire; `document` is null when there is none."""
 
     branch: BranchName
@@ -41,10 +47,10 @@ class Entity(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GraphChange:
     """What a `grow` or a `refresh` did."""
 
-    entities: list[Entity]
+    entities: list[GraphEntity]
     """Documents that are new in the graph or at another revision than before, sorted by id."""
     tracked: frozenset[EntityId]
     """Ids whose writes matter from now on and did not before."""
@@ -65,13 +71,13 @@ class Pruned:
 class Rewrite:
     """A document that was written, for every graph of its branch that tracks it."""
 
-    entity: Entity
+    entity: GraphEntity
     loaded: Loaded
-    leads: dict[Selector, tuple[Place, ...]]
+    leads: dict[Selector, tuple[GraphPlace, ...]]
     """Where it leads now, by selector, as far as some graph has found out."""
 
 
-Frontier = dict[EntityId, dict[Selector, tuple[Place, ...]]]
+Frontier = dict[EntityId, dict[Selector, tuple[GraphPlace, ...]]]
 """Document -> the selectors it is tracked under -> the places each leads to."""
 
 
@@ -82,22 +88,22 @@ class TrackedGraph:
         self,
         branch: BranchName = MAIN,
         space: str = "",
-        limits: Limits = DEFAULT_LIMITS,
+        limits: GraphLimits = DEFAULT_LIMITS,
         memo: Memo | None = None,
     ) -> None:
         """A `memo` given here may serve all graphs of a space whose `load` reads stored revisions:
         the second graph over the same documents walks nothing. Its owner may clear it at any time.
         """
         self.branch, self.space, self.limits = branch, space, limits
-        self.roots: dict[Place, None] = {}
+        self.roots: dict[GraphPlace, None] = {}
         self.frontier: Frontier = {}
         self.memo: Memo = {} if memo is None else memo
         self._shares_memo = memo is not None
         self.documents: dict[EntityId, Loaded | None] = {}
         self._root_ids: set[EntityId] = set()
-        self._entities: dict[EntityId, Entity] = {}
+        self._entities: dict[EntityId, GraphEntity] = {}
 
-    def entities(self) -> list[Entity]:
+    def entities(self) -> list[GraphEntity]:
         """Every document of the graph, sorted by id."""
         return [self._entities[entity] for entity in sorted(self._entities)]
 
@@ -119,7 +125,7 @@ class TrackedGraph:
             if not exists(loaded) and entity not in self._root_ids
         )
 
-    def grow(self, load: Load, roots: Iterable[Place]) -> Change:
+    def grow(self, load: Load, roots: Iterable[GraphPlace]) -> GraphChange:
         """Reach from more roots."""
         roots = dict.fromkeys(roots)
         documents = Documents(load, self.documents)
@@ -130,14 +136,16 @@ class TrackedGraph:
         self.memo.update(traversal.new_memo)
         return self._take(traversal, documents, {root.id for root in roots})
 
-    def refresh(self, load: Load, dirty: Collection[EntityId], memo: Memo | None = None) -> Change:
+    def refresh(
+        self, load: Load, dirty: Collection[EntityId], memo: Memo | None = None
+    ) -> GraphChange:
         """Visit anew every place in the documents that were written.
 
         A `memo` given here is for one round of refreshes: new for each round, shared by its graphs.
         """
         stale = {entity for entity in dirty if entity in self.frontier}
         if not stale:
-            return Change([], frozenset())
+            return GraphChange([], frozenset())
         memo = {} if memo is None else memo
         documents = Documents(load, {})
         unmoved = self._unmoved(documents, stale, memo)
@@ -147,7 +155,9 @@ class TrackedGraph:
         written = stale.copy()
         while written:
             starts = [
-                Place(entity, selector) for entity in written for selector in self.frontier[entity]
+                GraphPlace(entity, selector)
+                for entity in written
+                for selector in self.frontier[entity]
             ]
             traversal.run(starts, None)
             # A document met on the way may turn out to have been written as well: `load` reads
@@ -182,7 +192,7 @@ class TrackedGraph:
 
     def _unmoved(
         self, documents: Documents, stale: Collection[EntityId], memo: Memo
-    ) -> Change | None:
+    ) -> GraphChange | None:
         """The change, if the memo says that these documents lead where they led before.
 
         Then a traversal would step on nothing but them. None says nothing.
@@ -192,24 +202,24 @@ class TrackedGraph:
             gone = loaded is None or loaded.document is None
             for selector, led_to in self.frontier[entity].items():
                 seq = Seq(0) if loaded is None else loaded.seq
-                if led_to != (() if gone else memo.get((Place(entity, selector), seq))):
+                if led_to != (() if gone else memo.get((GraphPlace(entity, selector), seq))):
                     return None
         read = documents.read
         self.documents.update(read)
         changed = [entity for entity in sorted(read) if self._report(entity, read[entity])]
-        return Change([self._entities[entity] for entity in changed], frozenset())
+        return GraphChange([self._entities[entity] for entity in changed], frozenset())
 
     def _traversal(
         self, documents: Documents, memo: Memo, stale: Collection[EntityId]
     ) -> Traversal:
-        def known(place: Place) -> bool:
+        def known(place: GraphPlace) -> bool:
             return place.id not in stale and place.selector in self.frontier.get(place.id, ())
 
         return Traversal(documents, known, memo, self.space, self.limits, self.frontier)
 
     def _take(
         self, traversal: Traversal, documents: Documents, touched: Collection[EntityId]
-    ) -> Change:
+    ) -> GraphChange:
         """Make what a traversal found part of the graph."""
         tracked = set()
         for place, to in traversal.steps.items():
@@ -224,7 +234,7 @@ class TrackedGraph:
             for entity in sorted({*documents.read, *touched})
             if self._report(entity, self.documents[entity])
         ]
-        return Change([self._entities[entity] for entity in changed], frozenset(tracked))
+        return GraphChange([self._entities[entity] for entity in changed], frozenset(tracked))
 
     def _report(self, entity: EntityId, loaded: Loaded | None) -> bool:
         """Put a document into the answer as it is now; True when that changed the answer."""
@@ -238,7 +248,9 @@ class TrackedGraph:
             document is None,
         ):
             return False
-        self._entities[entity] = Entity(branch=self.branch, id=entity, seq=seq, document=document)
+        self._entities[entity] = GraphEntity(
+            branch=self.branch, id=entity, seq=seq, document=document
+        )
         return True
 
     def reachable(self) -> frozenset[EntityId]:
@@ -250,9 +262,9 @@ class TrackedGraph:
             and (place.id in self._root_ids or exists(self.documents[place.id]))
         )
 
-    def _reached(self) -> set[Place]:
+    def _reached(self) -> set[GraphPlace]:
         """Every place that the roots lead to."""
-        reached: set[Place] = set()
+        reached: set[GraphPlace] = set()
         ahead = list(self.roots)
         while ahead:
             place = ahead.pop()
@@ -279,7 +291,7 @@ class TrackedGraph:
                 del self.memo[key]
         return Pruned(removed, untracked)
 
-    def _current(self, place: Place, seq: Seq) -> bool:
+    def _current(self, place: GraphPlace, seq: Seq) -> bool:
         loaded = self.documents.get(place.id)
         return (
             loaded is not None and loaded.seq == seq and place.selector in self.frontier[place.id]
@@ -295,15 +307,15 @@ class QueryResult:
     """The documents a query reached, and the newest seq of the space when it ran."""
 
     newest_seq: Seq
-    entities: tuple[Entity, ...]
+    entities: tuple[GraphEntity, ...]
 
     def to_wire(self) -> dict[str, Any]:
         return {"serverSeq": self.newest_seq, "entities": list(self.entities)}
 
 
 def query_graph(
-    load: Load, query: Mapping[str, Any], *, space: str = "", limits: Limits = DEFAULT_LIMITS
-) -> list[Entity]:
+    load: Load, query: Mapping[str, Any], *, space: str = "", limits: GraphLimits = DEFAULT_LIMITS
+) -> list[GraphEntity]:
     """Every document that `query`, as it came off the wire, reaches; whole, sorted by id.
 
     `load` is bound to the query's branch and seq. A missing root is reported with a null document,

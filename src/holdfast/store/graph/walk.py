@@ -18,14 +18,14 @@ from holdfast.store.errors import QueryError
 from holdfast.store.graph.links import (
     INLINE,
     NOWHERE,
-    Link,
+    DocumentLink,
     inline_document,
     is_index,
     link_in,
     source_of,
 )
 from holdfast.store.graph.schemas import FALSE, TRUE, Schema, Spend, alternatives
-from holdfast.store.graph.selectors import SOURCE, Limits, Path, Place, narrowed, place_of
+from holdfast.store.graph.selectors import SOURCE, GraphLimits, GraphPlace, Path, narrowed, place_of
 
 
 class Loaded(NamedTuple):
@@ -64,7 +64,7 @@ class Documents:
         return loaded
 
 
-Memo = dict[tuple[Place, Seq], tuple[Place, ...]]
+Memo = dict[tuple[GraphPlace, Seq], tuple[GraphPlace, ...]]
 """What places lead to, by place and revision; an entry can become useless but never wrong."""
 
 
@@ -74,24 +74,24 @@ class Traversal:
     def __init__(
         self,
         documents: Documents,
-        known: Callable[[Place], bool],
-        memo: Mapping[tuple[Place, Seq], tuple[Place, ...]],
+        known: Callable[[GraphPlace], bool],
+        memo: Mapping[tuple[GraphPlace, Seq], tuple[GraphPlace, ...]],
         space: str,
-        limits: Limits,
+        limits: GraphLimits,
         tracked: Collection[EntityId] = (),
     ) -> None:
         self._documents, self._known, self._memo = documents, known, memo
         self._space, self._limits = space, limits
         self._tracked, self._met = tracked, set[EntityId]()
         self._steps_left = limits.steps
-        self.steps: dict[Place, tuple[Place, ...]] = {}
+        self.steps: dict[GraphPlace, tuple[GraphPlace, ...]] = {}
         self.new_memo: Memo = {}
 
-    def run(self, starts: Iterable[Place], depth_max: int | None) -> None:
+    def run(self, starts: Iterable[GraphPlace], depth_max: int | None) -> None:
         """Visit everything from `starts` on, at most `depth_max` links away."""
         level, depth = list(starts), 0
         while level:
-            following: list[Place] = []
+            following: list[GraphPlace] = []
             for place in level:
                 if place in self.steps or self._known(place):
                     continue
@@ -104,7 +104,7 @@ class Traversal:
                 following.extend(to)
             level, depth = following, depth + 1
 
-    def _visit(self, place: Place) -> tuple[Place, ...]:
+    def _visit(self, place: GraphPlace) -> tuple[GraphPlace, ...]:
         self._spend()
         if place.id not in self._met and place.id not in self._tracked:
             self._met.add(place.id)
@@ -136,12 +136,12 @@ class Traversal:
 
 
 def leads_to(
-    place: Place, document: Mapping[str, Any], space: str, path_max: int, spend: Spend
-) -> tuple[Place, ...]:
+    place: GraphPlace, document: Mapping[str, Any], space: str, path_max: int, spend: Spend
+) -> tuple[GraphPlace, ...]:
     """The places that `document` names, walked as `place` asks, its source included."""
-    found: dict[Place, None] = {}
+    found: dict[GraphPlace, None] = {}
 
-    def follow(link: Link, beyond: Path, schema: Schema) -> None:
+    def follow(link: DocumentLink, beyond: Path, schema: Schema) -> None:
         if link is NOWHERE or (link.space and link.space != space):
             return
         path = (*link.path, *beyond)
@@ -169,17 +169,17 @@ def leads_to(
             follow(link, (), narrowed(link, at))
     source = source_of(document)
     if source is not None:
-        found[Place(source, SOURCE)] = None
+        found[GraphPlace(source, SOURCE)] = None
     return tuple(found)
 
 
-def _links_below(root: Any, schema: Schema, spend: Spend) -> list[tuple[Link, Schema]]:
+def _links_below(root: Any, schema: Schema, spend: Spend) -> list[tuple[DocumentLink, Schema]]:
     """Every link at or under `root` that `schema` says to follow, with the schema where it stands.
 
     `walked` is the guard against walking a node twice under one schema, as the options of an anyOf
     would. Nodes are told apart by identity: their document holds them for as long as this runs.
     """
-    links: list[tuple[Link, Schema]] = []
+    links: list[tuple[DocumentLink, Schema]] = []
     walked: set[tuple[int, Schema]] = set()
     stack: list[tuple[Any, Schema]] = [(root, schema)]
     while stack:
