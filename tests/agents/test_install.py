@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from holdfast.agents import plan
-from holdfast.agents.clients import CLIENTS, HOOKS, Place
+from holdfast.agents.claude.installer import HOOKS
+from holdfast.agents.client import InstallTarget
+from holdfast.agents.clients import CLIENTS
 from holdfast.agents.errors import BadSettingsFile, Changed
 from holdfast.cli.main import main
 
@@ -258,7 +260,7 @@ def test_a_link_into_a_repository_of_dotfiles_stays_a_link(home: Path, tmp_path:
 
 
 def test_a_file_that_changed_in_the_meantime_is_left_alone(home: Path, tmp_path: Path) -> None:
-    place = Place(home, None, ("holdfast",), os.environ)
+    place = InstallTarget(home, None, ("holdfast",), os.environ)
     edits = CLIENTS["codex"].install(place)
     (home / ".codex").mkdir()
     (home / ".codex/config.toml").write_text("mine = 1\n")
@@ -270,8 +272,8 @@ def test_a_file_that_changed_in_the_meantime_is_left_alone(home: Path, tmp_path:
 def test_hooks_of_a_shape_we_do_not_know_are_left_alone(home: Path) -> None:
     (home / ".claude").mkdir()
     (home / ".claude/settings.json").write_text('{"hooks": {"SessionStart": "x"}}')
-    with pytest.raises(BadSettingsFile, match="no list"):
-        CLIENTS["claude"].install(Place(home, None, ("holdfast",), os.environ))
+    with pytest.raises(BadSettingsFile, match="must be a list"):
+        CLIENTS["claude"].install(InstallTarget(home, None, ("holdfast",), os.environ))
 
 
 def test_no_agent_found_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -189,7 +189,7 @@ def test_the_next_page_of_code_like_this_is_a_call_that_works(settled: Agent) ->
 def test_matches_are_told_by_line_and_counted(settled: Agent) -> None:
     found = settled("search_code", query=r"re:return\s+beta")
     assert "     2      return beta()" in found.text.split("\n")
-    assert "[1 line in 1 file with a match]" in found.text
+    assert "[1 matching line in 1 file]" in found.text
 
 
 def test_pi_gets_the_words_that_its_own_read_has(settled: Agent) -> None:
@@ -223,7 +223,7 @@ def test_clones_since_a_revision_are_those_that_a_change_made(tmp_path: Path) ->
         assert group["count"] == 3
         refused = agent("clones", since="no-such")
         assert refused.failed
-        assert "'no-such' is no revision" in refused.text
+        assert "'no-such' is not a revision" in refused.text
         assert agent.next(refused).facts["status"] == "ok"
     finally:
         agent.desk.close()

@@ -135,20 +135,6 @@ def test_every_backend_makes_the_same_segment_and_finds_the_same(
     assert again[0] == again[1] == again[2]
 
 
-@pytest.mark.shows("SEQ-BACKENDS")
-@given(documents_of_words)
-def test_numpy_alone_sorts_as_divsufsort_does(texts: list[list[str]]) -> None:
-    import numpy as np
-
-    from holdfast.sequence.suffix import vector
-
-    made = segment_of(texts)
-    tokens = np.array(made.tokens, np.int32)
-    assert vector.doubled(tokens).tolist() == list(made.suffixes)
-    shared = vector.doubled_prefixes(tokens, np.array(made.suffixes, np.int32))
-    assert shared.tolist() == list(made.shared_prefixes())
-
-
 @pytest.mark.shows("SEQ-REPEATS")
 @given(documents_of_words, st.integers(1, 3))
 def test_the_maximal_repeats_of_a_segment_are_all_there(
@@ -405,17 +391,63 @@ def test_joined_streams_are_the_stream_of_the_chosen_documents(
 def test_an_answer_is_explained_on_a_core_graph_of_its_surroundings(
     texts: list[list[str]], query: list[str]
 ) -> None:
-    answer = ask(Corpus([LiveSegment(segment_of(texts))]), query)
-    explained = view.explain(answer, tokens=6)
+    corpus = Corpus([LiveSegment(segment_of(texts))])
+    answer = ask(corpus, query)
+    explained = view.explain(answer, corpus, tokens=6)
     if answer.position < 2:
         assert explained is None
         return
     assert explained is not None
-    assert explained.position == answer.position
-    assert explained.query_exhausted
-    spelled = explained.graph.spelled(explained.root)[explained.start : explained.end]
-    assert spelled == answer.matched
-    assert explained.cache
+    core = explained.response
+    assert core.position == answer.position
+    assert core.query_exhausted
+    assert core.graph.spelled(core.root)[core.start : core.end] == answer.matched
+    assert core.cache
+    widths = [container.tokens for container in explained.containers]
+    assert widths == sorted(widths)
+    matched = tuple(query[: answer.position])
+    around = {
+        start: tuple(str(atom, "ascii") for atom in core.graph.spelled(vertex))  # type: ignore[call-overload]
+        for vertex, start in view.containing(core)
+    }
+    for container in explained.containers:
+        spelled = around[container.start]
+        assert len(spelled) == container.tokens
+        assert spelled[container.start : container.end] == matched
+        assert container.count == len(brute.occurrences(spelled, texts))
+        assert container.kind in brute.kinds(matched, spelled)
+    assert answer.root_width in widths or answer.root_width > widths[-1]
+
+
+@pytest.mark.shows("SEQ-SAME-ANSWERS")
+@given(documents_of_words, queries, st.booleans())
+def test_the_container_of_a_match_is_the_same_vertex_in_the_core_graph_and_over_segments(
+    texts: list[list[str]], query: list[str], unions: bool
+) -> None:
+    """Of the vertices that contain the match, some only help to decompose others. The smallest
+    repeat or document among them is the container that segments report."""
+    texts = [*texts, ["a", "b", "c", "d"]]
+    answer = ask(Corpus([LiveSegment(segment_of(texts))]), query)
+    if answer.position < 2:
+        return
+    graph = canonical.canonical_graph([text for text in texts if text], unions=unions)
+    core = find_sequence(graph, query)
+    assert (core.position, core.query_exhausted) == (answer.position, answer.query_exhausted)
+    listed = brute.maximal_repeats(texts, 2) | {tuple(text) for text in texts}
+    around = [
+        (graph.spelled(vertex), start)
+        for vertex, start in view.containing(core)
+        if graph.spelled(vertex) in listed
+    ]
+    root, start = around[0]
+    assert string_digest(str(word).encode() for word in root) == answer.root_digest
+    assert Kind.of(at_start=start == 0, at_end=start + core.position == len(root)) in brute.kinds(
+        tuple(query[: core.position]), root
+    )
+    assert answer.root_width == len(root)
+    if not answer.query_exhausted and core.kind is not Kind.NOT_FOUND:
+        ends = start + core.position == len(root)
+        assert answer.reason in ({EndReason.CHILD_EXHAUSTED} if ends else set(EndReason))
 
 
 @pytest.mark.shows("SEQ-LAZY-IMPORTS")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.agents.clients import CLIENTS, Client, Place
+from holdfast.agents.client import Client, InstallTarget
+from holdfast.agents.clients import CLIENTS
 from holdfast.agents.plan import Edit, Receipts, apply
+from holdfast.agents.target import target_of
 from holdfast.app import App
 from holdfast.cli import output
 from holdfast.cli.output import nobody_need_read, print_json, styled
@@ -42,25 +41,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
-    return _run(args, install=True)
+def run(args: argparse.Namespace, app: App) -> int:
+    return _run(args, app, install=True)
 
 
-def run_uninstall(args: argparse.Namespace) -> int:
-    return _run(args, install=False)
+def run_uninstall(args: argparse.Namespace, app: App) -> int:
+    return _run(args, app, install=False)
 
 
-def _run(args: argparse.Namespace, *, install: bool) -> int:
-    app = App.from_environment()
-    place = place_of(args)
-    receipts = Receipts(app.home / "agents" / "receipts.json")
-    clients = _clients(args, place, receipts, install=install)
+def _run(args: argparse.Namespace, app: App, *, install: bool) -> int:
+    target = target_of(app, args.scope, args.start)
+    receipts = Receipts(app.home.receipts)
+    clients = _clients(args, target, receipts, install=install)
     if not clients and not args.json:
         print("no agent was found here, and nothing of ours in the settings of one")
     facts = []
     for client in clients:
         try:
-            facts.append(_one(client, place, receipts, app, args, install=install))
+            facts.append(_one(client, target, receipts, app, args, install=install))
         except (HoldfastError, OSError) as error:
             if len(clients) == 1:
                 raise
@@ -75,41 +73,8 @@ def _run(args: argparse.Namespace, *, install: bool) -> int:
     return 1 if any(fact["status"] == "failed" for fact in facts) else 0
 
 
-def place_of(args: argparse.Namespace) -> Place:
-    """Where things are, by the scope and the program that the arguments name."""
-    project = Path.cwd() if args.scope == "project" else None
-    command = (*_home_of_ours(project), *_command(args.start, project))
-    return Place(Path.home(), project, command, os.environ)
-
-
-def _home_of_ours(project: Path | None) -> tuple[str, ...]:
-    """What makes an agent use the same home as we do now, if that is not the usual one.
-
-    A project's files are shared, so they name nobody's home.
-    """
-    home = App.from_environment().home
-    if project is not None or home.absolute() == Path.home() / ".holdfast":
-        return ()
-    return ("env", f"HOLDFAST_HOME={home.absolute()}")
-
-
-def _command(given: str | None, project: Path | None) -> tuple[str, ...]:
-    """How an agent starts us: by name in a project that others share, else by full path."""
-    if given is not None:
-        return (given,)
-    found = shutil.which("holdfast")
-    if project is not None and found is not None:
-        return ("holdfast",)
-    started = Path(sys.argv[0])
-    if started.name == "holdfast" and started.is_file():
-        return (str(started.resolve().absolute()),)
-    if found is not None:
-        return (str(Path(found).absolute()),)
-    return (sys.executable, "-m", "holdfast")
-
-
 def _clients(
-    args: argparse.Namespace, place: Place, receipts: Receipts, *, install: bool
+    args: argparse.Namespace, target: InstallTarget, receipts: Receipts, *, install: bool
 ) -> list[Client]:
     if args.client != "all":
         return [CLIENTS[args.client]]
@@ -118,7 +83,7 @@ def _clients(
     found = [
         client
         for client in CLIENTS.values()
-        if client.detect(place) or _key(client, place) in known
+        if client.detect(target) or _key(client, target) in known
     ]
     if not found and install:
         raise UsageError(
@@ -128,33 +93,33 @@ def _clients(
     return found
 
 
-def _key(client: Client, place: Place) -> str:
+def _key(client: Client, target: InstallTarget) -> str:
     """What a receipt is kept under."""
-    return client.name if place.project is None else f"{client.name}@{place.project}"
+    return client.name if target.project is None else f"{client.name}@{target.project}"
 
 
 def _one(
     client: Client,
-    place: Place,
+    target: InstallTarget,
     receipts: Receipts,
     app: App,
     args: argparse.Namespace,
     *,
     install: bool,
 ) -> dict[str, Any]:
-    key = _key(client, place)
+    key = _key(client, target)
     receipt = receipts.get(key)
-    place = replace(place, before=tuple(map(str, receipt.get("command", ()))))
-    edits = client.install(place) if install else client.uninstall(place, receipt)
+    target = replace(target, before=tuple(map(str, receipt.get("command", ()))))
+    edits = client.install(target) if install else client.uninstall(target, receipt)
     needed = [edit for edit in edits if edit.needed]
     kept: list[Path] = []
     if not args.dry_run:
-        app.make_home()
+        app.home.make()
         ours = () if install else [str(one) for one in receipt.get("folders", ())]
-        done = apply(edits, app.home / "agents" / "backups", time.time(), ours)
+        done = apply(edits, app.home.backups, app.clock.now_s(), ours, app.new_id)
         kept = done.kept
         if install and needed:
-            receipts.put(key, client.receipt(edits, receipt, place, done.folders))
+            receipts.put(key, client.receipt(edits, receipt, target, done.folders))
         elif not install:
             receipts.put(key, None)
     if not args.json:

@@ -23,6 +23,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.files.regular import read_regular
+
 TIMEOUT_S = 20.0
 """The default deadline of one question."""
 
@@ -212,13 +214,9 @@ def _is_file(path: Path) -> bool:
 
 
 def _small_file(path: Path, *, cut: bool = False) -> bytes | None:
-    """A short regular file, or the start of one; a pipe or a device is not read."""
+    """A short file of git's, or the start of one."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        data = read_regular(path, GIT_FILE_BYTES_MAX + 1, follow_links=True)
     except (OSError, ValueError):
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        data = file.read(GIT_FILE_BYTES_MAX + 1)
-    return data if cut or len(data) <= GIT_FILE_BYTES_MAX else None
+    return data if cut or data is None or len(data) <= GIT_FILE_BYTES_MAX else None

@@ -18,6 +18,12 @@ from typing import Protocol
 JUDGED_MAX = 20_000
 """How many names a file of rules remembers its verdict on."""
 
+PATTERN_LENGTH_MAX = 1_024
+"""A longer pattern is not a rule."""
+
+PATTERNS_MAX = 5_000
+"""Of one file, rules with wildcards or directories beyond this number are not used."""
+
 _PLAIN = re.compile(r"[^*?\[\\]+\Z")
 _SUFFIX = re.compile(r"\*(\.[^*?\[\\./]+)\Z")
 
@@ -131,10 +137,15 @@ class Rules:
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._runs: list[_Run] = []
+        patterns = 0
         for line in lines:
             rule = parse_rule(line if line.isascii() else _by_byte(line))
-            if rule is None:
+            if rule is None or len(rule.pattern) > PATTERN_LENGTH_MAX:
                 continue
+            if rule.anchored or not _PLAIN.match(rule.pattern):
+                patterns += 1
+                if patterns > PATTERNS_MAX:
+                    continue
             if not self._runs or self._runs[-1].negated != rule.negated:
                 self._runs.append(_Run(rule.negated))
             self._runs[-1].add(rule)
@@ -223,8 +234,32 @@ def _path_regex(pattern: str) -> str | None:
 
 
 def _translate(pattern: str, *, path: bool) -> str | None:
-    """A gitignore pattern as a regular expression; None if it can match nothing."""
-    out: list[str] = []
+    """A gitignore pattern as a regular expression; None if it can match nothing.
+
+    Nothing in it backtracks over more than one star. After a star the first place where the next
+    fixed part fits is always the best one, so each star is an atomic group with the part behind it;
+    the same holds for `**/` and the components behind it. Matching takes at most the length of the
+    path times that of the pattern.
+    """
+    parsed = _parse(pattern, path=path)
+    if parsed is None:
+        return None
+    blocks = _split(parsed, _ANY_DEPTH)
+    regex = _block(blocks[0])
+    for block in blocks[1:-1]:
+        regex += f"(?>(?:[^/]*/)*?{_block(block)})"
+    if len(blocks) > 1:
+        regex += f"(?:[^/]*/)*?{_block(blocks[-1])}"
+    return regex
+
+
+_STAR, _ANY_DEPTH, _REST, _ALL = object(), object(), object(), object()
+"""Parts of a pattern: `*`, `**/`, a trailing `/**` after something, and `**` alone."""
+
+
+def _parse(pattern: str, *, path: bool) -> list[object] | None:
+    """The parts of a pattern: stars, and regular expressions that match one character each."""
+    parts: list[object] = []
     i, n = 0, len(pattern)
     while i < n:
         c = pattern[i]
@@ -234,31 +269,62 @@ def _translate(pattern: str, *, path: bool) -> str | None:
                 i += 1
             starts = stars == 0 or pattern[stars - 1] == "/"
             ends = i == n or pattern[i] == "/"
-            if path and i - stars >= 2 and starts and ends:
-                if i == n:
-                    out.append(".+" if stars else ".*")
-                else:
-                    out.append("(?:.*/)?")
-                    i += 1
+            if not (path and i - stars >= 2 and starts and ends):
+                parts.append(_STAR)
+            elif i == n:
+                parts.append(_REST if stars else _ALL)
             else:
-                out.append("[^/]*")
+                parts.append(_ANY_DEPTH)
+                i += 1
             continue
         i += 1
         if c == "?":
-            out.append("[^/]")
+            parts.append("[^/]")
         elif c == "[":
             cls, i = _character_class(pattern, i)
             if cls is None:
                 return None
-            out.append(cls)
+            parts.append(cls)
         elif c == "\\":
             if i == n:
                 return None
-            out.append(re.escape(pattern[i]))
+            parts.append(re.escape(pattern[i]))
             i += 1
         else:
-            out.append(re.escape(c))
-    return "".join(out)
+            parts.append(re.escape(c))
+    return parts
+
+
+def _split(parts: list[object], at: object) -> list[list[object]]:
+    pieces: list[list[object]] = [[]]
+    for part in parts:
+        if part == at:
+            pieces.append([])
+        else:
+            pieces[-1].append(part)
+    return pieces
+
+
+def _block(parts: list[object]) -> str:
+    """Components without `**/` between them; each is atomic, for a star never crosses a slash."""
+    components = _split(parts, "/")
+    return "/".join(
+        _component(component) if last else f"(?>{_component(component)}(?=/))"
+        for component, last in zip(
+            components, [*[False] * (len(components) - 1), True], strict=True
+        )
+    )
+
+
+def _component(parts: list[object]) -> str:
+    whole = {_REST: ".+", _ALL: ".*"}
+    if len(parts) == 1 and parts[0] in whole:
+        return whole[parts[0]]
+    fixed = ["".join(map(str, piece)) for piece in _split(parts, _STAR)]
+    if len(fixed) == 1:
+        return fixed[0]
+    middle = "".join(f"(?>[^/]*?{piece})" for piece in fixed[1:-1] if piece)
+    return f"{fixed[0]}{middle}[^/]*{fixed[-1]}"
 
 
 _POSIX = {

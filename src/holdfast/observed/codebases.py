@@ -68,15 +68,11 @@ class Codebases:
         return dict(known["is"])
 
     def _look(self, record: Record) -> Values:
-        from holdfast.index.code_index import policy_of
 
         index = self._index
-        provider = index.provider if index.provider.local else None
         try:
             with index.backend.reader(record.root) as reader:
-                found = index.freshness.look(
-                    record.root, reader, policy_of(record.options), index.extract, provider
-                )
+                found = index.check_freshness(record, reader)
         except (HoldfastError, OSError) as error:
             return {"mode": "unknown", "why": str(error)}
         removed = len(found.gone)

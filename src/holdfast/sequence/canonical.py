@@ -23,7 +23,7 @@ from bisect import bisect_right, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from holdfast.sequence.errors import EmptyQuery, GraphTooLarge
+from holdfast.sequence.errors import GraphTooLarge
 from holdfast.sequence.graph import Atom, Graph, Vertex
 from holdfast.sequence.suffix import SEPARATOR, pure
 
@@ -279,12 +279,10 @@ def canonical_graph(
 ) -> Graph:
     """The canonical graph of a corpus, the same for any order of the documents.
 
-    `extra` are strings inside the documents that are known to repeat elsewhere. Raises EmptyQuery
-    for a document without atoms and GraphTooLarge past `max_vertices` or `STEPS_MAX`.
+    `extra` are strings inside the documents that are known to repeat elsewhere. Raises
+    GraphTooLarge past `max_vertices` or `STEPS_MAX`.
     """
     documents = [tuple(document) for document in documents]
-    if not all(documents):
-        raise EmptyQuery
     alphabet = Alphabet(atom for document in documents for atom in document)
     limits = Limits(max_vertices)
     limits.check(len(alphabet.atoms))

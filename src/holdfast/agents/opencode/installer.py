@@ -1,0 +1,39 @@
+"""Sets up OpenCode: the MCP server in opencode.json, or opencode.jsonc if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from holdfast.agents.client import NAME, Client, InstallTarget, found_by, put_entry, remove_entry
+from holdfast.agents.plan import Edit
+
+
+def _folder(target: InstallTarget) -> Path:
+    return target.folder("XDG_CONFIG_HOME", ".config") / "opencode"
+
+
+def _file(target: InstallTarget) -> Path:
+    folder = target.project or _folder(target)
+    commented = folder / "opencode.jsonc"
+    return commented if commented.exists() else folder / "opencode.json"
+
+
+def _install(target: InstallTarget) -> list[Edit]:
+    value = {"type": "local", "command": [*target.command, "mcp"], "enabled": True}
+    return [put_entry(_file(target), ("mcp", NAME), value, "the tools")]
+
+
+def _uninstall(target: InstallTarget, receipt: Mapping[str, Any]) -> list[Edit]:
+    return [remove_entry(_file(target), ("mcp", NAME), receipt, "the tools")]
+
+
+CLIENT = Client(
+    "opencode",
+    "OpenCode",
+    found_by(_folder, "opencode"),
+    _install,
+    _uninstall,
+    "opencode mcp list shows holdfast",
+)

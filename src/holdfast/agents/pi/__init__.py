@@ -1,0 +1,1 @@
+"""What Holdfast installs into pi, which has no MCP: an extension."""
