@@ -1,11 +1,11 @@
 """Applying edits to documents.
 
 A patch is a list of small operations, applied left to right; the first failure fails the list.
-Nine kinds exist. Five move values about and need to know what is there:
+There are nine kinds. Five depend on what is there:
 
     replace  add  remove  move  splice
 
-Four commute with themselves, so that writers who only append or count need not read first:
+Four commute with themselves, so writers who only append or count need not read first:
 
     append  add-unique  remove-by-value  increment
 
@@ -29,7 +29,7 @@ Operation = Mapping[str, Any]
 
 
 def apply(document: Any, operations: Iterable[Operation]) -> Any:
-    """The document after the operations; the one given stays as it is."""
+    """The document after the operations; the argument is not changed."""
     return fold(document, [operations])
 
 
@@ -43,7 +43,7 @@ def fold(document: Any, patches: Iterable[Iterable[Operation]]) -> Any:
 
 
 def apply_to_document(document: dict[str, Any] | None, operations: Any) -> dict[str, Any]:
-    """A stored document after a patch: a missing one starts empty, and it stays an object."""
+    """A stored document after a patch: a missing one starts empty, and the result is an object."""
     after = apply({} if document is None else document, operations)
     if not isinstance(after, dict):
         raise PatchError(
@@ -64,11 +64,11 @@ def get(document: Any, path: Path) -> Any:
 
 
 class _DocumentDraft:
-    """A document being edited. Containers in `_own` are ours to change; all others are shared."""
+    """A document being edited. Containers in `_own` are private copies; all others are shared."""
 
     def __init__(self, root: Any) -> None:
         self.root = root
-        # Keeping the containers themselves, not just their ids, so that no id is reused meanwhile.
+        # Holds the containers themselves, so that their ids are not reused.
         self._own: dict[int, Any] = {}
 
     def apply(self, operation: Operation) -> None:
@@ -91,7 +91,7 @@ class _DocumentDraft:
         return container
 
     def container(self, path: Path, whole: Path, *, create: bool = False) -> Any:
-        """The container at `path`, ready to be changed. `whole` is what errors name."""
+        """The container at `path`, as a private copy. Errors name the path `whole`."""
         if not isinstance(self.root, dict | list):
             raise _missing(whole)
         node = self.root = self.owned(self.root)
@@ -131,7 +131,7 @@ class _DocumentDraft:
         return node
 
     def put(self, path: Path, value: Any) -> None:
-        """Write at a path whose parent exists: what `replace` does."""
+        """Write at a path whose parent exists (`replace`)."""
         _check_depth(path, value)
         if not path:
             self.root = value
@@ -143,7 +143,7 @@ class _DocumentDraft:
             container[path[-1]] = value
 
     def insert(self, path: Path, value: Any) -> None:
-        """Write or insert, making missing parents: what `add` does."""
+        """Write or insert, creating missing parents (`add`)."""
         _check_depth(path, value)
         if not path:
             self.root = value
@@ -160,7 +160,7 @@ class _DocumentDraft:
             container.insert(index, value)
 
     def take(self, path: Path) -> Any:
-        """Remove and return: what `remove` does."""
+        """Remove and return the value at a path (`remove`)."""
         container = self.container(path[:-1], path)
         if isinstance(container, list):
             return container.pop(_existing(container, path))
@@ -176,7 +176,7 @@ class _DocumentDraft:
         return True
 
     def array(self, path: Path, kind: str) -> list[Any]:
-        """The existing array at `path`, ready to be changed."""
+        """The existing array at `path`, as a private copy."""
         target = self.value(path)
         if not isinstance(target, list):
             raise PatchError(f"{kind} target is not an array at {pointer.encode(path)}")
@@ -185,15 +185,12 @@ class _DocumentDraft:
 
 
 def _check_depth(path: Path, *values: Any) -> None:
-    """Refuse what would nest a document deeper than its text may be.
-
-    `path` opens as many containers as it has steps, and `values` stand in the last of them.
-    """
+    """Refuse `values` at `path` if they would nest the document too deep."""
     level, depth = list(values), len(path)
     while True:
         level = [node for node in level if isinstance(node, dict | list)]
         if depth + bool(level) > NESTING_MAX:
-            raise PatchError(f"a document is not nested deeper than {NESTING_MAX}")
+            raise PatchError(f"the document would be nested deeper than {NESTING_MAX} levels")
         if not level:
             return
         level = [
@@ -217,7 +214,7 @@ def _existing(array: list[Any], path: Path) -> int:
 
 def _member(operation: Operation, name: str) -> Any:
     if name not in operation:
-        raise PatchError(f"patch operation {operation['op']} has no {name}")
+        raise PatchError(f"patch operation {operation['op']} requires {name}")
     return operation[name]
 
 
@@ -282,7 +279,7 @@ def _splice(draft: _DocumentDraft, operation: Operation) -> None:
 
 
 def _grown(draft: _DocumentDraft, operation: Operation) -> list[Any]:
-    """The array that append and add-unique extend; one that is missing is made."""
+    """The array that append and add-unique extend; created if missing."""
     path = _path(operation)
     if not draft.exists(path):
         draft.insert(path, draft.fresh([]))

@@ -1,7 +1,7 @@
-"""One traversal for queries, watches and clients: which documents do some roots reach.
+"""Which documents a set of roots reaches: one traversal for queries, watches and clients.
 
-It reads documents through a function that it is given and does no I/O of its own, so both ends of
-a session reach the same documents by running the same code.
+It reads documents through a callback and does no I/O itself, so server and client reach the same
+documents by running the same code.
 """
 
 from holdfast.store.graph.selectors import (

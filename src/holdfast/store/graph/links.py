@@ -7,8 +7,8 @@
 | a document's `source: {"/": "<short>"}` | provenance: the document `of:<short>` of this space |
 | an id `data:application/json,…` | a document written inside its own id |
 
-An object in one of the link forms is a link even when its members make no sense. Such a link leads
-nowhere; its inside is never taken for data, so a broken link cannot smuggle in a working one.
+An object in one of the link forms is a link even when its members are malformed. Such a link has no
+target, and its content is not walked as data, so a broken link cannot contain a working one.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ INLINE = "data:"
 
 
 class DocumentLink(NamedTuple):
-    """Where a link leads, in its own words; `id` and `space` are empty when it does not say."""
+    """The parsed members of a link; `id` and `space` are empty when not given."""
 
     id: str
     path: tuple[str, ...]
     space: str
     schema: object
     redirect: bool
-    """Whether writes through it go to the target; reading follows it either way."""
+    """Whether writes go to the target; reads follow it either way."""
 
 
 NOWHERE = DocumentLink("", (), "", None, redirect=False)
-"""What a malformed link parses to."""
+"""The result of parsing a malformed link."""
 
 
 def link_in(node: Mapping[str, Any]) -> DocumentLink | None:
-    """The link that `node` is, or None when it is data; NOWHERE when it is a broken link."""
+    """The link in `node`: None when it is data, NOWHERE when it is a malformed link."""
     if len(node) != 1:
         return None
     if "/" in node:
@@ -97,21 +97,21 @@ def tokens(path: object) -> tuple[str, ...] | None:
 
 
 def is_index(token: str, length: int) -> bool:
-    """Whether `token` is how a position in an array of that length is written."""
+    """Whether `token` is an index of an array with this length."""
     if not (token.isascii() and token.isdecimal()) or (len(token) > 1 and token[0] == "0"):
         return False
     return len(token) <= 10 and int(token) < length
 
 
 def source_of(document: Mapping[str, Any]) -> EntityId | None:
-    """The document that this one was made from."""
+    """The document that this one was derived from."""
     source = document.get("source")
     short = source.get("/") if isinstance(source, dict) and len(source) == 1 else None
     return EntityId(f"of:{short}") if isinstance(short, str) else None
 
 
 def inline_document(entity: str) -> dict[str, Any] | None:
-    """The document that a `data:` id spells out, or None when it spells none."""
+    """The document inside a `data:` id, or None when it has none."""
     head, comma, body = entity.removeprefix(INLINE).partition(",")
     media, *parameters = head.split(";")
     if not comma or media != "application/json":

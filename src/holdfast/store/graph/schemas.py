@@ -1,19 +1,18 @@
-"""Schemas that say which links to follow.
+"""Schemas, which select the links to follow.
 
-A selector's schema is a small part of JSON Schema. It never trims a document; it only decides which
-parts of it are walked for links. Three questions are asked of it, and each is answered once:
+A selector's schema is a subset of JSON Schema. It never trims a document; it only selects which
+parts of it are searched for links. Three functions, each with cached results:
 
     schema_of(raw)              the schema, checked and interned
-    combine(parent, link)       the schema for a link's target: from where it stands, what it says
+    combine(parent, link)       the schema for a link's target
     alternatives(schema, node)  the shapes under which an object or array is walked
 
-It is tempting to expand a schema before following a link, so that the target is met with a plain
-shape. But then what one document leads to would depend on the content of another, and a change
-there would have to be noticed here. So `$ref`, anyOf, oneOf and allOf travel across the link whole
-and are opened at the target. What a place leads to is then a function of one document alone.
+Expanding a schema before following a link would make what one document leads to depend on the
+content of another. So `$ref`, anyOf, oneOf and allOf are passed across the link unexpanded and
+expanded at the target. What a place leads to then depends on one document only.
 
-A node is judged by its own type and its own keys, never by what lies below. That may walk a value
-which a full validator would reject further down: we may reach a document too many, never too few.
+A node is matched by its own type and keys, not by what is below. That may walk a value which a full
+validator would reject further down: the result may have a document too many, never one too few.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ from holdfast.store.graph.checked import DEPTH_MAX, checked
 from holdfast.store.graph.links import is_index
 
 PARTS_MAX = 4
-"""How many schemas may be joined at one place. Further links' schemas are ignored: the orders in
-which many could meet at a document are too many to visit."""
+"""How many schemas may be combined at one place. Further links' schemas are ignored, because the
+number of possible combinations grows too fast."""
 
 KEPT_MAX = 8_192
-"""How many schemas are remembered between queries; forgetting one costs time, nothing else."""
+"""How many schemas are cached between queries; dropping one only costs time."""
 
 BLENDS_MAX = 256
-"""How many narrowings one shape remembers."""
+"""How many narrowed forms are cached for one shape."""
 
 COMBINATORS = ("anyOf", "oneOf", "allOf")
 
@@ -48,7 +47,7 @@ def _text(raw: Mapping[str, Any]) -> bytes:
     """Equal for equal JSON, whatever the order of members."""
     try:
         return msgspec.json.encode(raw, order="sorted")
-    except UnicodeEncodeError:  # half a surrogate pair is a key like any other
+    except UnicodeEncodeError:  # a lone surrogate is valid in a key
         return json.dumps(raw, sort_keys=True).encode()
 
 
@@ -65,7 +64,7 @@ class SchemaScope:
         return SchemaScope({**self.definitions, **definitions})
 
     def target(self, ref: str) -> Any:
-        """What `ref` names; False when it names nothing here."""
+        """The schema that `ref` points to; False when there is none."""
         if not ref.startswith("#/$defs/"):
             return False
         found: Any = self.definitions
@@ -81,10 +80,10 @@ class SchemaScope:
 
 
 class Schema:
-    """One schema, or several that a link joined, the nearest to the root first.
+    """One schema, or several that links combined, the nearest to the root first.
 
-    Equal when written equally, whatever the order of members. Everything worked out about it is
-    kept on it, so a schema met a thousand times is understood once.
+    Schemas with equal text are equal, whatever the order of members. Derived facts are cached on
+    the schema, so each is computed once.
     """
 
     __slots__ = ("_hash", "_opened", "_resolved", "_shape", "key", "parts", "raw", "scope")
@@ -107,7 +106,7 @@ class Schema:
         return f"Schema({self.key!r})"
 
     def resolved(self) -> Schema:
-        """This schema without a `$ref` at its top; FALSE when the reference leads nowhere."""
+        """This schema with a `$ref` at its top resolved; FALSE when it cannot be."""
         if self._resolved is None:
             self._resolved = self if "$ref" not in self.raw else self._follow_refs()
         return self._resolved
@@ -130,7 +129,7 @@ class Schema:
         return _intern(raw, scope)
 
     def opened(self) -> tuple[str, tuple[Schema, ...]] | None:
-        """The combinator at the top and its options, each laid over what stands beside it."""
+        """The combinator at the top and its options, each merged over the other keywords."""
         if self._opened is None:
             for combinator in COMBINATORS:
                 if combinator in self.raw:
@@ -141,12 +140,12 @@ class Schema:
         return self._opened
 
     def _option(self, outer: dict[str, Any], raw: Any) -> Schema:
-        # A reference is followed first, so that what it names wins over what stands beside it.
+        # A reference is resolved first, so that its target overrides the keywords beside it.
         option = _intern(raw, self.scope).resolved()
         return option if option is FALSE else _intern({**outer, **option.raw}, option.scope)
 
     def shape(self) -> SchemaShape:
-        assert "$ref" not in self.raw, "a shape is read off a resolved schema"
+        assert "$ref" not in self.raw, "a shape needs a resolved schema"
         if self._shape is None:
             self._shape = SchemaShape(self)
         return self._shape
@@ -165,7 +164,7 @@ _kept: dict[tuple[Any, ...], Schema] = {}
 
 
 def schema_of(raw: object) -> Schema:
-    """The schema that `raw` writes down; a malformed one raises QueryError naming the place."""
+    """The schema of `raw`; a malformed one raises QueryError with its path."""
     return _intern(checked(raw), _NO_SCOPE)
 
 
@@ -188,10 +187,10 @@ def _intern(raw: Any, scope: SchemaScope) -> Schema:
 
 
 def combine(*schemas: Schema) -> Schema:
-    """The schema under which a link's target is walked; earlier ones are nearer to the root.
+    """The schema for a link's target; earlier arguments are nearer to the root.
 
-    One that accepts everything leaves the word to the next. One that stops, stops, unless an
-    earlier one has spoken. Each is kept once, which keeps chains of links from growing for ever.
+    TRUE defers to the next schema. FALSE stops, unless an earlier schema applies. Duplicates are
+    dropped, so chains of links cannot grow without bound.
     """
     parts: list[Schema] = []
     for schema in schemas:
@@ -213,7 +212,7 @@ def combine(*schemas: Schema) -> Schema:
 
 
 class SchemaShape:
-    """What a schema without references and combinators says about one object or array."""
+    """The keywords of a schema without references and combinators, for one object or array."""
 
     __slots__ = (
         "_blends", "_children", "_items", "_prefix", "_scope",
@@ -238,7 +237,7 @@ class SchemaShape:
         self.kind = _kind(raw)
 
     def child(self, key: str) -> Schema:
-        """The schema of an object's member; FALSE where it is kept but not walked."""
+        """The schema of an object's member; FALSE if it is not walked."""
         found = self._children.get(key)
         if found is None:
             if key not in self.properties:
@@ -256,7 +255,7 @@ class SchemaShape:
         return self._items
 
     def admits(self, node: Node) -> bool:
-        """Whether the node's type and keys are as asked."""
+        """Whether the node's type and keys match."""
         kind = "object" if isinstance(node, dict) else "array"
         if self.types is not None and kind not in self.types and "unknown" not in self.types:
             return False
@@ -267,7 +266,7 @@ class SchemaShape:
         return self.types is None or ("object" if isinstance(node, dict) else "array") in self.types
 
     def blended(self, rest: tuple[Schema, ...]) -> SchemaShape:
-        """This shape narrowed by what links say, where they speak of the same kind of value."""
+        """This shape narrowed by links' schemas for the same kind of value."""
         if not rest:
             return self
         found = self._blends.get(rest)
@@ -282,7 +281,7 @@ class SchemaShape:
 
 
 class Blend(SchemaShape):
-    """Several shapes of one kind, joined by links: every child is joined in turn."""
+    """Several shapes of one kind combined by links; so are their children."""
 
     __slots__ = ("_shapes",)
 
@@ -304,7 +303,7 @@ class Blend(SchemaShape):
 
 
 def _kind(raw: Mapping[str, Any]) -> str | None:
-    """Whether a schema speaks of objects or of arrays; None when of neither or of both."""
+    """Whether a schema is about objects or arrays; None when neither or both."""
     if "type" in raw:
         only = raw["type"][0] if len(raw["type"]) == 1 else None
         return only if only in ("object", "array") else None
@@ -318,8 +317,8 @@ EVERYTHING = SchemaShape(TRUE)
 
 
 def alternatives(schema: Schema, node: Node, spend: Spend) -> list[SchemaShape]:
-    """Every shape under which `schema` has `node` walked; none when the node does not fit."""
-    if len(schema.parts) == 1:  # the common case, without a frame per step
+    """Every shape of `schema` that matches `node`."""
+    if len(schema.parts) == 1:  # the common case, without recursion
         plain = schema.resolved()
         if plain is not TRUE and plain is not FALSE and plain.opened() is None:
             shape = plain.shape()
@@ -363,7 +362,7 @@ def _open(
         combinator, options = opened
         fits = combinator == "allOf"
         for option in options:
-            # An option that accepts everything is laid over nothing: the link has the word.
+            # An option that accepts everything defers to the link's schema.
             fit = option is not FALSE and _open((*option.parts, *parts), node, found, open_, spend)
             if combinator == "allOf" and not fit:
                 return False

@@ -1,4 +1,4 @@
-"""Which part of a document is asked for, and a query read off the wire."""
+"""Selectors (parts of documents), and parsing of queries."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ Path = tuple[str, ...]
 class GraphLimits:
     """How far one traversal may go before it is refused.
 
-    A refusal is a QueryError and never a shortened answer, which would look like a whole one.
+    Passing a limit raises QueryError; an answer is never shortened, because it would look complete.
     """
 
     depth: int = 1_000
-    """Links between a root and a place. Applies to roots; a refresh goes as deep as it must."""
+    """Links between a root and a place. Applies to growth; a refresh goes as deep as needed."""
     entities: int = 10_000
-    """Documents looked up, those that turn out to be missing included."""
+    """Documents looked up, including missing ones."""
     steps: int = 2_000_000
     """Objects and arrays walked and schemas opened, over all documents."""
     path: int = 100
-    """Keys in a path. A link whose path grows longer while it is followed leads nowhere."""
+    """Keys in a path. A link whose path would become longer is not followed."""
 
 
 DEFAULT_LIMITS = GraphLimits()
 
 
 class Selector(NamedTuple):
-    """A path from a document's root, and the schema under which what is there is walked."""
+    """A path from a document's root, and the schema for the value there."""
 
     path: Path
     schema: Schema
@@ -49,7 +49,7 @@ class GraphPlace(NamedTuple):
 
 
 SOURCE = Selector((), FALSE)
-"""How the document that another was made from is tracked: itself, and nothing in it."""
+"""The selector of a document's source: the document itself, without its links."""
 
 
 def place_of(entity: str, value_path: Path, schema: Schema) -> GraphPlace:
@@ -58,7 +58,7 @@ def place_of(entity: str, value_path: Path, schema: Schema) -> GraphPlace:
 
 
 def roots_of(query: object, limits: GraphLimits = DEFAULT_LIMITS) -> tuple[GraphPlace, ...]:
-    """The places that a query on the wire starts from; a malformed one raises QueryError."""
+    """The roots of a query in wire form; a malformed query raises QueryError."""
     if not isinstance(query, Mapping):
         raise QueryError("a query must be an object")
     roots = query.get("roots")
@@ -70,7 +70,7 @@ def roots_of(query: object, limits: GraphLimits = DEFAULT_LIMITS) -> tuple[Graph
 
 
 def point_of(query: object) -> tuple[BranchName, Seq | None]:
-    """The branch and the seq that a query on the wire asks about; no seq means now."""
+    """The branch and the seq of a query in wire form; no seq means now."""
     if not isinstance(query, Mapping):
         raise QueryError("a query must be an object")
     branch, at = query.get("branch"), query.get("atSeq")
@@ -100,10 +100,10 @@ def _root(index: int, root: Any, limits: GraphLimits) -> GraphPlace:
 
 
 def narrowed(link: DocumentLink, schema: Schema) -> Schema:
-    """The schema for what `link` leads to, met where `schema` holds.
+    """The schema for the target of `link`, which was found under `schema`.
 
-    A malformed schema in a link was written by whoever wrote the document, not by the reader, so
-    it is ignored rather than allowed to fail the reader's query.
+    A malformed schema in a link comes from the document's author, not from the reader, so it is
+    ignored and does not fail the reader's query.
     """
     if link.schema is None:
         return schema

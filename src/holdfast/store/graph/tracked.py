@@ -1,22 +1,22 @@
-"""A graph that is kept up to date: what a set of roots reaches, and what would change that.
+"""A graph that is kept up to date: the documents a set of roots reaches, and their dependencies.
 
-    grow(load, roots)      more roots; stops at what is tracked already, keeps its memo
-    refresh(load, dirty)   documents were written; visits their places anew, with a memo of its own
-    stands, restate        the same for a document that leads where it led before, worked out once
-    prune()                lets go of what the roots no longer reach
+    grow(load, roots)      add roots; stops at places already tracked, keeps its memo
+    refresh(load, dirty)   documents were written; visits their places again, with its own memo
+    stands, restate        the same for a document whose links did not change, computed once
+    prune()                drop what the roots no longer reach
 
 | kept | what it is | for how long |
 |---|---|---|
-| frontier | document -> its selectors -> what each leads to | as long as the graph |
+| frontier | document -> its selectors -> the places each leads to | as long as the graph |
 | memo | what places lead to, by revision | as long as the graph; grows only when the graph does |
 | documents | what was loaded, missing ones included | until written |
 
-A link's target that does not exist is tracked like any other place and is merely not reported. Its
-creation is then a write to a tracked document, and is noticed like one.
+A missing target of a link is tracked like any other place but not reported. Its creation is then a
+write to a tracked document.
 
-`refresh` errs towards more: a document once reported stays until `prune`. `reachable` tells exactly
-what the roots reach now, without reading anything, because each place remembers what it leads to.
-Nothing changes when `grow` or `refresh` raises; the ids given to that `refresh` are still owed.
+`refresh` keeps too much rather than too little: a reported document stays until `prune`.
+`reachable` is exact and reads nothing, because each place remembers what it leads to. When `grow`
+or `refresh` raises, nothing changes; the ids passed to that `refresh` must be passed again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from holdfast.store.graph.walk import Documents, Load, Loaded, Memo, Traversal, 
 
 
 class GraphEntity(TypedDict):
-    """A document in an answer, as it goes on the wire; `document` is null when there is none."""
+    """A document in an answer, in wire form; `document` is null when it does not exist."""
 
     branch: BranchName
     id: EntityId
@@ -48,7 +48,7 @@ class GraphEntity(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class GraphChange:
-    """What a `grow` or a `refresh` did."""
+    """The result of `grow` or `refresh`."""
 
     entities: list[GraphEntity]
     """Documents that are new in the graph or at another revision than before, sorted by id."""
@@ -58,7 +58,7 @@ class GraphChange:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What a `prune` let go of."""
+    """The result of `prune`."""
 
     removed: list[EntityId]
     """Documents that were reported and are no longer reached, sorted."""
@@ -74,7 +74,7 @@ class Rewrite:
     entity: GraphEntity
     loaded: Loaded
     leads: dict[Selector, tuple[GraphPlace, ...]]
-    """Where it leads now, by selector, as far as some graph has found out."""
+    """The places it leads to now, by selector, as far as known."""
 
 
 Frontier = dict[EntityId, dict[Selector, tuple[GraphPlace, ...]]]
@@ -82,7 +82,7 @@ Frontier = dict[EntityId, dict[Selector, tuple[GraphPlace, ...]]]
 
 
 class TrackedGraph:
-    """What some roots reach on one branch. Give every write to `refresh` before growing again."""
+    """What some roots reach on one branch. Pass every write to `refresh` before growing again."""
 
     def __init__(
         self,
@@ -91,8 +91,8 @@ class TrackedGraph:
         limits: GraphLimits = DEFAULT_LIMITS,
         memo: Memo | None = None,
     ) -> None:
-        """A `memo` given here may serve all graphs of a space whose `load` reads stored revisions:
-        the second graph over the same documents walks nothing. Its owner may clear it at any time.
+        """All graphs of a space whose `load` reads stored revisions may share one `memo`: a second
+        graph over the same documents then walks nothing. Its owner may clear it at any time.
         """
         self.branch, self.space, self.limits = branch, space, limits
         self.roots: dict[GraphPlace, None] = {}
@@ -118,7 +118,7 @@ class TrackedGraph:
 
     @property
     def dangling(self) -> frozenset[EntityId]:
-        """Documents that some link names and that do not exist."""
+        """Missing documents that a link points to."""
         return frozenset(
             entity
             for entity, loaded in self.documents.items()
@@ -126,7 +126,7 @@ class TrackedGraph:
         )
 
     def grow(self, load: Load, roots: Iterable[GraphPlace]) -> GraphChange:
-        """Reach from more roots."""
+        """Add roots."""
         roots = dict.fromkeys(roots)
         documents = Documents(load, self.documents)
         traversal = self._traversal(documents, self.memo, frozenset())
@@ -139,9 +139,9 @@ class TrackedGraph:
     def refresh(
         self, load: Load, dirty: Collection[EntityId], memo: Memo | None = None
     ) -> GraphChange:
-        """Visit anew every place in the documents that were written.
+        """Visit again every place in the documents that were written.
 
-        A `memo` given here is for one round of refreshes: new for each round, shared by its graphs.
+        Pass a new `memo` for each round of refreshes, shared by its graphs.
         """
         stale = {entity for entity in dirty if entity in self.frontier}
         if not stale:
@@ -160,8 +160,8 @@ class TrackedGraph:
                 for selector in self.frontier[entity]
             ]
             traversal.run(starts, None)
-            # A document met on the way may turn out to have been written as well: `load` reads
-            # as of now, and the word of that write may still be on its way to us.
+            # Other documents may have been written as well: `load` reads the newest state, and the
+            # notification of that write may still be on its way.
             written = {
                 entity
                 for entity, loaded in documents.read.items()
@@ -174,9 +174,9 @@ class TrackedGraph:
         return self._take(traversal, documents, ())
 
     def stands(self, rewrite: Rewrite) -> bool:
-        """Whether a written document exists as before and leads where it led before.
+        """Whether a written document still exists and leads to the same places.
 
-        May say no of one that does, while nobody has found out yet.
+        May be false for one that does, if that is not known yet.
         """
         id = rewrite.entity["id"]
         before = self._entities.get(id)
@@ -185,7 +185,7 @@ class TrackedGraph:
         return self.frontier[id].items() <= rewrite.leads.items()
 
     def restate(self, rewrite: Rewrite) -> None:
-        """Take a written document that `stands`, as `refresh` would."""
+        """Update a written document that `stands`, as `refresh` would."""
         id = rewrite.entity["id"]
         self.documents[id] = rewrite.loaded
         self._entities[id] = rewrite.entity
@@ -193,9 +193,9 @@ class TrackedGraph:
     def _unmoved(
         self, documents: Documents, stale: Collection[EntityId], memo: Memo
     ) -> GraphChange | None:
-        """The change, if the memo says that these documents lead where they led before.
+        """The change, if according to the memo these documents lead to the same places.
 
-        Then a traversal would step on nothing but them. None says nothing.
+        Then a traversal would visit nothing else. None means unknown.
         """
         for entity in stale:
             loaded = documents.get(entity)
@@ -220,7 +220,7 @@ class TrackedGraph:
     def _take(
         self, traversal: Traversal, documents: Documents, touched: Collection[EntityId]
     ) -> GraphChange:
-        """Make what a traversal found part of the graph."""
+        """Add the result of a traversal to the graph."""
         tracked = set()
         for place, to in traversal.steps.items():
             selectors = self.frontier.get(place.id)
@@ -237,7 +237,7 @@ class TrackedGraph:
         return GraphChange([self._entities[entity] for entity in changed], frozenset(tracked))
 
     def _report(self, entity: EntityId, loaded: Loaded | None) -> bool:
-        """Put a document into the answer as it is now; True when that changed the answer."""
+        """Update a document in the answer; True if that changed the answer."""
         before = self._entities.get(entity)
         reported = exists(loaded) or entity in self._root_ids or before is not None
         if not reported or entity.startswith(INLINE):
@@ -274,7 +274,7 @@ class TrackedGraph:
         return reached
 
     def prune(self) -> Pruned:
-        """Forget every place that the roots do not lead to any more."""
+        """Drop every place that the roots no longer reach."""
         frontier: Frontier = {}
         for entity, selector in self._reached():
             frontier.setdefault(entity, {})[selector] = self.frontier[entity][selector]
@@ -316,10 +316,11 @@ class QueryResult:
 def query_graph(
     load: Load, query: Mapping[str, Any], *, space: str = "", limits: GraphLimits = DEFAULT_LIMITS
 ) -> list[GraphEntity]:
-    """Every document that `query`, as it came off the wire, reaches; whole, sorted by id.
+    """Every document that `query` (in wire form) reaches, whole, sorted by id.
 
-    `load` is bound to the query's branch and seq. A missing root is reported with a null document,
-    a missing target of a link is not. `space` is this space's name, for links that spell it out.
+    `load` is bound to the query's branch and seq. A missing root is reported with a null document;
+    a missing target of a link is not reported. `space` is the name of this space, for links that
+    contain it.
     """
     roots = roots_of(query, limits)
     graph = TrackedGraph(BranchName(query.get("branch") or MAIN), space, limits)
