@@ -201,8 +201,8 @@ class SqliteDatabase:
             self.close()
             raise
 
-    def _log_ahead(self, clock: Callable[[], float] = system.monotonic) -> None:
-        """Switch to the write-ahead log. SQLite does not wait here if another opens it too."""
+    def _enable_wal(self, clock: Callable[[], float] = system.monotonic) -> None:
+        """Switch to WAL mode. SQLite's busy timeout does not apply here, so this retries."""
         give_up = clock() + BUSY_MS / 1000
         while True:
             try:
