@@ -136,7 +136,7 @@ WINDOW = 64
 """How many tokens of the query `parts` searches for at first."""
 
 
-class Corpus:
+class TokenCorpus:
     """The documents of several segments that are not deleted, searched together."""
 
     def __init__(self, lives: Sequence[LiveSegment]) -> None:

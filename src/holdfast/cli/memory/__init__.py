@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import watching
-from holdfast.cli.failures import Refused
+from holdfast.cli.failures import CommandRefused
 from holdfast.cli.memory import arguments, branches, documents, maintenance
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         except OutOfRange as error:
             branch = error.branch or "the default branch"
             message = f"seq {error.seq} is out of range for {branch}"
-            raise Refused("OutOfRange", message, error.hint) from None
+            raise CommandRefused("OutOfRange", message, error.hint) from None
         except UnknownBranch as error:
             if args.space != DEFAULT_SPACE:
                 error.hint = f"run: holdfast memory branch list --space {shlex.quote(args.space)}"
@@ -164,7 +164,9 @@ def _opened(app: App, args: argparse.Namespace) -> Store:
     try:
         return app.inspect_space(args.space)
     except UnknownSpace as error:
-        raise Refused("UnknownSpace", str(error), _other_spaces(args.space, error.known)) from None
+        raise CommandRefused(
+            "UnknownSpace", str(error), _other_spaces(args.space, error.known)
+        ) from None
 
 
 def _other_spaces(space: str, known: Sequence[str]) -> str:
