@@ -89,7 +89,7 @@ def call_graph(
         )
     if limit < 1:
         raise UsageError(f"a limit of {limit} asks for nothing", hint="pass a limit of 1 or more")
-    requested, record = index.governing(path)
+    requested, record = index.root_of(path)
     answer: GraphAnswer = {
         "status": "ok",
         "supported": False,
