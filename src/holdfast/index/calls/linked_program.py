@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from dataclasses import dataclass
 
-from holdfast.index.calls.resolve import Edge, Open, Resolver
+from holdfast.index.calls.resolve import Edge, OpenCall, Resolver
 from holdfast.index.facts.model import FileFacts, Symbol, file_id
 
 
@@ -20,7 +20,7 @@ class Walked:
     """What a walk found. `more` says that the limit left edges out."""
 
     edges: list[Edge]
-    open: list[Open]
+    open: list[OpenCall]
     more: bool
 
 
@@ -31,7 +31,7 @@ class LinkedProgram:
     resolver: Resolver
 
     def __post_init__(self) -> None:
-        self._known: dict[tuple[str, int], Edge | Open] = {}
+        self._known: dict[tuple[str, int], Edge | OpenCall] = {}
         self._places: dict[str, tuple[str, int]] = {}
         self._mentions: dict[str, set[str]] = defaultdict(set)
         self._aliases: dict[str, set[str]] = defaultdict(set)
@@ -87,7 +87,7 @@ class LinkedProgram:
         symbol = facts.symbols[index] if index < len(facts.symbols) else None
         return (facts, symbol) if symbol is not None and symbol.id == identity else None
 
-    def _resolved(self, path: str, number: int) -> Edge | Open:
+    def _resolved(self, path: str, number: int) -> Edge | OpenCall:
         """What one call of a file means."""
         known = self._known.get((path, number))
         if known is None:
@@ -95,7 +95,7 @@ class LinkedProgram:
             known = self._known[path, number] = self.resolver.call(view, view.facts.calls[number])
         return known
 
-    def outgoing(self, identity: str) -> tuple[list[Edge], list[Open]]:
+    def outgoing(self, identity: str) -> tuple[list[Edge], list[OpenCall]]:
         found = self.place(identity)
         if found is None:
             return [], []
@@ -107,7 +107,7 @@ class LinkedProgram:
             if call.caller == caller
         ]
         edges = [answer for answer in answers if isinstance(answer, Edge)]
-        return edges, [answer for answer in answers if isinstance(answer, Open)]
+        return edges, [answer for answer in answers if isinstance(answer, OpenCall)]
 
     def incoming(self, identity: str) -> list[Edge]:
         found = self.place(identity)
@@ -144,7 +144,7 @@ class LinkedProgram:
         """The calls within `depth` steps, nearest first, at most `limit`."""
         callees: list[Edge] = []
         callers: list[Edge] = []
-        left: list[Open] = []
+        left: list[OpenCall] = []
         more = False
         if direction in ("callees", "both"):
             callees, left, more = self._walk_one_way(start, depth, limit, outbound=True)
@@ -160,9 +160,9 @@ class LinkedProgram:
 
     def _walk_one_way(
         self, start: str, depth: int, limit: int, *, outbound: bool
-    ) -> tuple[list[Edge], list[Open], bool]:
+    ) -> tuple[list[Edge], list[OpenCall], bool]:
         edges: dict[Edge, None] = {}
-        left: list[Open] = []
+        left: list[OpenCall] = []
         seen, queue = {start}, deque([(start, 0)])
         while queue:
             at, far = queue.popleft()

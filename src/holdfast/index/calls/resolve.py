@@ -39,7 +39,7 @@ class Edge(msgspec.Struct, frozen=True, gc=False, array_like=True):
     reason: str
 
 
-class Open(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class OpenCall(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A call without one answer. `candidates` are ids, the likeliest none."""
 
     caller: str
@@ -71,7 +71,7 @@ class Resolver:
         self.names.forget()
         self._methods.clear()
 
-    def call(self, view: View, call: Call) -> Edge | Open:
+    def call(self, view: View, call: Call) -> Edge | OpenCall:
         """The one symbol that a call reaches, or why there is none."""
         found, detail = self._targets(view, call)
         symbols = [f for f in found if f.thing.kind == "symbol"]
@@ -104,10 +104,10 @@ class Resolver:
         why: Literal["ambiguous", "unresolved", "external"],
         detail: str,
         found: list[Found],
-    ) -> Open:
+    ) -> OpenCall:
         text = f"{call.receiver}.{call.name}" if call.receiver else call.name
         ids = tuple(self.program.symbol(f.thing).id for f in found)
-        return Open(self.id(view, call.caller), view.path, call.line, text, why, detail, ids)
+        return OpenCall(self.id(view, call.caller), view.path, call.line, text, why, detail, ids)
 
     def _targets(self, view: View, call: Call) -> tuple[list[Found], str]:
         names, name = self.names, call.name
@@ -219,7 +219,7 @@ class Resolver:
                 fits.append(each)
         return fits or unique
 
-    def _lead(self, view: View, call: Call, detail: str) -> Edge | Open:
+    def _lead(self, view: View, call: Call, detail: str) -> Edge | OpenCall:
         """For a method of an unknown receiver: the only method of that name is a guess."""
         if not call.receiver or detail == "no such member on the known receiver":
             return self._open(view, call, "unresolved", detail, [])

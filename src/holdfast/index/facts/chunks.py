@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from holdfast.index.facts.walk import Draft
+    from holdfast.index.facts.walk import SymbolDraft
 
 CHUNK_BYTES_MAX = 2_400
 WHOLE_CLASS_BYTES = 900
@@ -41,7 +41,7 @@ _BLOCK = re.compile(
 
 
 def partition(
-    source: bytes, line_starts: Sequence[int], symbols: Sequence[Draft], root: Node | None
+    source: bytes, line_starts: Sequence[int], symbols: Sequence[SymbolDraft], root: Node | None
 ) -> tuple[Chunk, ...]:
     """The chunks of a file, in order. `line_starts` ends with the size of the file."""
     lines = len(line_starts) - 1
@@ -56,7 +56,7 @@ def partition(
     return tuple(chunks)
 
 
-def _segments(lines: int, symbols: Sequence[Draft]) -> list[tuple[int, int, int]]:
+def _segments(lines: int, symbols: Sequence[SymbolDraft]) -> list[tuple[int, int, int]]:
     """Runs of lines (first, last, owner), by the innermost symbol that deserves its own text."""
     whole = [False] * len(symbols)
     found: list[tuple[int, int, int]] = []
@@ -94,7 +94,7 @@ def _segments(lines: int, symbols: Sequence[Draft]) -> list[tuple[int, int, int]
     return found
 
 
-def _within(symbol: Draft, owner: Draft) -> bool:
+def _within(symbol: SymbolDraft, owner: SymbolDraft) -> bool:
     """Whether a symbol stands inside its owner. A method in Go, or of an `impl`, does not."""
     return owner.start <= symbol.start and symbol.end <= owner.end
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from holdfast.index.facts import chunks, languages
 from holdfast.index.facts.model import FileFacts, Problem, Span, Symbol, symbol_id
 from holdfast.index.facts.parse import TooHardError
-from holdfast.index.facts.walk import SYMBOLS_MAX, Gathered, Walk, line_starts
+from holdfast.index.facts.walk import SYMBOLS_MAX, RawFacts, Walk, line_starts
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from holdfast.index.facts.walk import Draft, Language
+    from holdfast.index.facts.walk import Language, SymbolDraft
 
-Reader = Callable[[str, bytes, list[int], list[Problem]], Gathered | None]
+DocumentReader = Callable[[str, bytes, list[int], list[Problem]], RawFacts | None]
 
 PARSED_BYTES_MAX = 4_000_000
 """A larger file is kept as text: nothing that people wrote by hand is that long."""
@@ -43,7 +43,7 @@ def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:
             problems.append(Problem("encoding", line, "not UTF-8; other bytes are read as \ufffd"))
     name = languages.language_of(path, source)
     language = languages.parsed(name)
-    found: Gathered | None = None
+    found: RawFacts | None = None
     guessed = False
     if len(source) > PARSED_BYTES_MAX:
         detail = f"{len(source)} bytes, more than the {PARSED_BYTES_MAX} that are parsed"
@@ -61,7 +61,7 @@ def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:
 
         found, guessed = by_lines.read(path, source, starts, problems), True
     if found is None:
-        found = Gathered(module=language.module(path, "") if language else "")
+        found = RawFacts(module=language.module(path, "") if language else "")
     root = found.tree.root_node if found.tree else None
     given = found.broken.root_node if found.broken else root
     if given is not None and given.has_error:
@@ -90,7 +90,7 @@ def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:
 
 def _walk(
     language: Language, path: str, source: bytes, starts: list[int], problems: list[Problem]
-) -> Gathered | None:
+) -> RawFacts | None:
     walk = Walk(language, source, starts)
     try:
         walk.run()
@@ -102,13 +102,13 @@ def _walk(
 
 
 @cache
-def _readers() -> dict[str, Reader]:
+def _readers() -> dict[str, DocumentReader]:
     from holdfast.index.facts.languages import config, markdown, notebook
 
     return {"markdown": markdown.read, "notebook": notebook.read, **config.READERS}
 
 
-def _symbols(path: str, drafts: list[Draft]) -> tuple[Symbol, ...]:
+def _symbols(path: str, drafts: list[SymbolDraft]) -> tuple[Symbol, ...]:
     seen: dict[tuple[str, str], int] = {}
     made = []
     for draft in drafts:

@@ -51,7 +51,7 @@ def parse(grammar: tuple[str, str], source: bytes, query: str = "") -> tree_sitt
     parser = parser_of(grammar)
     if len(source) <= SHORT_BYTES:
         return limited(parser, source)
-    if trial.expendable():
+    if trial.is_disposable():
         with expended(len(source)):
             return limited(parser, source)
     seconds = _seconds(len(source))
@@ -64,9 +64,9 @@ def parse(grammar: tuple[str, str], source: bytes, query: str = "") -> tree_sitt
 
 def expended(size_bytes: int) -> AbstractContextManager[None]:
     """Die if this takes far more than the size of a text explains, where we may."""
-    if not trial.expendable():
+    if not trial.is_disposable():
         return nullcontext()
-    return trial.deadly(_seconds(size_bytes), size_bytes)
+    return trial.cpu_and_memory_limits(_seconds(size_bytes), size_bytes)
 
 
 def _seconds(size_bytes: int) -> float:

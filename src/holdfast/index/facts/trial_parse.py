@@ -32,12 +32,12 @@ _READY = b"r"
 _expendable = False
 
 
-def expendable() -> bool:
+def is_disposable() -> bool:
     """Whether this process may die of a parse."""
     return _expendable
 
 
-def become_expendable() -> None:
+def mark_disposable() -> None:
     """Call in a process whose death somebody expects and takes for an answer."""
     global _expendable
     if not _POSSIBLE:
@@ -50,7 +50,7 @@ def become_expendable() -> None:
 
 
 @contextmanager
-def deadly(seconds: float, size_bytes: int) -> Iterator[None]:
+def cpu_and_memory_limits(seconds: float, size_bytes: int) -> Iterator[None]:
     """Die if this takes more processor time, or more memory than a text of that size explains."""
     import resource
 
@@ -92,7 +92,7 @@ def serve() -> None:
     """The other process: parse what comes in, say that it ended, until nothing comes."""
     from holdfast.index.facts.parse import TooHardError, captures, limited, parser_of
 
-    become_expendable()
+    mark_disposable()
     os.write(1, _READY)
     with open(0, "rb") as file:
         while head := file.read(_HEAD.size):
@@ -100,10 +100,10 @@ def serve() -> None:
             module, function, query = (file.read(each).decode() for each in sizes)
             source, grammar = file.read(size), (module, function)
             try:
-                with deadly(seconds, size):
+                with cpu_and_memory_limits(seconds, size):
                     tree = limited(parser_of(grammar), source)
                 if query:
-                    with deadly(seconds, size):
+                    with cpu_and_memory_limits(seconds, size):
                         captures(grammar, query, tree)
                 verdict = b"1"
             except TooHardError:

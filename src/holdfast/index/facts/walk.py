@@ -91,7 +91,7 @@ class Language:
 
 
 @dataclass(slots=True)
-class Draft:
+class SymbolDraft:
     """A symbol being gathered; `lead` is the first line of its comment and attributes."""
 
     name: str
@@ -110,7 +110,7 @@ class Draft:
 
 
 @dataclass(slots=True)
-class Scope:
+class OpenScope:
     """An open region: its end, the symbol it belongs to, and the name that members are under."""
 
     end: int
@@ -140,10 +140,10 @@ def _rules(language: Language) -> dict[int, Rule]:
 
 
 @dataclass
-class Gathered:
+class RawFacts:
     """The facts of a file before they get their ids."""
 
-    symbols: list[Draft] = field(default_factory=list)
+    symbols: list[SymbolDraft] = field(default_factory=list)
     imports: list[Import] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
@@ -191,7 +191,7 @@ def line_starts(source: bytes) -> list[int]:
     return starts
 
 
-class Walk(Gathered):
+class Walk(RawFacts):
     """The state of one walk; rules read nodes and write facts through it."""
 
     def __init__(self, language: Language, source: bytes, line_starts: list[int]) -> None:
@@ -205,7 +205,7 @@ class Walk(Gathered):
         self.callees = _CALLEES.setdefault(language.name, {})
         if len(self.callees) > CALLEES_MAX:
             self.callees.clear()
-        self.scopes: list[Scope] = []
+        self.scopes: list[OpenScope] = []
         self.wrapper: tuple[int, int, int] | None = None
 
     def run(self) -> None:
@@ -324,7 +324,7 @@ class Walk(Gathered):
     ) -> None:
         """Open a scope that is not a symbol of its own: an `impl`, an `extension`, a namespace."""
         index = self.symbol() if symbol is None else symbol
-        self.scopes.append(Scope(node.end_byte, index, prefix, kind))
+        self.scopes.append(OpenScope(node.end_byte, index, prefix, kind))
 
     def define(
         self,
@@ -358,7 +358,7 @@ class Walk(Gathered):
         prefix = self.prefix()
         full = qualified if qualified is not None else f"{prefix}.{name}" if prefix else name
         self.symbols.append(
-            Draft(
+            SymbolDraft(
                 name,
                 full,
                 kind,
@@ -376,7 +376,7 @@ class Walk(Gathered):
         )
         index = len(self.symbols) - 1
         if opens:
-            self.scopes.append(Scope(node.end_byte, index, full, kind))
+            self.scopes.append(OpenScope(node.end_byte, index, full, kind))
         return index
 
     def signature(self, start: int, stop: int) -> str:

@@ -38,7 +38,7 @@ def _unsorted(file: PreparedFile, dimension: int) -> PostingSegment:
     return segments.with_vectors(segment, file.vectors, dimension)
 
 
-class Gathering:
+class SegmentBuilder:
     """Files on their way into one segment, by slot."""
 
     def __init__(self, dimension: int) -> None:
@@ -75,7 +75,7 @@ class Gathering:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SegmentUse:
     """How a stored segment stands: its rows, and how many of them belong to files that count."""
 
     number: int
@@ -83,9 +83,9 @@ class Standing:
     living: int
 
 
-def to_merge(standings: Iterable[Standing]) -> list[list[int]]:
+def to_merge(standings: Iterable[SegmentUse]) -> list[list[int]]:
     """Groups of segments to make one of, each of them of a bearable size."""
-    chosen: list[Standing] = []
+    chosen: list[SegmentUse] = []
     small = []
     for one in standings:
         if one.living < LIVING_SHARE_MIN * one.rows:
@@ -119,7 +119,7 @@ def check_digest(data: bytes, vectors: bytes, known: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenCorpus:
     """A corpus with the segments it is made of, kept for the next generation."""
 
     corpus: Corpus
@@ -131,12 +131,12 @@ FileRow = tuple[int, str, str, int, int]
 
 
 def followed(
-    known: Opened,
+    known: OpenCorpus,
     change: Change,
     added: Iterable[FileRow],
     load: Callable[[int], PostingSegment],
     digests: Mapping[int, str],
-) -> Opened:
+) -> OpenCorpus:
     """The corpus after a change, from the corpus before it."""
     gone = change.removed
     replaced = [file.path for file in known.corpus.files if file.number in gone]
@@ -149,7 +149,7 @@ def followed(
     ]
     there = set(digests.values())
     kept = {name: segment for name, segment in known.segments.items() if name in there}
-    return Opened(known.corpus.changed(parts, replaced), {**kept, **fresh})
+    return OpenCorpus(known.corpus.changed(parts, replaced), {**kept, **fresh})
 
 
 def _part(segment: PostingSegment, members: Iterable[tuple[int, File]]) -> Part:
@@ -164,7 +164,7 @@ def opened(
     files: Iterable[FileRow],
     known: Mapping[str, PostingSegment],
     load: Callable[[int], PostingSegment],
-) -> Opened:
+) -> OpenCorpus:
     """The corpus of a generation from its segments and files (number, path, language, segment,
     slot); segments that are known already are not loaded again.
     """
@@ -178,4 +178,4 @@ def opened(
         segment = known.get(name) or load(holder)
         kept[name] = segment
         parts.append(_part(segment, members))
-    return Opened(Corpus(parts), kept)
+    return OpenCorpus(Corpus(parts), kept)

@@ -10,8 +10,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from holdfast.errors import UsageError
 from holdfast.index.calls.linked_program import LinkedProgram
-from holdfast.index.calls.resolve import Edge
-from holdfast.index.calls.resolve import Open as OpenCall
+from holdfast.index.calls.resolve import Edge, OpenCall
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.facts.model import FileFacts, file_id
@@ -89,7 +88,7 @@ def call_graph(
         )
     if limit < 1:
         raise UsageError(f"a limit of {limit} asks for nothing", hint="pass a limit of 1 or more")
-    requested, record = index.governing(path)
+    requested, record = index.root_of(path)
     answer: GraphAnswer = {
         "status": "ok",
         "supported": False,

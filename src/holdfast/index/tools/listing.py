@@ -61,7 +61,7 @@ def list_codebases(index: CodeIndex) -> ListAnswer:
 
 def _row(index: CodeIndex, record: Record, proof: Proof | None) -> tuple[str, str, str]:
     gate = pass_gate(record, index.runtime(), lambda: proof or failed_probe("not probed"))
-    match index.truly(gate):
+    match index.with_abandoned_check(gate):
         case Open(_, _, failure):
             said = ["completion-proof probe failed"] if failure else []
             if partial(record):

@@ -16,7 +16,7 @@ from holdfast.errors import HoldfastError
 from holdfast.files.paths import canonical_root
 from holdfast.files.watcher import Watcher
 from holdfast.index.building import lifecycle
-from holdfast.index.building.build import EmptyTree
+from holdfast.index.building.plan import EmptyTree
 from holdfast.index.building.progress import Report
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import HOME_HINT
@@ -107,7 +107,7 @@ def _of_its_root(
     index: CodeIndex, request: Request, act: Callable[[CodeIndex, Request], ManageAnswer]
 ) -> ManageAnswer:
     """Act on the root that governs a path: the nearest tracked one, as in every other tool."""
-    requested, record = index.governing(request.path)
+    requested, record = index.root_of(request.path)
     if record is None or record.root == requested or not os.path.isdir(requested):
         return act(index, request)
     answer = act(index, replace(request, path=record.root))
@@ -282,7 +282,7 @@ def _clear(index: CodeIndex, request: Request) -> ManageAnswer:
 
 def _nothing_to_clear(index: CodeIndex, request: Request) -> ManageAnswer:
     """A part of a root is not forgotten by itself, and never takes the rest with it."""
-    root, above = index.governing(request.path)
+    root, above = index.root_of(request.path)
     if above is not None:
         return answered(
             request,

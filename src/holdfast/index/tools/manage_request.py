@@ -143,5 +143,5 @@ def settled(index: CodeIndex, root: str) -> Record | None:
     """The record as it is now that we hold the lease; a run it still speaks of is dead."""
     record = index.registry.find(root)
     if record is not None and isinstance(record.state, Indexing):
-        return lifecycle.settle_interrupted(index, record)
+        return lifecycle.end_interrupted(index, record)
     return record

@@ -62,7 +62,7 @@ def file_outline(
         raise UsageError("exact needs a symbol", hint="pass symbolIdExact or symbolLabelExact")
     if limit_symbols < 1:
         raise UsageError(f"limitSymbols {limit_symbols} asks for nothing")
-    requested, record = index.governing(path)
+    requested, record = index.root_of(path)
     key = file_key(record.root if record else requested, requested, file)
     answer: OutlineAnswer = {
         "status": "ok",

@@ -180,7 +180,7 @@ def _targets(index: CodeIndex, paths: Sequence[str]) -> list[Target]:
     """The roots that were asked about, each once, in the order they were named."""
     found: dict[str, Target] = {}
     for path in paths:
-        requested, record = index.governing(path)
+        requested, record = index.root_of(path)
         key = record.root if record is not None else requested
         target = found.setdefault(key, Target(requested, record))
         target.paths.append(requested)

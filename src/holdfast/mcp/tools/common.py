@@ -63,7 +63,7 @@ def no_such_tree(result: Result) -> Result:
 
 def tree_of(call: Call, path: str) -> str | None:
     """The root of the tracked tree that a path lies in."""
-    _, record = call.desk.index.governing(path)
+    _, record = call.desk.index.root_of(path)
     return None if record is None else record.root
 
 

@@ -21,7 +21,7 @@ from holdfast.index.facts.languages.line_patterns import (
     TABLE,
 )
 from holdfast.index.facts.model import MODULE
-from holdfast.index.facts.walk import SIGNATURE_MAX, SYMBOLS_MAX, Draft, Gathered
+from holdfast.index.facts.walk import SIGNATURE_MAX, SYMBOLS_MAX, RawFacts, SymbolDraft
 
 if TYPE_CHECKING:
     from holdfast.index.facts.model import Problem
@@ -42,13 +42,13 @@ def kind_of_file(path: str) -> str:
     return found if found in TABLE else "text"
 
 
-def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -> Gathered | None:
+def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -> RawFacts | None:
     """Symbols guessed from the lines of a file, in order; None when its language has no table."""
     language = kind_of_file(path)
     table = TABLE.get(language)
     if table is None:
         return None
-    found = Gathered()
+    found = RawFacts()
     margins: list[int] = []
     heads, nested = language in HEADS, NESTED.get(language, ())
     line = 1
@@ -78,7 +78,7 @@ def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -
         if groups.get("tag") or groups.get("c"):
             kind = "section" if groups.get("tag") else "function"
         found.symbols.append(
-            Draft(
+            SymbolDraft(
                 name=name,
                 qualified=name,
                 kind=kind or table.kinds.get("", "function"),
@@ -126,7 +126,7 @@ def _lead(source: bytes, starts: list[int], line: int) -> int:
     return lead
 
 
-def _nest(symbols: list[Draft], margins: list[int], starts: list[int]) -> None:
+def _nest(symbols: list[SymbolDraft], margins: list[int], starts: list[int]) -> None:
     """Let every definition reach to the next that is no deeper, and name its container."""
     open_: list[int] = []
     for index, symbol in enumerate(symbols):
@@ -142,6 +142,6 @@ def _nest(symbols: list[Draft], margins: list[int], starts: list[int]) -> None:
         open_.append(index)
 
 
-def _close(symbol: Draft, last_line: int, starts: list[int]) -> None:
+def _close(symbol: SymbolDraft, last_line: int, starts: list[int]) -> None:
     symbol.last_line = max(symbol.first_line, last_line)
     symbol.end = starts[symbol.last_line]

@@ -26,7 +26,7 @@ from holdfast.index.generations.model import Identity
 from holdfast.index.generations.postgres import tables
 from holdfast.index.generations.postgres.reader import PostgresReader
 from holdfast.index.generations.postgres.writer import PostgresWriter
-from holdfast.index.generations.segments import Opened, followed, opened
+from holdfast.index.generations.segments import OpenCorpus, followed, opened
 from holdfast.postgresql import NotReached, connect
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class PostgresBackend:
         self._schema = f"holdfast_index_{digest[:32]}"
         self._lock = threading.Lock()
         self._idle: list[psycopg.Connection[Any]] = []
-        self._open: OrderedDict[str, tuple[Identity, Opened]] = OrderedDict()
+        self._open: OrderedDict[str, tuple[Identity, OpenCorpus]] = OrderedDict()
         self._ready = False
 
     # Connections.

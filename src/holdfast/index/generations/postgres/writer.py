@@ -11,7 +11,13 @@ from holdfast.index.generations import change_log
 from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.postgres import tables
-from holdfast.index.generations.segments import ROWS_MAX, Gathering, Standing, digest, to_merge
+from holdfast.index.generations.segments import (
+    ROWS_MAX,
+    SegmentBuilder,
+    SegmentUse,
+    digest,
+    to_merge,
+)
 from holdfast.index.search import posting_segment as segment_format
 from holdfast.index.search.segment_merge import merge
 
@@ -42,7 +48,7 @@ class PostgresWriter:
         self._removed: set[int] = set()
         self._added: set[int] = set()
         self._followable = True
-        self._gathering = Gathering(dimension)
+        self._gathering = SegmentBuilder(dimension)
         self._gathered_as: int | None = None
 
     def snapshot(self) -> Snapshot:
@@ -54,7 +60,7 @@ class PostgresWriter:
     def start_over(self) -> None:
         for table in ("file", "segment"):
             self._connection.execute(f"DELETE FROM {table} WHERE root_id = $1", (self._root,))
-        self._gathering, self._gathered_as = Gathering(self._dimension), None
+        self._gathering, self._gathered_as = SegmentBuilder(self._dimension), None
         self._followable = False
 
     def put(self, file: PreparedFile) -> None:
@@ -111,7 +117,7 @@ class PostgresWriter:
             "WHERE segment_id = segment.id) FROM segment WHERE root_id = $1",
             (self._root,),
         )
-        for group in to_merge([Standing(*row) for row in found]):
+        for group in to_merge([SegmentUse(*row) for row in found]):
             parts, moves = [], []
             slots = 0
             for old in group:

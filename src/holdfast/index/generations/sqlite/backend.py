@@ -25,7 +25,7 @@ from holdfast.index.errors import HOME_HINT, BackendUnavailable
 from holdfast.index.generations import change_log
 from holdfast.index.generations.leases import root_key
 from holdfast.index.generations.model import Identity
-from holdfast.index.generations.segments import Opened, followed, opened
+from holdfast.index.generations.segments import OpenCorpus, followed, opened
 from holdfast.index.generations.sqlite import tables
 from holdfast.index.generations.sqlite.reader import SqliteReader
 from holdfast.index.generations.sqlite.readonly import frozen, is_frozen
@@ -49,7 +49,7 @@ class SqliteBackend:
     def __init__(self, directory: Path, dimension: int) -> None:
         self._directory, self._dimension = directory, dimension
         self._lock = threading.Lock()
-        self._open: OrderedDict[str, tuple[Identity, Opened]] = OrderedDict()
+        self._open: OrderedDict[str, tuple[Identity, OpenCorpus]] = OrderedDict()
         self._idle: dict[str, list[tuple[int, apsw.Connection]]] = {}
         self._folding: threading.Thread | None = None
 

@@ -12,7 +12,13 @@ from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.generations import change_log
 from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
-from holdfast.index.generations.segments import ROWS_MAX, Gathering, Standing, digest, to_merge
+from holdfast.index.generations.segments import (
+    ROWS_MAX,
+    SegmentBuilder,
+    SegmentUse,
+    digest,
+    to_merge,
+)
 from holdfast.index.generations.sqlite import tables
 from holdfast.index.search import posting_segment as segment_format
 from holdfast.index.search.segment_merge import merge
@@ -48,7 +54,7 @@ class SqliteWriter:
         (file,) = tables.row(self._connection, "SELECT coalesce(max(id), 0) FROM file")
         (segment,) = tables.row(self._connection, "SELECT coalesce(max(id), 0) FROM segment")
         self._next_file, self._next_segment = int(file) + 1, int(segment) + 1
-        self._gathering = Gathering(self._dimension)
+        self._gathering = SegmentBuilder(self._dimension)
 
     @property
     def started_over(self) -> bool:
@@ -131,7 +137,7 @@ class SqliteWriter:
     def _merge_segments(self) -> None:
         """Leave no segment that is mostly dead, and few small ones."""
         standings = [
-            Standing(*row)
+            SegmentUse(*row)
             for row in tables.rows(
                 self._connection,
                 "SELECT id, rows, (SELECT coalesce(sum(chunk_count), 0) FROM file "
