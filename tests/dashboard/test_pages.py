@@ -21,7 +21,7 @@ from holdfast.mcp import bindings
 from holdfast.mcp.bindings import Binding
 from holdfast.store.store import open_store
 from holdfast.sync.io.endpoint import ServeOptions, SyncService
-from holdfast.sync.io.websocket import Doors
+from holdfast.sync.io.websocket import OriginPolicy
 from holdfast.web.compose import site
 from tests.postgres import PostgresServer
 from tests.web.test_site import BEARER, TOKEN, Answer, asked
@@ -139,7 +139,7 @@ def service(demo: Demo) -> Iterator[DashboardService]:
 @pytest.mark.shows("DASH-DOORS")
 def test_without_the_token_there_is_no_page_and_no_answer(tmp_path: Path) -> None:
     sync = SyncService(ServeOptions(store="memory:"))
-    whole = site(App(tmp_path / "home"), sync, Doors(), TOKEN)
+    whole = site(App(tmp_path / "home"), sync, OriginPolicy(), TOKEN)
     for path in ("/", "/assets/app.js", "/api/search?query=x", "/api/memory/documents"):
         assert ask(whole, path).status == 401
         assert (

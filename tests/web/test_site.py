@@ -14,7 +14,7 @@ from holdfast.app import App
 from holdfast.errors import UsageError
 from holdfast.ids import SpaceId
 from holdfast.sync.io.endpoint import ServeOptions, SyncService
-from holdfast.sync.io.websocket import Doors, Receive, Scope, Send
+from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
 from holdfast.web import Part, Site, answer
 from holdfast.web.compose import site
 from holdfast.web.site import POLICY
@@ -97,7 +97,7 @@ async def hello(scope: Scope, receive: Receive, send: Send) -> None:
 
 def small_site(*, origins: tuple[str, ...] = ()) -> Site:
     parts = [Part("/", hello), Part("/free", hello, open=True), Part("/shut", hello)]
-    return Site(parts, Doors(origins=origins), TOKEN)
+    return Site(parts, OriginPolicy(origins=origins), TOKEN)
 
 
 @pytest.mark.shows("MCP-WEB-HOST")
@@ -195,7 +195,7 @@ def test_the_token_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
 def served(tmp_path: Path) -> tuple[Site, SyncService]:
     app = App(home=tmp_path / "home")
     service = SyncService(ServeOptions(store=str(tmp_path / "home" / "spaces")))
-    return site(app, service, Doors(), TOKEN), service
+    return site(app, service, OriginPolicy(), TOKEN), service
 
 
 @pytest.mark.shows("MCP-WEB-HEALTH")
@@ -256,7 +256,7 @@ def test_cookies_of_other_programs_lock_nobody_out(others: str) -> None:
 @pytest.mark.shows("MCP-WEB-COOKIE")
 def test_two_servers_of_one_machine_each_keep_their_visitors() -> None:
     """They had one cookie: whoever opened the second was a stranger to the first."""
-    one, other = small_site(), Site([Part("/", hello)], Doors(), TOKEN[::-1])
+    one, other = small_site(), Site([Part("/", hello)], OriginPolicy(), TOKEN[::-1])
     jar = {}
     for app, token in ((one, TOKEN), (other, TOKEN[::-1])):
         cookie = ask(app, "GET", f"/?token={token}").headers["set-cookie"]

@@ -7,7 +7,6 @@ import os
 
 from holdfast.cli import reading
 from holdfast.cli.output import print_json
-from holdfast.reading.context import as_data, as_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,5 +18,5 @@ def run(args: argparse.Namespace) -> int:
     host = reading.host(args, newest_leaf=args.call is None)
     assert host is not None, "the session is required"
     found = reading.reader().context(host)
-    print_json(as_data(found)) if args.json else print(as_text(found, os.getcwd()))
+    print_json(found.to_wire()) if args.json else print(found.to_text(os.getcwd()))
     return 0

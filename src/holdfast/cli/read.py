@@ -49,9 +49,8 @@ def run(args: argparse.Namespace) -> int:
     except ReadingError as error:
         raise _hinted(error, args.path) from None
     if args.json:
-        out = {"content": answer.content, "details": answer.details, "mode": answer.mode}
         note = {} if lost is None else {"note": lost.message}
-        print(json.dumps(out | note, ensure_ascii=False))
+        print(json.dumps(answer.to_wire() | note, ensure_ascii=False))
     else:
         sys.stdout.write(answer.text + "\n")
     # Shown first, noted after: what nobody saw must not count as seen.

@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     from holdfast.app import App
     from holdfast.sync.io.endpoint import ServeOptions, SyncService
     from holdfast.sync.io.handover import Handover
-    from holdfast.sync.io.websocket import LOOPBACK, Doors
+    from holdfast.sync.io.websocket import LOOPBACK, OriginPolicy
     from holdfast.sync.server.access import AccessMode
     from holdfast.web.compose import site
     from holdfast.web.token import token_of
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     token = token_of(app.home)
     service = SyncService(options)
     config = uvicorn.Config(
-        site(app, service, Doors(options.hosts, options.origins), token),
+        site(app, service, OriginPolicy(options.hosts, options.origins), token),
         host=args.host,
         port=port,
         ws=Handover,

@@ -208,10 +208,8 @@ class Questions:
 
     def context(self, asked: Members) -> Any:
         """What the agent holds, and what the latest compaction took away."""
-        from holdfast.reading.context import as_data
-
         with self._turn:
-            return as_data(self._reader.context(self._followed(asked).host))
+            return self._reader.context(self._followed(asked).host).to_wire()
 
     def context_lines(self, asked: Members) -> Any:
         """A file that the session holds or held, line by line, and what changed since."""

@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from holdfast.sync.io.websocket import Doors, Receive, Scope, Send
+from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
 from holdfast.web.blobs import blobs
 from holdfast.web.metrics import Counters, metrics_page
 from holdfast.web.site import Asgi, Part, Site, answer, answer_json
@@ -24,7 +24,7 @@ LOOK_EVERY_S = 0.5
 
 
 def site(
-    app: App, service: SyncService, doors: Doors, token: str, *, extra: Sequence[Part] = ()
+    app: App, service: SyncService, doors: OriginPolicy, token: str, *, extra: Sequence[Part] = ()
 ) -> Site:
     """Everything that `holdfast serve` serves."""
     counters = Counters()

@@ -205,14 +205,14 @@ def test_the_time_for_all_texts_is_bounded_too(tree: Path) -> None:
     found = look(
         MemoryReader(tree), Query(patterns=("a",)), seconds=5.0, clock=lambda: float(next(ticks))
     )
-    assert found.cut == "it took longer than 5 s"
+    assert found.cut == "the time limit of 5 s was reached"
     assert lines_of(found) < grep(tree, "a")
 
 
 @pytest.mark.shows("ANSWER-RE-BOUNDS")
 def test_a_string_that_is_everywhere_is_cut_and_said_so(tree: Path) -> None:
     found = look(MemoryReader(tree), Query(patterns=("",)), hits=2)
-    assert (len(found.hits), found.cut) == (2, "there are more than 2 hits")
+    assert (len(found.hits), found.cut) == (2, "the limit of 2 hits was reached")
 
 
 @pytest.mark.shows("ANSWER-RE-BOUNDS")

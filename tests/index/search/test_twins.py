@@ -17,8 +17,17 @@ from holdfast.index.embedding.hashed import DIMENSION
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import PreparedFile
 from holdfast.index.generations.segments import SegmentBuilder
+from holdfast.index.search import (
+    candidates,
+    fusion,
+    near_duplicates,
+    preview,
+    ranking,
+    results,
+    signals,
+)
 from holdfast.index.search import corpus as corpora
-from holdfast.index.search import fusion, near_duplicates, preview, ranking, results, signals
+from holdfast.index.search.centrality import centrality
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.query_analysis import analyze
 from holdfast.index.tools.search_answer import DEPTH_MIN
@@ -90,12 +99,10 @@ def test_the_quick_way_gives_the_answer_of_the_long_way(
 ) -> None:
     index, root = tree
     quick = told(search_code(index, root, query, debug=True, **more))
-    with index.backend.reader(root) as reader:
-        central = plain.centrality(reader.corpus())
     monkeypatch.setattr(Corpus, "nearness", plain.nearness)
-    monkeypatch.setattr(Corpus, "central", central, raising=False)
-    monkeypatch.setattr(ranking, "agreements", plain.agreements)
-    monkeypatch.setattr(ranking, "top_rows", plain.top_rows)
+    monkeypatch.setattr(signals, "centrality", plain.centrality)
+    monkeypatch.setattr(candidates, "field_coverage", plain.field_coverage)
+    monkeypatch.setattr(candidates, "top_rows", plain.top_rows)
     monkeypatch.setattr(ranking, "diversified", plain.diversified)
     monkeypatch.setattr(preview, "_scores", plain.line_scores)
     monkeypatch.setattr(results, "folded", plain.folded)
@@ -112,7 +119,7 @@ def test_the_first_places_do_not_depend_on_how_many_are_given(
         fresh_files = FreshFiles(reader.identity, reader.snapshot(), 0.0)
         few, many = (
             ranking.find(query, reader, fresh_files, index.provider, wanted, lambda path: True)
-            for wanted in (DEPTH_MIN, ranking.CANDIDATES_MIN // 4)
+            for wanted in (DEPTH_MIN, candidates.PER_LANE_MIN // 4)
         )
     assert few.chunks == many.chunks[:DEPTH_MIN]
     assert few.candidates == many.candidates
@@ -242,7 +249,7 @@ def seen(corpus: Corpus) -> Any:
         [(corpus.files[corpus.file_of[r]].path, int(corpus.ordinals[r])) for r in order],
         corpus.lengths[order].tolist(),
         corpus.average_lengths.tolist(),
-        corpus.central[order].tolist(),
+        corpus.derived(centrality)[order].tolist(),
         [int(corpus.kinds[row]) for row in order],
         sorted(file.path for file in corpus.files),
         corpus.chunks,
@@ -268,11 +275,11 @@ def test_a_corpus_followed_through_changes_is_the_one_made_anew(
         corpus = corpus.changed([part_of(fresh, 100 * number)], {*fresh, *gone})
         there = {path: file for path, file in there.items() if path not in gone} | fresh
         assert seen(corpus) == seen(Corpus([part_of(there, 0)]))
-        assert corpus.central.tolist() == pytest.approx(plain.centrality(corpus).tolist())
-        assert signals.centrality(corpus).tolist() == corpus.central.tolist()
+        central = corpus.derived(centrality)
+        assert central.tolist() == pytest.approx(plain.centrality(corpus).tolist())
         # The rows of a file lie together, and files are told apart by that.
         files = corpus.file_of[corpus.alive]
-        own, of_rows = ranking._runs(files)
+        own, of_rows = candidates.runs(files)
         assert sorted(own.tolist()) == np.unique(files).tolist()
         assert own[of_rows].tolist() == files.tolist()
 

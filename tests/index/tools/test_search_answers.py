@@ -179,7 +179,7 @@ def test_a_cursor_that_somebody_made_up_is_no_cursor(zoo: World, offset: Any, de
     """With check digits made up too: one gave results -2 to -1 of 26, others a traceback."""
     given = pages.decode(search(zoo, "feeding time", limit=4)["continuation"]["cursor"])
     made_up = pages.encode(Cursor(offset, depth, given.question, given.state))
-    with pytest.raises(UsageError, match="no cursor"):
+    with pytest.raises(UsageError, match="not a search cursor"):
         search(zoo, "feeding time", cursor=made_up)
 
 
@@ -374,7 +374,7 @@ def test_a_segment_that_is_not_what_was_written_is_not_ranked_by(zoo: World, wha
     connection.close()
     fresh = index_of({"HOLDFAST_HOME": str(zoo.home)})
     with (
-        pytest.raises(DamagedBackend, match=r"damaged|format|cut short|not what was written"),
+        pytest.raises(DamagedBackend, match=r"damaged|format|truncated|not what was written"),
         fresh.backend.reader(zoo.root) as reader,
     ):
         reader.corpus()
@@ -798,7 +798,7 @@ def test_no_answer_writes(zoo: World, query: str) -> None:
     [
         ({"limit": 0}, "asks for nothing"),
         ({"budget": 1}, "no room"),
-        ({"cursor": "x"}, "no cursor"),
+        ({"cursor": "x"}, "not a search cursor"),
         ({"path": []}, "no path"),
         ({"scope": "all"}, "no scope"),
         ({"result_mode": "flat"}, "no result mode"),

@@ -60,7 +60,6 @@ def recovery_text(home: Path, heard: Heard) -> str | None:
     import time
 
     from holdfast.reading import config
-    from holdfast.reading.context import as_text
     from holdfast.reading.hosts.detect import open_host
     from holdfast.reading.objects import Objects
     from holdfast.reading.paths import Place
@@ -87,4 +86,4 @@ def recovery_text(home: Path, heard: Heard) -> str | None:
     found = reader.context(host)
     if found.doubt is not None or not found.lost:
         return None
-    return as_text(found, heard.cwd)
+    return found.to_text(heard.cwd)

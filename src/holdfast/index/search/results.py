@@ -1,9 +1,9 @@
-"""Results as an agent gets them: hits grouped by owner, folded, and cut to a budget.
+"""The results of a search: findings grouped by owner, duplicates folded, cut to a budget.
 
-    findings, best first -> groups -> alike ones folded -> a page of items within a budget
+    findings, best first -> groups -> near-duplicates folded -> a page of items within a budget
 
-An item says what it is, where exactly, why it is here, and, where something was left out, the call
-that brings it. What the reader provably holds already is pointed at and not sent again.
+An item says what it is, where it is, why it was found and, if something was left out, the call
+that returns it. Text that the reader provably has already is referred to and not sent again.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from holdfast.index.search.regex import LineMatch
 from holdfast.index.tools.answers import Wire, read_call
 
 Holds = Callable[[str, int, int], bool]
-"""Whether the reader provably holds lines `first` to `last` of a file, given by absolute path."""
+"""Whether the reader provably has lines `first` to `last` of a file, by absolute path."""
 
 GroupBy = Literal["symbol", "file"]
 Lane = Literal["ranked", "exact", "similar"]
 MATCHES_MAX = 20
 ALIKE_SHOWN = 5
 PREVIEW_LINES = (LINES_DEFAULT, 4, 1)
-"""How long a preview is; shorter where the budget is short."""
+"""Lines of a preview at each level; higher levels are used when the budget is short."""
 POINTER = len(PREVIEW_LINES)
 BARE = POINTER + 1
-"""Levels without a preview: with the places of matches and copies, and without."""
+"""Levels without a preview: with the positions of matches and copies, and without."""
 
 
 class Finding(NamedTuple):
-    """One chunk or symbol in its place, with what put it there."""
+    """A ranked chunk or symbol, with its score and signals."""
 
     root: str
     chunk: StoredChunk
@@ -51,7 +51,7 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Group:
-    """Findings of one owner, best first, and the groups that say the same."""
+    """The findings of one owner, best first, and the groups folded into it."""
 
     members: list[Finding]
     alike: list[Group] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Group:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The lines of all members; blank lines after the last belong to nobody."""
+        """The lines of all members, without trailing blank lines."""
         chunks = [member.chunk for member in self.members]
         first = min([chunk.start_line for chunk in chunks])
         last = max(chunks, key=lambda chunk: chunk.end_line) if len(chunks) > 1 else chunks[0]
@@ -72,12 +72,12 @@ class Group:
 
 
 def tokens(size_bytes: int) -> int:
-    """Four bytes to a token, rounded up."""
+    """An estimate: four bytes per token, rounded up."""
     return -(-size_bytes // 4)
 
 
 def grouped(findings: Sequence[Finding], by: GroupBy | None) -> list[Group]:
-    """Groups in the order of their best members; None leaves every chunk by itself."""
+    """Groups in the order of their best members; None keeps every chunk separate."""
     groups: dict[tuple[str, str, str], Group] = {}
     for finding in findings:
         chunk = finding.chunk
@@ -93,10 +93,10 @@ def grouped(findings: Sequence[Finding], by: GroupBy | None) -> list[Group]:
 
 
 def fold(groups: Sequence[Group], depth: int) -> list[Group]:
-    """Groups of which none is like another; those that are hang on the first of their kind.
+    """Groups without near-duplicates; these are attached to the first of their kind.
 
-    Of a ranking of `depth` chunks the first half is held against each other: later pages are seldom
-    asked for. All pages of a ranking have the same depth, and so the same groups.
+    Only the first half of a ranking of `depth` chunks is compared: later pages are rarely
+    requested. All pages of a ranking have the same depth, and so the same groups.
     """
     places = folded([group.best.chunk.text for group in groups], depth // 2)
     for i, place in enumerate(places):
@@ -107,17 +107,17 @@ def fold(groups: Sequence[Group], depth: int) -> list[Group]:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some items, where the next ones start, and what they came to in tokens."""
+    """Items, the offset of the next page, and the size in tokens."""
 
     items: list[Wire]
     end: int
     tokens: int
     shortened: int
-    """How many items were made shorter to fit."""
+    """How many items were shortened to fit."""
 
 
 class Items:
-    """Makes items of groups."""
+    """Turns groups into items."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class Items:
         self._asked = Asked.by(analyzed)
 
     def page(self, groups: Sequence[Group], start: int, limit: int, budget: int) -> Page:
-        """Items from `start` on, as many as fit; at least one, if only as a bare pointer."""
+        """Items from `start` on, as many as fit; at least one, if only as a reference."""
         items: list[Wire] = []
         used = shortened = 0
         for group in groups[start : start + limit]:
@@ -152,7 +152,7 @@ class Items:
         return Page(items, start + len(items), used, shortened)
 
     def item(self, group: Group, level: int = 0) -> Wire:
-        """One item; the higher the level the shorter, the last two are only pointers."""
+        """One item. Higher levels are shorter; the last two are references only."""
         best = group.best
         chunk = best.chunk
         span = group.span
@@ -165,7 +165,7 @@ class Items:
             item["next"] = read_call(path, first, last)
         else:
             self._show(item, group, level, path, span)
-        lists = level < BARE  # Without them it still says how many there are.
+        lists = level < BARE  # The item still says how many there are.
         lines = [line for member in group.members for line in member.lines]
         if lines:
             item["matchCount"] = len(lines)

@@ -28,7 +28,7 @@ def refresh(call: Call) -> Result:
             return Result(text, {"status": "ok", "text": text, "bound": False, "why": session.why})
         if isinstance(session.log, PiBridge):
             request = commands.parse_refresh(request.path, reader.place)  # as typed in pi
-        marker = reader.refresh(request, session.log)
+        marker = reader.refresh(request, session.log).to_text()
     facts: dict[str, Any] = {"status": "ok", "text": marker, "bound": True}
     if isinstance(session.log, PiBridge):
         facts["note"] = session.log.entry
@@ -48,6 +48,8 @@ def status(call: Call) -> Result:
             )
             return Result(text, {"status": "ok", "bound": False, "why": session.why})
         found = reader.status(session.log)
+    wire = found.to_wire()
+    del wire["doubt"]  # called `why` here, as where no conversation is bound
     facts: dict[str, Any] = {
         "status": "ok",
         "bound": True,
@@ -56,16 +58,11 @@ def status(call: Call) -> Result:
         "session": session.session,
         "proves": found.doubt is None,
         "why": found.doubt,
-        "scopes": found.scopes,
-        "files": found.files,
-        "window": {"entries": found.window_entries, "start": found.window_start},
-        "modes": dict(found.savings.counts),
-        "saved": {"bytes": found.savings.saved_bytes, "tokens": found.savings.tokens},
-        "store": found.store,
+        **wire,
     }
-    lines = [str(found), f"session: {session.kind} {session.session} ({session.how})"]
+    lines = [found.to_text(), f"session: {session.kind} {session.session} ({session.how})"]
     if found.doubt is not None:
-        lines.append(f"it proves nothing now: {found.doubt}; every read is answered in full")
+        lines.append("every read is answered in full")
     return Result("\n".join(lines), facts)
 
 

@@ -42,7 +42,7 @@ def websocket_url(url: str) -> str:
     return urlunsplit((scheme, parts.netloc, path, parts.query, ""))
 
 
-class Connecting:
+class PendingConnection:
     """What `connect` returns: enter it with `with` or `async with`, or await it."""
 
     def __init__(
@@ -166,7 +166,7 @@ def connect(
     timeout_s: float = OPEN_TIMEOUT_S,
     patient: bool = True,
     create: bool = True,
-) -> Connecting:
+) -> PendingConnection:
     """A space on a server: enter the answer with `with` or `async with`, or await it.
 
     `key` is an Ed25519 seed of 32 bytes; without a `space` it names the space too. `outbox` is a
@@ -174,7 +174,7 @@ def connect(
     not there yet is waited for, up to `timeout_s`, unless the caller is not `patient`. A space that
     is not there is made, unless `create` is false: then the server refuses to open it.
     """
-    return Connecting(
+    return PendingConnection(
         url,
         space,
         key,

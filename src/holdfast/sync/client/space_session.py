@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -30,12 +30,13 @@ from holdfast.sync.client.errors import (
 from holdfast.sync.client.interests import Interest
 from holdfast.sync.client.outbox import Outbox
 from holdfast.sync.client.outcome import Outcome, all_known
+from holdfast.sync.client.ports import ClientPort
 from holdfast.sync.client.reads import Read
 from holdfast.sync.client.replica import SOUND, Kind, Manner, Replica
-from holdfast.sync.client.requests import Asking
 from holdfast.sync.client.resume import Restoring
-from holdfast.sync.client.view import WatchView
-from holdfast.sync.client.watches import Watching, request_refused
+from holdfast.sync.client.session_requests import SessionRequests
+from holdfast.sync.client.watch_requests import WatchRequests, request_refused
+from holdfast.sync.client.watch_view import WatchView
 from holdfast.sync.wire.errors import ProtocolError, SessionRevoked
 from holdfast.sync.wire.messages import (
     Ack,
@@ -46,9 +47,6 @@ from holdfast.sync.wire.messages import (
     Sync,
     WatchSpec,
 )
-
-if TYPE_CHECKING:
-    from holdfast.sync.client.client import Client
 
 PLAIN = Manner(layered=False, covered=False)
 """For a server that knows neither layered reads nor coverage."""
@@ -73,12 +71,12 @@ class _Opened(msgspec.Struct, rename="camel"):
     sync: Sync | None = None
 
 
-class SpaceSession(Asking):
+class SpaceSession(SessionRequests):
     """A session of one space. It outlives connections; `stage` says how it is doing."""
 
     def __init__(
         self,
-        client: Client,
+        client: ClientPort,
         space: SpaceId,
         session_id: str | None,
         outbox: Outbox,
@@ -98,7 +96,7 @@ class SpaceSession(Asking):
         self.stage = Stage.DETACHED
         self._lazy = lazy
         # After a restart the server may go on serving watches that nobody here remembers.
-        self._watching = Watching(self, self.view, unsure=remembered is not None)
+        self._watching = WatchRequests(self, self.view, unsure=remembered is not None)
         self._waiting: list[Callable[[], None]] = []
         self._restoring: Restoring | None = None
         self._acked = GENESIS

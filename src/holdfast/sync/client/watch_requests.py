@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UnsetType
@@ -19,12 +19,10 @@ from holdfast.errors import SyncError
 from holdfast.sync.client.errors import RequestRefused
 from holdfast.sync.client.interests import Interest, Interests
 from holdfast.sync.client.outcome import Outcome
-from holdfast.sync.client.view import WatchView
+from holdfast.sync.client.ports import SessionPort
+from holdfast.sync.client.watch_view import WatchView
 from holdfast.sync.wire.errors import ProtocolError
 from holdfast.sync.wire.messages import Remove, Response, Sync, WatchAdd, WatchSet, WatchSpec
-
-if TYPE_CHECKING:
-    from holdfast.sync.client.session import SpaceSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +39,10 @@ class _Watched(msgspec.Struct, rename="camel"):
     server_seq: int = 0
 
 
-class Watching:
+class WatchRequests:
     """The watches of one session."""
 
-    def __init__(self, session: SpaceSession, view: WatchView, unsure: bool) -> None:
+    def __init__(self, session: SessionPort, view: WatchView, unsure: bool) -> None:
         self._session, self._view = session, view
         self.watches: dict[str, WatchSpec] = {}
         self.unsure = unsure

@@ -29,19 +29,32 @@ import hashlib
 import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from holdfast.ids import GENESIS, BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store.graph import Limits as GraphLimits
-from holdfast.sync.server.watch import Watched
+from holdfast.sync.server.watch_set import WatchSet
 from holdfast.sync.wire.errors import Forbidden, SessionRevoked
-from holdfast.sync.wire.messages import effect_head
-
-if TYPE_CHECKING:
-    from holdfast.sync.server.connection import Connection
+from holdfast.sync.wire.messages import Message, effect_head
 
 RENEW_MS: Final = 12 * 60 * 60 * 1000
 """A session with an owner is written again when the store would keep it for less than this."""
+
+
+class Owner(Protocol):
+    """A connection, as its sessions and those who send to them see it."""
+
+    serial: int
+    unified: bool
+    capabilities: frozenset[str]
+    closing: tuple[int, str] | None
+
+    def send(self, message: Message) -> None: ...
+    def send_frame(self, frame: str) -> None: ...
+    def lose(self, session: ServerSession, reason: str) -> None:
+        """The session is no longer this connection's."""
+
+    def disconnected(self) -> None: ...
 
 
 @dataclass(eq=False, slots=True)
@@ -52,12 +65,12 @@ class ServerSession:
     id: SessionId
     principal: str | None
     token_digest: str
-    watched: Watched
+    watch_set: WatchSet
     serial: int
     seen_seq: Seq = GENESIS
     synced_seq: Seq = GENESIS
     stale: dict[BranchName, set[EntityId]] = field(default_factory=dict)
-    owner: Connection | None = None
+    owner: Owner | None = None
     detached_at: int | None = None
     proven: bool = False
     """Whether the client has used the session since its last open, so that it has the token."""
@@ -82,16 +95,16 @@ class ServerSession:
     def acknowledged(self, seq: Seq) -> None:
         """The client has integrated everything up to `seq`."""
         self.seen_seq = Seq(max(self.seen_seq, seq))
-        self.watched.integrated(self.seen_seq)
+        self.watch_set.integrated(self.seen_seq)
 
 
-class Keeper(Protocol):
-    """Where sessions are remembered beyond this process."""
+class SessionPersistence(Protocol):
+    """Where sessions are stored beyond this process."""
 
     def keep(self, session: ServerSession, until_ms: int | None, urgent: bool = False) -> None:
-        """Remember the session as it is; until then, or while it has an owner.
+        """Store the session until then; with None, for as long as it has an owner.
 
-        It is urgent when its client is about to hear of something that only we know.
+        `urgent` writes at once: the client is about to be told what must survive a crash.
         """
 
     def claim(self, session: ServerSession, replaces: str | None) -> bool:
@@ -103,14 +116,14 @@ class Keeper(Protocol):
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None: ...
     def forget(self, space: SpaceId, id: SessionId) -> None: ...
     def let_go(self, space: SpaceId, id: SessionId) -> None:
-        """Another process keeps the session now: write nothing more of it."""
+        """Another process stores the session now: write nothing more of it."""
 
     def taken_over(self, space: SpaceId, id: SessionId) -> None:
-        """A session that another process may still hold is now ours."""
+        """Announce that a session that another process may still have is now this one's."""
 
 
-class Forgetful:
-    """Remembers nothing beyond this process."""
+class NullSessionStore:
+    """Stores nothing: sessions end with the process."""
 
     def keep(self, session: ServerSession, until_ms: int | None, urgent: bool = False) -> None:
         pass
@@ -133,15 +146,15 @@ class Forgetful:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session that was opened: with which token, whether resumed, and who had it before."""
+    """A session that was opened: its new token, whether it was resumed, and its former owner."""
 
     session: ServerSession
     token: str
     resumed: bool
-    former_owner: Connection | None
+    former_owner: Owner | None
 
 
-class Registry:
+class SessionRegistry:
     """Every session that this server knows."""
 
     def __init__(
@@ -149,12 +162,12 @@ class Registry:
         ttl_ms: int,
         new_id: Callable[[], str],
         new_token: Callable[[], str],
-        keeper: Keeper,
+        session_store: SessionPersistence,
         graph_limits: GraphLimits,
     ) -> None:
         self._ttl_ms = ttl_ms
         self._new_id, self._new_token = new_id, new_token
-        self._keeper = keeper
+        self._store = session_store
         self._graph_limits = graph_limits
         self._sessions: dict[tuple[SpaceId, SessionId], ServerSession] = {}
         self._detached: dict[ServerSession, None] = {}
@@ -169,7 +182,7 @@ class Registry:
         if session is not None and self._expired(session, now_ms):
             self._drop(session)
             session = None
-        return session or self._keeper.recall(space, id, now_ms)
+        return session or self._store.recall(space, id, now_ms)
 
     def _add(self, session: ServerSession) -> ServerSession:
         self._opened += 1
@@ -183,7 +196,7 @@ class Registry:
         id: str | None,
         token: str | None,
         principal: str | None,
-        connection: Connection,
+        connection: Owner,
         now_ms: int,
     ) -> Opened:
         """Open or resume a session for a connection, or raise why not."""
@@ -191,16 +204,16 @@ class Registry:
         forgiving = "coverage" in connection.capabilities
         if found is not None and not _admits(found, principal, token, forgiving):
             # It may have been at another server meanwhile, which changed the token.
-            stored = self._keeper.recall(space, found.id, now_ms)
+            stored = self._store.recall(space, found.id, now_ms)
             if stored is not None and stored.token_digest != found.token_digest:
                 self._lose(found)
                 found = stored
         fresh_token = self._new_token()
         if found is None:
             id = self._new_id() if id is None else id
-            watched = Watched(space, self._graph_limits)
+            watched = WatchSet(space, self._graph_limits)
             fresh = ServerSession(space, SessionId(id), principal, digest(fresh_token), watched, 0)
-            if not self._keeper.claim(fresh, None):
+            if not self._store.claim(fresh, None):
                 raise _revoked(fresh)
             fresh.owner = connection
             return Opened(self._add(fresh), fresh_token, False, None)
@@ -223,48 +236,47 @@ class Registry:
         replaces, session.token_digest = session.token_digest, digest(token)
         session.presented_digest = None if presented is None else digest(presented)
         session.proven = False
-        if not self._keeper.claim(session, replaces):
+        if not self._store.claim(session, replaces):
             self._lose(session)
             raise _revoked(session)
         if session.recalled:
             session.recalled = False
             self._add(session)
-            self._keeper.taken_over(*session.key)
+            self._store.taken_over(*session.key)
 
     def detach(self, session: ServerSession, now_ms: int) -> None:
         """The session's connection is gone; the session waits for its client."""
         session.owner, session.detached_at = None, now_ms
         self._detached[session] = None
-        self._keeper.keep(session, now_ms + self._ttl_ms)
+        self._store.keep(session, now_ms + self._ttl_ms)
 
     def keep(self, session: ServerSession, urgent: bool = False) -> None:
         """Remember the session as it is now, should this process end."""
-        self._keeper.keep(session, None, urgent)
+        self._store.keep(session, None, urgent)
 
     def end(self, session: ServerSession) -> None:
         """Forget a session for good."""
         self._drop(session)
-        self._keeper.forget(*session.key)
+        self._store.forget(*session.key)
 
-    def lose(self, name: str) -> ServerSession | None:
-        """Another server has the session that is so named; forget ours, but not what is kept."""
+    def lose(self, name: str) -> None:
+        """Another server has the session with this public name: drop it here, keep its row."""
         for session in list(self._sessions.values()):
             if public_name(*session.key) == name:
                 self._lose(session)
-                return session
-        return None
+                return
 
     def check(self, now_ms: int) -> None:
         """Lose the sessions that another server took over while we could not hear of it."""
         for session in list(self._sessions.values()):
             if session.owner is not None:
-                stored = self._keeper.recall(*session.key, now_ms)
+                stored = self._store.recall(*session.key, now_ms)
                 if stored is not None and stored.token_digest != session.token_digest:
                     self._lose(session)
 
     def _lose(self, session: ServerSession) -> None:
         self._drop(session)
-        self._keeper.let_go(*session.key)
+        self._store.let_go(*session.key)
         if session.owner is not None:
             session.owner.lose(session, "taken-over")
 

@@ -23,7 +23,7 @@ from holdfast.sync.wire.messages import (
 )
 
 
-class Asking(ABC):
+class SessionRequests(ABC):
     """The questions of a session. An outcome is the `ok` of the answer."""
 
     space: SpaceId

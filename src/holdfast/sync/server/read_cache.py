@@ -23,7 +23,7 @@ HELD_MAX = 2_000
 MEMO_MAX = 100_000
 
 
-class View:
+class BranchReader:
     """Documents of one branch as of one seq, each read once."""
 
     def __init__(self, store: Store, branch: Branch, seq: Seq) -> None:
@@ -63,12 +63,12 @@ class Written:
     known: Known
 
 
-class Views:
+class ReadCache:
     """A view per branch, all as of one seq; what is read or written out once serves everyone."""
 
     def __init__(self, store: Store, seq: Seq) -> None:
         self._store, self.seq = store, seq
-        self._views: dict[BranchName, View] = {}
+        self._views: dict[BranchName, BranchReader] = {}
         self._texts: dict[tuple[str, str, int], str] = {}
         self._memo: Memo = {}
         self._written: dict[DocumentKey, Written | None] = {}
@@ -119,14 +119,14 @@ class Views:
             tail = self._tails[key] = effect_tail(since, self.seq, texts, ())
         return tail
 
-    def __call__(self, name: BranchName) -> View:
+    def __call__(self, name: BranchName) -> BranchReader:
         view = self._views.get(name)
         if view is None:
             with self._store.reading() as engine:
                 branch = replay.required_branch(engine.tables, name)
             # A branch that did not move since is, at our seq, what it was at its own newest.
             at = Seq(min(self.seq, branch.head_seq))
-            view = self._views[name] = View(self._store, branch, at)
+            view = self._views[name] = BranchReader(self._store, branch, at)
         return view
 
 

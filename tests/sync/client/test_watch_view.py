@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.sync.client.view import WatchView
+from holdfast.sync.client.watch_view import WatchView
 from holdfast.sync.wire.messages import Remove, Sync, Upsert
 
 entries = st.lists(

@@ -25,7 +25,7 @@ from holdfast.ids import GENESIS, MAIN, BranchName, EntityId, Seq
 from holdfast.store import codec
 from holdfast.store.errors import InvalidValue, QueryError
 from holdfast.store.graph import DEFAULT_LIMITS, Change, Entity, Limits, TrackedGraph, roots_of
-from holdfast.sync.server.views import DocumentKey, Known, Views, Written, upsert
+from holdfast.sync.server.read_cache import DocumentKey, Known, ReadCache, Written, upsert
 from holdfast.sync.wire.errors import ProtocolError
 from holdfast.sync.wire.messages import Remove, Sync, WatchSpec
 
@@ -68,7 +68,7 @@ def _root(root: Any) -> Any:
     return [root.get("id"), selector.get("path", []), selector.get("schema", False)]
 
 
-class Watched:
+class WatchSet:
     """A session's watches, the graphs they reach, and the client's copy of them."""
 
     def __init__(self, space: str = "", limits: Limits = DEFAULT_LIMITS) -> None:
@@ -92,7 +92,9 @@ class Watched:
 
     # changing the watches
 
-    def replace(self, watches: Iterable[WatchSpec], views: Views, since: Seq, synced: Seq) -> Sync:
+    def replace(
+        self, watches: Iterable[WatchSpec], views: ReadCache, since: Seq, synced: Seq
+    ) -> Sync:
         """Watch this and nothing else. `synced` is how far the last sync went."""
         named: dict[str, WatchSpec] = {}
         for watch in watches:
@@ -119,7 +121,7 @@ class Watched:
         return list(fresh.values())
 
     def add(
-        self, fresh: list[WatchSpec], views: Views, since: Seq
+        self, fresh: list[WatchSpec], views: ReadCache, since: Seq
     ) -> tuple[Sync, dict[BranchName, frozenset[EntityId]]]:
         """Watch this as well; the sync, and the documents tracked that were not before."""
         by_branch: dict[BranchName, list[WatchSpec]] = {}
@@ -146,7 +148,7 @@ class Watched:
     # after writes
 
     def rewritten(
-        self, stale: Mapping[BranchName, set[EntityId]], views: Views
+        self, stale: Mapping[BranchName, set[EntityId]], views: ReadCache
     ) -> list[Written] | None:
         """Take documents that were written and lead where they led before, as most writes do.
 
@@ -176,7 +178,7 @@ class Watched:
         return changed
 
     def refresh(
-        self, stale: Mapping[BranchName, set[EntityId]], views: Views, since: Seq
+        self, stale: Mapping[BranchName, set[EntityId]], views: ReadCache, since: Seq
     ) -> tuple[Sync, dict[BranchName, frozenset[EntityId]]]:
         """Look again at documents that were written."""
         entities: list[Entity] = []
@@ -208,7 +210,7 @@ class Watched:
             removes += [(branch, id) for id in pruned.removed if (branch, id) in self.known]
         return self._sync(since, at, since, (), sorted(removes)), untracked
 
-    def resume(self, views: Views, since: Seq, integrated: Seq | None) -> Sync:
+    def resume(self, views: ReadCache, since: Seq, integrated: Seq | None) -> Sync:
         """The client is back: what it lacks.
 
         `integrated` is how far it says it got; None trusts that it received all that was sent.
@@ -245,7 +247,7 @@ class Watched:
     # the parts
 
     def _evaluated(
-        self, watches: Iterable[WatchSpec], views: Views
+        self, watches: Iterable[WatchSpec], views: ReadCache
     ) -> dict[BranchName, TrackedGraph]:
         roots: dict[BranchName, list[Any]] = {}
         for watch in watches:
