@@ -122,11 +122,10 @@ def _part(link: CodeLink, source: bytes) -> tuple[bytes, tuple[int, int]] | None
         return source, (1, len(rows))
     # Only now: parsers are not for those who link whole files.
     from holdfast.index.building.prepare import extract_facts
+    from holdfast.index.facts.naming import symbols_named
 
     facts = extract_facts(link.path, source)
-    named = [s for s in facts.symbols if s.qualified == link.symbol] or [
-        s for s in facts.symbols if s.name == link.symbol
-    ]
+    named = symbols_named(facts, link.symbol)
     if len(named) != 1:
         return None  # of two namesakes neither is known to be the one that was meant
     span = named[0].span

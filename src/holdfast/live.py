@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
+from holdfast.home import Home
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
@@ -51,7 +52,7 @@ log = logging.getLogger("holdfast.live")
 Documents = dict[str, dict[str, Any]]
 
 
-def space_of(home: Path, database_url: str | None, namespace: str) -> str:
+def space_of(home: Home, database_url: str | None, namespace: str) -> str:
     """The live space of a home.
 
     What is going on is a matter of one home: its trees, its sessions. A database that several

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
@@ -64,14 +63,18 @@ def explain(said: str, url: str) -> tuple[str, str]:
 
 def _place(url: str) -> tuple[str, str]:
     """The host and the port that are asked, as far as the address says."""
-    host, port = os.environ.get("PGHOST", "localhost"), os.environ.get("PGPORT", "5432")
+    host, port = "localhost", "5432"
     try:
+        from psycopg import pq
         from psycopg.conninfo import conninfo_to_dict
 
-        told = conninfo_to_dict(url)
-    except Exception:  # an address that cannot be read names no place
+        defaults = {option.keyword: option.val for option in pq.Conninfo.get_defaults()}
+        host = (defaults.get(b"host") or b"").decode() or host  # from PGHOST or a service file
+        port = (defaults.get(b"port") or b"").decode() or port
+        named = conninfo_to_dict(url)
+    except Exception:  # an address that cannot be parsed names no host
         return host, port
-    return str(told.get("host") or host), str(told.get("port") or port)
+    return str(named.get("host") or host), str(named.get("port") or port)
 
 
 def _without_password(line: str, url: str) -> str:

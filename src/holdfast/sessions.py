@@ -93,8 +93,6 @@ def names(store: Store, limit: int = 200) -> list[str]:
     return found
 
 
-def open_log(
-    open_space: Callable[[str], Store], name: str, fresh_name: Callable[[], str]
-) -> StoredLog:
+def open_log(open_space: Callable[[str], Store], name: str, new_id: Callable[[], str]) -> StoredLog:
     """The log of a named session; it begins with its first entry."""
-    return StoredLog(open_space(SPACE), name, f"log-{fresh_name()}")
+    return StoredLog(open_space(SPACE), name, f"log-{new_id()}")

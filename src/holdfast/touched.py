@@ -6,9 +6,11 @@ touched just now may be touched again without showing it.
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
+
+from holdfast import system
 
 SETTLED_NS = 50_000_000
 
@@ -20,10 +22,9 @@ class Touched(NamedTuple):
     size_bytes: int
     inode: int
 
-    @property
-    def settled(self) -> bool:
-        """Whether it was touched so long ago that another change would show."""
-        return self.mtime_ns <= time.time_ns() - SETTLED_NS
+    def is_settled(self, now_ns: Callable[[], int] = system.now_ns) -> bool:
+        """Whether the last change is so long ago that another one would show in the times."""
+        return self.mtime_ns <= now_ns() - SETTLED_NS
 
 
 def touched(path: Path) -> Touched | None:

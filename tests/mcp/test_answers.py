@@ -181,7 +181,7 @@ def test_a_branch_that_is_not_there_is_not_reviewed(agent: Agent) -> None:
 def test_one_call_is_one_call(agent: Agent) -> None:
     (Path(agent.caller.cwd or "") / "out.py").write_text("def out():\n    return elsewhere()\n")
     answer = agent("call_graph", symbolRef={"file": "out.py", "symbolLabel": "out"})
-    assert "[1 call leads out of the tree or is not known]" in answer.text
+    assert "[1 call leads out of the tree or could not be resolved]" in answer.text
 
 
 @pytest.mark.shows("MCP-CONTINUE")

@@ -20,6 +20,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from holdfast import __version__
+from holdfast.home import Home
 from holdfast.mcp.shim import Shim
 from tests.mcp.agents import ERAS, WAIT_S, Machine, call, facts_of, machine_in, text_of
 
@@ -101,6 +102,32 @@ def test_shims_that_start_at_once_get_one_host(machine: Machine) -> None:
         assert agent.close() == ""
 
 
+@pytest.mark.shows("MCP-ONE-HOST")
+def test_a_host_outlives_the_shim_that_started_it(machine: Machine) -> None:
+    """A short `codex exec` ended its shim before the host listened, and the host died of it."""
+    place = machine.place
+    ready, shim_end = os.pipe()
+    os.close(ready)
+    host = subprocess.Popen(
+        [sys.executable, "-m", "holdfast.mcp.host", "--ready", str(shim_end)],
+        env=machine.environment,
+        cwd=place.run,
+        pass_fds=(shim_end,),
+        stderr=subprocess.PIPE,
+    )
+    os.close(shim_end)
+    agent = Raw(machine)
+    agent.initialize()
+    assert host.poll() is None
+    assert machine.host == host.pid
+    agent.close()
+    host.terminate()
+    assert host.stderr is not None
+    assert host.stderr.read() == b""
+    host.stderr.close()
+    assert host.wait(WAIT_S) == 0
+
+
 @pytest.mark.shows("MCP-PRIVATE")
 def test_the_socket_and_what_is_beside_it_are_the_users_own(machine: Machine) -> None:
     agent = Raw(machine)
@@ -146,14 +173,15 @@ def test_a_shim_does_not_trust_a_socket_of_another_user(
     from holdfast.mcp.rendezvous import rendezvous_of
 
     monkeypatch.chdir(tmp_path)
-    place = rendezvous_of({"HOLDFAST_HOME": str(tmp_path)})
+    place = rendezvous_of(Home(tmp_path), {})
+    Home(tmp_path).make_run()
     monkeypatch.chdir(place.run)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(place.socket)
         listening.listen()
         monkeypatch.setattr(reaching, "peer_user", lambda connection: os.getuid() + 1)
         with pytest.raises(reaching.HostRefused, match="held by user"):
-            reaching.reach(place, {})
+            reaching.reach(place, {}, {})
 
 
 @pytest.mark.shows("MCP-VERSIONS")
@@ -166,7 +194,7 @@ def test_two_versions_refuse_clearly_and_say_what_to_do(machine: Machine) -> Non
     before, here = machine.host, os.getcwd()
     try:
         with pytest.raises(HostRefused) as refused:
-            reach(machine.place, greeting("9.9.9", machine.environment, None, None))
+            reach(machine.place, greeting("9.9.9", machine.environment, None, None), {})
     finally:
         os.chdir(here)
     assert "9.9.9" in str(refused.value)
@@ -224,7 +252,7 @@ def test_an_idle_host_of_another_version_makes_way(
     monkeypatch.setattr(reaching, "_start", start)
     try:
         with pytest.raises(HostRefused, match="the way is free"):
-            reach(machine.place, greeting("9.9.9", machine.environment, None, None))
+            reach(machine.place, greeting("9.9.9", machine.environment, None, None), {})
     finally:
         os.chdir(here)
     assert first is not None

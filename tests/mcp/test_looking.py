@@ -189,7 +189,7 @@ def test_the_next_page_of_code_like_this_is_a_call_that_works(settled: Agent) ->
 def test_matches_are_told_by_line_and_counted(settled: Agent) -> None:
     found = settled("search_code", query=r"re:return\s+beta")
     assert "     2      return beta()" in found.text.split("\n")
-    assert "[1 line in 1 file with a match]" in found.text
+    assert "[1 matching line in 1 file]" in found.text
 
 
 def test_pi_gets_the_words_that_its_own_read_has(settled: Agent) -> None:

@@ -97,6 +97,43 @@ def test_a_question_is_answered_also_when_no_other_host_can_be_asked() -> None:
         assert next_answer()["error"]["data"]["reason"] == "host_lost"
 
 
+@pytest.mark.shows("ISS-INDEX-STABILITY-RETRY")
+def test_a_call_that_was_answered_or_may_have_been_carried_out_is_not_repeated() -> None:
+    refusal = {"content": [], "structuredContent": {"status": "not_indexed"}, "isError": False}
+    sent_again: list[int] = []
+
+    def first(peer: socket.socket) -> None:
+        with peer, peer.makefile("rb") as lines:
+            assert json.loads(lines.readline())["id"] == 1
+            answer = {"jsonrpc": "2.0", "id": 1, "result": refusal}
+            peer.sendall(json.dumps(answer).encode() + b"\n")
+            assert [json.loads(lines.readline())["id"] for _ in range(2)] == [2, 3]
+
+    def second(peer: socket.socket) -> None:
+        with peer, peer.makefile("rb") as lines:
+            for line in lines:
+                sent_again.append(json.loads(line)["id"])
+                answer = {"jsonrpc": "2.0", "id": sent_again[-1], "result": {}}
+                peer.sendall(json.dumps(answer).encode() + b"\n")
+
+    hosts = iter([first, second])
+
+    def connect() -> socket.socket:
+        ours, theirs = socket.socketpair()
+        threading.Thread(target=next(hosts), args=(theirs,), daemon=True).start()
+        return ours
+
+    with talking(connect) as (speak, next_answer):
+        os.write(speak, b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}\n')
+        assert next_answer()["result"] == refusal
+        os.write(speak, b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{}}\n')
+        os.write(speak, b'{"jsonrpc":"2.0","id":3,"method":"ping"}\n')
+        answers = {answer["id"]: answer for answer in (next_answer(), next_answer())}
+    assert answers[2]["error"]["data"]["reason"] == "host_lost"
+    assert answers[3]["result"] == {}
+    assert sent_again == [3]
+
+
 @pytest.mark.shows("MCP-MALFORMED")
 @pytest.mark.parametrize("id", ["null", "{}", "1.5", "true", "[1]"])
 def test_an_id_that_is_none_is_an_error_and_no_silence(machine: Machine, id: str) -> None:

@@ -17,9 +17,9 @@ from tests.sequence.graphs import env1
 from tests.sequence.test_segments import ask, segment_of
 
 PRINT_A_GRAPH = """
-from holdfast.sequence.read import read
+from holdfast.sequence.canonical import canonical_graph
 from holdfast.sequence.search import find_sequence
-graph = read(["abcabababcaba", "bacab", "ccab"])
+graph = canonical_graph(["abcabababcaba", "bacab", "ccab"])
 print([graph.patterns(v) for v in graph.vertices()])
 print([graph.digest(v) for v in graph.vertices()])
 answer = find_sequence(graph, "babca")

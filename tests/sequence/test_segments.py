@@ -135,20 +135,6 @@ def test_every_backend_makes_the_same_segment_and_finds_the_same(
     assert again[0] == again[1] == again[2]
 
 
-@pytest.mark.shows("SEQ-BACKENDS")
-@given(documents_of_words)
-def test_numpy_alone_sorts_as_divsufsort_does(texts: list[list[str]]) -> None:
-    import numpy as np
-
-    from holdfast.sequence.suffix import vector
-
-    made = segment_of(texts)
-    tokens = np.array(made.tokens, np.int32)
-    assert vector.doubled(tokens).tolist() == list(made.suffixes)
-    shared = vector.doubled_prefixes(tokens, np.array(made.suffixes, np.int32))
-    assert shared.tolist() == list(made.shared_prefixes())
-
-
 @pytest.mark.shows("SEQ-REPEATS")
 @given(documents_of_words, st.integers(1, 3))
 def test_the_maximal_repeats_of_a_segment_are_all_there(

@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.app import App
 from holdfast.errors import UsageError
+from holdfast.home import Home
 from holdfast.ids import SpaceId
 from holdfast.sync.io.endpoint import ServeOptions, SyncService
 from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
@@ -174,19 +175,19 @@ def test_every_answer_has_the_strict_headers_refusals_too(path: str) -> None:
 @pytest.mark.shows("MCP-WEB-TOKEN-FILE")
 def test_the_token_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    token = token_of(home)
-    assert token_of(home) == token
+    token = token_of(Home(home))
+    assert token_of(Home(home)) == token
     assert stat.S_IMODE((home / "token").stat().st_mode) == 0o600
     assert [path.name for path in home.iterdir()] == ["token"]
     assert page_token(token) != token
     (home / "token").chmod(0o644)
     with pytest.raises(UsageError, match="others may read"):
-        token_of(home)
+        token_of(Home(home))
     (home / "token").unlink()
     (home / "token").write_text("short\n")
     (home / "token").chmod(0o600)
     with pytest.raises(UsageError, match="no token"):
-        token_of(home)
+        token_of(Home(home))
 
 
 # the parts of `holdfast serve`

@@ -8,8 +8,8 @@ import sys
 
 from holdfast import __version__
 from holdfast.app import App
-from holdfast.cli.envelopes import typed_in
 from holdfast.cli.output import ended_at_once, steps_on_terminal
+from holdfast.cli.terminal import typed_in
 from holdfast.errors import UsageError
 from holdfast.repeats import find_clones
 from holdfast.sequence import clones_answer
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--sarif", action="store_true", help="print a SARIF 2.1.0 log")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     if args.min_tokens < 2:
         raise UsageError(f"--min-tokens must be at least 2 (got {args.min_tokens})")
     if args.limit < 0:
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     progress = steps_on_terminal()
     options = LexerOptions(comments=args.comments)
     with ended_at_once():
-        tree = App.from_environment().open_tree(args.path, options, progress)
+        tree = app.open_tree(args.path, options, progress)
         answer = find_clones(
             tree,
             options,

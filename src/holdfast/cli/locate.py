@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from holdfast.app import App
-from holdfast.cli.envelopes import typed_in
 from holdfast.cli.output import ended_at_once, steps_on_terminal
+from holdfast.cli.terminal import typed_in
 from holdfast.errors import UsageError
 from holdfast.sequence.locate import COPIES, as_text
 from holdfast.sequence.tokens.lexer import LexerOptions
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     """Exit code 0 if the whole snippet was found, else 1."""
     source = text_of(_snippet(args))
     if source is None:
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--copies must be at least 0 (got {args.copies})")
     options = LexerOptions(comments=args.comments)
     with ended_at_once():
-        tree = App.from_environment().open_tree(args.path, options, steps_on_terminal())
+        tree = app.open_tree(args.path, options, steps_on_terminal())
         answer = locate_snippet(
             tree,
             source,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.reading import commands
 from holdfast.reading.explain import Explanation, NeverKept
@@ -37,30 +38,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
         reading.add_session_arguments(verb, required=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     verb = {"status": _status, "refresh": _refresh, "explain": _explain}[args.verb]
-    return verb(args)
+    return verb(args, app)
 
 
-def _status(args: argparse.Namespace) -> int:
-    log = reading.host(args, newest_leaf=True)
+def _status(args: argparse.Namespace, app: App) -> int:
+    log = reading.host(args, app, newest_leaf=True)
     assert log is not None, "the session is required"
-    return _show(reading.reader().status(log), args)
+    return _show(reading.reader(app).status(log), args)
 
 
-def _refresh(args: argparse.Namespace) -> int:
-    log = reading.host(args)
+def _refresh(args: argparse.Namespace, app: App) -> int:
+    log = reading.host(args, app)
     assert log is not None, "the session is required"
-    reader = reading.reader()
+    reader = reading.reader(app)
     request = Request(args.path)
     if args.lines is not None:
         request = commands.parse_refresh(f"{args.path} {args.lines}", reader.place)
     return _show(reader.refresh(request, log), args)
 
 
-def _explain(args: argparse.Namespace) -> int:
-    log = reading.host(args, newest_leaf=args.call is None)
-    return _show(reading.reader().explain(Request(args.path), log), args)
+def _explain(args: argparse.Namespace, app: App) -> int:
+    log = reading.host(args, app, newest_leaf=args.call is None)
+    return _show(reading.reader(app).explain(Request(args.path), log), args)
 
 
 def _show(answer: Status | Invalidated | Explanation | NeverKept, args: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
+from holdfast.app import App
 from holdfast.errors import UsageError
 from holdfast.sequence import draw
 from holdfast.sequence.canonical import canonical_graph
@@ -48,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--json", action="store_true", help="print JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     documents = [_atoms(text.encode("utf-8", "surrogateescape"), args) for text in args.texts]
     for name in args.file:
         try:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast.app import App
 from holdfast.cli.failures import TRANSPORT, Refused
 from holdfast.errors import UsageError
 
@@ -65,14 +65,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="say where we listen as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     try:
         import uvicorn
     except ImportError:
         raise UsageError(
             "serving needs the uvicorn and websockets packages", "pip install 'holdfast[serve]'"
         ) from None
-    from holdfast.app import App
     from holdfast.sync.io.endpoint import ServeOptions, SyncService
     from holdfast.sync.io.handover import Handover
     from holdfast.sync.io.websocket import LOOPBACK, OriginPolicy
@@ -94,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     bound = _any_free_port(args.host) if args.port == 0 else None
     port = args.port if bound is None else bound.getsockname()[1]
     options = ServeOptions(
-        store=args.store or default_store(),
+        store=args.store or str(app.store_url),
         hosts=(*LOOPBACK, args.host, *args.allow_host),
         origins=tuple(args.allow_origin),
         require_signature=signatures,
@@ -103,9 +102,10 @@ def run(args: argparse.Namespace) -> int:
         audience=args.audience or f"holdfast://{args.host}:{port}",
         key=_key(Path(args.key_file)) if args.key_file else b"",
     )
-    app = App.from_environment()
-    token = token_of(app.home)
-    service = SyncService(options)
+    token = token_of(app.home, app.new_secret)
+    service = SyncService(
+        options, now_ms=app.clock.now_ms, new_token=app.new_token, random_bytes=app.random_bytes
+    )
     config = uvicorn.Config(
         site(app, service, OriginPolicy(options.hosts, options.origins), token),
         host=args.host,
@@ -137,17 +137,6 @@ def run(args: argparse.Namespace) -> int:
             TRANSPORT,
         ) from None
     return 0
-
-
-def default_store() -> str:
-    """Where spaces are when nobody says."""
-    url = os.environ.get("HOLDFAST_DATABASE_URL")
-    if url:
-        return url
-    home = os.environ.get("HOLDFAST_HOME")
-    # Absolute, so that a home whose name looks like a URL is a directory all the same.
-    base = Path(home).expanduser() if home else Path.home() / ".holdfast"
-    return str(base.absolute() / "spaces")
 
 
 def _any_free_port(host: str) -> socket.socket:

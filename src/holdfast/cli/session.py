@@ -7,6 +7,7 @@ import json
 import shlex
 from typing import Any
 
+from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.cli.failures import Refused
 from holdfast.reading import scope as scopes
@@ -33,15 +34,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     reading.add_session_arguments(compact, required=True)
 
 
-def run(args: argparse.Namespace) -> int:
-    return _compact(args) if args.verb == "compact" else _show(args)
+def run(args: argparse.Namespace, app: App) -> int:
+    return _compact(args, app) if args.verb == "compact" else _show(args, app)
 
 
-def _compact(args: argparse.Namespace) -> int:
+def _compact(args: argparse.Namespace, app: App) -> int:
     from holdfast.reading.errors import NotOurs
     from holdfast.reading.hosts.native import NativeSession
 
-    host = reading.host(args)
+    host = reading.host(args, app)
     if not isinstance(host, NativeSession):
         raise NotOurs(args.session)
     entry = host.compact("")
@@ -50,8 +51,8 @@ def _compact(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show(args: argparse.Namespace) -> int:
-    host = reading.host(args, newest_leaf=args.call is None)
+def _show(args: argparse.Namespace, app: App) -> int:
+    host = reading.host(args, app, newest_leaf=args.call is None)
     assert host is not None, "the session is required"
     evidence = host.evidence()
     leaf = NO_ENTRY if isinstance(evidence, Doubt) else host.tree.number(evidence.leaf)

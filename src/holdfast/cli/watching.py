@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -47,7 +46,7 @@ def watch(args: argparse.Namespace, app: App) -> int:
     query = {"roots": roots, "branch": args.branch}
     spec = WatchSpec(id="cli", kind="graph", query=query)
     key = load_key(app.home, args.key) if args.key else None
-    url = args.url or os.environ.get("HOLDFAST_SYNC_URL") or DEFAULT_URL
+    url = args.url or app.environment.get("HOLDFAST_SYNC_URL") or DEFAULT_URL
     # Where nobody named a space there is no slip of the pen.
     create = args.create or args.space == DEFAULT_SPACE
     with (
@@ -144,7 +143,7 @@ def acl(store: Store, args: argparse.Namespace, app: App) -> int:
     value: dict[str, Any] = {principal: right.name for principal, right in rights.items()}
     read: dict[str, Any] = {"id": id, "path": [], "seq": 0 if state is None else state.seq}
     applied = store.transact(
-        app.session("cli"),
+        app.writer_id("cli"),
         {
             "localSeq": 1,
             "reads": {"confirmed": [read], "pending": []},

@@ -11,13 +11,13 @@ import hashlib
 import os
 import re
 import stat as modes
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from holdfast import system
 from holdfast.files.ignore import Rules, RuleStack
 from holdfast.files.memory import TRUSTED_KINDS, Listed, memory_of, stamp_of
 from holdfast.files.policy import (
@@ -62,7 +62,9 @@ class TreeMissing(Exception):
     """Raised when the root is not there, or is no directory."""
 
 
-def walk(root: str, policy: Policy | None = None, now_ns: Callable[[], int] = time.time_ns) -> Walk:
+def walk(
+    root: str, policy: Policy | None = None, now_ns: Callable[[], int] = system.now_ns
+) -> Walk:
     """Find every file of the tree that the policy and the tree's rules leave in."""
     policy = policy or Policy()
     try:

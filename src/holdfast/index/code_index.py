@@ -11,14 +11,15 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast import system
 from holdfast.files.edited_files import EditedFiles
 from holdfast.files.paths import canonical_root
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
+from holdfast.home import Home
 from holdfast.index.building.content_cache import ContentCache
 from holdfast.index.building.prepare import (
     Extract,
@@ -60,10 +61,6 @@ def run_in_thread(job: Callable[[], None]) -> None:
     threading.Thread(target=job, name="holdfast index", daemon=True).start()
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(slots=True)
 class CodeIndex:
     """Everything a tool needs. Time, ids and the way work is started are passed in."""
@@ -74,8 +71,8 @@ class CodeIndex:
     leases: Leases
     content: ContentCache
     extract: Extract = extract_facts
-    now: Callable[[], datetime] = _now
-    new_id: Callable[[], str] = lambda: os.urandom(16).hex()
+    now: Callable[[], datetime] = system.utc_now
+    new_id: Callable[[], str] = system.new_long_id
     start: Callable[[Callable[[], None]], None] = run_in_thread
     processes: int | None = None
     schema_version: str = SCHEMA_VERSION
@@ -185,9 +182,12 @@ def policy_of(options: Options) -> Policy:
 
 
 def open_index(
-    home: Path, provider: EmbeddingProvider | None = None, backend: Backend | None = None
+    home: str | os.PathLike[str],
+    provider: EmbeddingProvider | None = None,
+    backend: Backend | None = None,
 ) -> CodeIndex:
     """The code index kept under a home directory; embedded, unless another backend is given."""
+    home = Home(home)
     if provider is None:
         from holdfast.index.embedding.static import StaticEmbedding
 
@@ -195,11 +195,11 @@ def open_index(
     if backend is None:
         from holdfast.index.generations.sqlite.backend import SqliteBackend
 
-        backend = SqliteBackend(home / "index" / "roots", provider.dimension)
+        backend = SqliteBackend(home.index_roots, provider.dimension)
     return CodeIndex(
-        Registry(home / "index" / "registry.json"),
+        Registry(home.index_registry),
         backend,
         provider,
-        Leases(home / "run" / "leases"),
-        ContentCache(home / "index" / "content.sqlite"),
+        Leases(home.leases),
+        ContentCache(home.index_content),
     )

@@ -7,12 +7,17 @@ import json
 import os
 import signal
 import time
-from collections.abc import Mapping
 from typing import Any
 
+from holdfast.app import App
 from holdfast.mcp.rendezvous import Rendezvous, rendezvous_of
 
 STOP_S = 20.0
+
+
+def running_host(app: App) -> dict[str, Any] | None:
+    """The process id and version of the running host; None if none runs."""
+    return running(rendezvous_of(app.home, app.environment))
 
 
 def running(place: Rendezvous) -> dict[str, Any] | None:
@@ -29,8 +34,8 @@ def running(place: Rendezvous) -> dict[str, Any] | None:
     return None
 
 
-def status(environment: Mapping[str, str], *, as_json: bool) -> int:
-    place = rendezvous_of(environment, make=False)
+def status(app: App, *, as_json: bool) -> int:
+    place = rendezvous_of(app.home, app.environment)
     found = running(place)
     if as_json:
         print(json.dumps({"running": found is not None, **(found or {}), "log": place.log}))
@@ -42,16 +47,16 @@ def status(environment: Mapping[str, str], *, as_json: bool) -> int:
     return 0
 
 
-def stop(environment: Mapping[str, str], *, as_json: bool) -> int:
+def stop(app: App, *, as_json: bool) -> int:
     """End the host and wait until it has ended; agents start a new one with their next call."""
-    place = rendezvous_of(environment, make=False)
+    place = rendezvous_of(app.home, app.environment)
     found = running(place)
     ended = found is None
     if found is not None:
         pid = int(found["pid"])
         os.kill(pid, signal.SIGTERM)
-        deadline = time.monotonic() + STOP_S
-        while not ended and time.monotonic() < deadline:
+        deadline = app.clock.monotonic() + STOP_S
+        while not ended and app.clock.monotonic() < deadline:
             time.sleep(0.02)
             now = running(place)
             ended = now is None or now.get("pid") != pid

@@ -7,15 +7,13 @@ Tools run in threads, so each thing here is either safe to share or made under t
 from __future__ import annotations
 
 import os
-import secrets
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast.home import Home
 from holdfast.mcp.spaces import Spaces
 
 if TYPE_CHECKING:
@@ -42,14 +40,14 @@ class Desk:
         self._starting = threading.local()
 
     @property
-    def home(self) -> Path:
+    def home(self) -> Home:
         return self.app.home
 
-    def fresh_name(self) -> str:
-        return self.app.fresh_name()
+    def new_id(self) -> str:
+        return self.app.new_id()
 
     def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000
+        return self.app.clock.now_ms()
 
     # the index
 
@@ -110,7 +108,7 @@ class Desk:
                 if make is not None and make():
                     store = borrowed.enter_context(self._spaces.lend(name, make=True))
                 elif make is None and name == DEFAULT_SPACE:
-                    store = borrowed.enter_context(self.app.look_into(name))
+                    store = borrowed.enter_context(self.app.inspect_space(name))
                 else:
                     raise
             yield store
@@ -122,18 +120,7 @@ class Desk:
         with self._turn:
             reader = self._readers.get(cwd)
             if reader is None:
-                from holdfast.reading import config
-                from holdfast.reading.objects import Objects
-                from holdfast.reading.paths import Place
-                from holdfast.reading.reader import Reader
-
-                reader = self._readers[cwd] = Reader(
-                    Place(cwd, home),
-                    Objects(self.home),
-                    now_ms=self.now_ms,
-                    monotonic=time.monotonic,
-                    settings=config.load(self.home / "reading.toml"),
-                )
+                reader = self._readers[cwd] = self.app.reader(cwd, home)
                 while len(self._readers) > READERS_MAX:
                     self._readers.popitem(last=False)
             self._readers.move_to_end(cwd)
@@ -150,7 +137,7 @@ class Desk:
                     self.home,
                     self._spaces.keep,
                     now_ms=self.now_ms,
-                    new_id=lambda: secrets.token_hex(4),
+                    new_id=self.app.new_id,
                 )
             return self._sessions
 

@@ -21,11 +21,11 @@ import os
 import signal
 import socket
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from typing import IO, TYPE_CHECKING, Any
 
-from holdfast import __version__
+from holdfast import __version__, system
+from holdfast.app import App, process_environment
 from holdfast.mcp.rendezvous import (
     GREETING_BYTES_MAX,
     GREETING_VERSION,
@@ -54,12 +54,18 @@ class Host:
     """Connections, and when to go."""
 
     def __init__(
-        self, place: Rendezvous, desk: Desk, serve: Serve, version: str, idle_s: float
+        self,
+        place: Rendezvous,
+        desk: Desk,
+        serve: Serve,
+        version: str,
+        idle_s: float,
+        clock: Callable[[], float] = system.monotonic,
     ) -> None:
         self._place, self._desk, self._serve = place, desk, serve
-        self._version, self._idle_s = version, idle_s
+        self._version, self._idle_s, self._clock = version, idle_s, clock
         self._clients: set[asyncio.Task[None]] = set()
-        self._idle_since = time.monotonic()
+        self._idle_since = self._clock()
         self._served = False
         self._leave = asyncio.Event()
 
@@ -72,7 +78,8 @@ class Host:
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, self._leave.set)
         if ready is not None:
-            os.write(ready, b"1")
+            with contextlib.suppress(BrokenPipeError):  # the shim that started us has ended
+                os.write(ready, b"1")
             os.close(ready)
         log.info("serving, version %s, process %d", self._version, os.getpid())
         idling = loop.create_task(self._idle_out())
@@ -89,9 +96,9 @@ class Host:
 
     async def _idle_out(self) -> None:
         while True:
-            idle_s = time.monotonic() - self._idle_since
+            idle_s = self._clock() - self._idle_since
             if self._clients or self._desk.busy:
-                self._idle_since = time.monotonic()
+                self._idle_since = self._clock()
             elif not self._can_be_found() or (idle_s >= self._idle_max_s() and self._may_end()):
                 self._leave.set()
                 return
@@ -122,7 +129,7 @@ class Host:
 
     def _gone(self, task: asyncio.Task[None]) -> None:
         self._clients.discard(task)
-        self._idle_since = time.monotonic()
+        self._idle_since = self._clock()
         if not task.cancelled() and task.exception() is not None:
             log.error("a connection ended badly", exc_info=task.exception())
 
@@ -195,7 +202,7 @@ def listen(place: Rendezvous) -> socket.socket:
     return listening
 
 
-def only_one(place: Rendezvous) -> IO[str] | None:
+def only_one(place: Rendezvous, now_s: float) -> IO[str] | None:
     """The lock of this host; None if another holds it. It tells who we are."""
     held = open(place.lock, "a+")  # noqa: SIM115
     try:
@@ -205,7 +212,7 @@ def only_one(place: Rendezvous) -> IO[str] | None:
         return None
     os.chmod(place.lock, 0o600)
     held.truncate(0)
-    json.dump({"pid": os.getpid(), "version": __version__, "started": int(time.time())}, held)
+    json.dump({"pid": os.getpid(), "version": __version__, "started": int(now_s)}, held)
     held.flush()
     return held
 
@@ -236,19 +243,20 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="holdfast.mcp.host")
     parser.add_argument("--ready", type=int, help="a pipe to write to once we listen")
     args = parser.parse_args(argv)
-    place = rendezvous_of(os.environ)
-    idle_s = idle_seconds(os.environ.get("HOLDFAST_MCP_IDLE_S") or IDLE_S)
+    app = App.from_environment(process_environment())
+    app.home.make_run()
+    place = rendezvous_of(app.home, app.environment)
+    idle_s = idle_seconds(app.environment.get("HOLDFAST_MCP_IDLE_S") or IDLE_S)
     if idle_s is None:
-        given = os.environ["HOLDFAST_MCP_IDLE_S"]
+        given = app.environment["HOLDFAST_MCP_IDLE_S"]
         print(f"HOLDFAST_MCP_IDLE_S is {given!r}, which is no number of seconds", file=sys.stderr)
         return 1
-    held = only_one(place)
+    held = only_one(place, app.clock.now_s())
     if held is None:
         print("another host holds the lock", file=sys.stderr)
         return 1
     try:
         # All of it before anybody is served: the first call shall not wait for imports.
-        from holdfast.app import App
         from holdfast.mcp.desk import Desk
         from holdfast.mcp.serving import serve_stream
     except ImportError as error:
@@ -256,10 +264,12 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     listening = listen(place)
     log_to(place.log)
-    desk = Desk(App.from_environment())
+    desk = Desk(app)
     try:
         asyncio.run(
-            Host(place, desk, serve_stream, __version__, idle_s).serve(listening, args.ready)
+            Host(place, desk, serve_stream, __version__, idle_s, app.clock.monotonic).serve(
+                listening, args.ready
+            )
         )
     finally:
         desk.close()

@@ -73,7 +73,7 @@ class Endpoint:
 
         from holdfast.mcp.serving import Serving
 
-        caller = Caller(transport="HTTP", name=self._app.session("http"))
+        caller = Caller(transport="HTTP", name=self._app.writer_id("http"))
         server = Serving(desk, caller, counted=self._counted).server()
         # The site has checked Host and Origin, with the names that the user allowed.
         return StreamableHTTPSessionManager(

@@ -43,13 +43,15 @@ def unreachable(error: OSError) -> HostRefused:
     )
 
 
-def reach(place: Rendezvous, hello: Mapping[str, object]) -> socket.socket:
-    """A connection to the host, which is started if there is none."""
+def reach(
+    place: Rendezvous, hello: Mapping[str, object], environment: Mapping[str, str]
+) -> socket.socket:
+    """A connection to the host. Starts one with this environment if none runs."""
     os.chdir(place.run)  # the path of a socket may have some hundred bytes only; its name is short
     for _attempt in range(5):
         connection = _connect(place)
         if connection is None:
-            _start(place, hello)
+            _start(place, environment)
             continue
         answer = _greet(connection, hello)
         if answer is None:
@@ -110,7 +112,7 @@ def _greet(connection: socket.socket, hello: Mapping[str, object]) -> dict[str, 
     return answer if isinstance(answer, dict) else None
 
 
-def _start(place: Rendezvous, hello: Mapping[str, object]) -> None:
+def _start(place: Rendezvous, environment: Mapping[str, str]) -> None:
     """Start a host, unless somebody else does; returns when one listens."""
     import fcntl
 
@@ -120,10 +122,10 @@ def _start(place: Rendezvous, hello: Mapping[str, object]) -> None:
         if found is not None:
             found.close()  # somebody else has started it meanwhile
             return
-        _spawn(place)
+        _spawn(place, environment)
 
 
-def _spawn(place: Rendezvous) -> None:
+def _spawn(place: Rendezvous, environment: Mapping[str, str]) -> None:
     import select
     import subprocess
 
@@ -134,6 +136,7 @@ def _spawn(place: Rendezvous) -> None:
         subprocess.Popen(  # noqa: S603
             [sys.executable, "-m", "holdfast.mcp.host", "--ready", str(told)],
             cwd=place.run,
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

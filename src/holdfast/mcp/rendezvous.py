@@ -25,6 +25,8 @@ import socket
 import struct
 from collections.abc import Mapping
 
+from holdfast.home import Home
+
 GREETING_VERSION = 1
 GREETING_BYTES_MAX = 256 * 1024
 LINE_BYTES_MAX = 64 << 20
@@ -66,21 +68,9 @@ class Rendezvous:
         self.log = os.path.join(run, f"host-{key}.log")
 
 
-def rendezvous_of(environment: Mapping[str, str], *, make: bool = True) -> Rendezvous:
-    """Where the host for these settings is met; makes the directory, unless one only looks."""
-    home = environment.get("HOLDFAST_HOME") or "~/.holdfast"
-    home = os.path.abspath(os.path.expanduser(home))
-    run = os.path.join(home, "run")
-    if not make:
-        return Rendezvous(run, settings_key(environment))
-    for folder in (home, run):
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-    found = os.stat(run)
-    if found.st_uid != os.getuid():
-        raise PermissionError(f"{run} belongs to another user")
-    if found.st_mode & 0o077:
-        os.chmod(run, 0o700)
-    return Rendezvous(run, settings_key(environment))
+def rendezvous_of(home: Home, environment: Mapping[str, str]) -> Rendezvous:
+    """The files of the host for these settings. Creates nothing; see `Home.make_run`."""
+    return Rendezvous(home.run_directory, settings_key(environment))
 
 
 def settings_key(environment: Mapping[str, str]) -> str:

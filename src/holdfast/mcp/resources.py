@@ -44,16 +44,16 @@ TEMPLATES: tuple[dict[str, Any], ...] = (
 
 def listed(desk: Desk) -> list[dict[str, Any]]:
     """Every tracked tree and every space."""
-    from holdfast.index.tools.listing import list_codebases
+    from holdfast.index.tools.codebases import list_codebases
 
     found = [
         {
-            "uri": CODEBASE + quote(str(one["path"]).lstrip("/")),
-            "name": str(one["path"]),
-            "description": ": ".join(str(part) for part in (one["section"], one["detail"]) if part),
+            "uri": CODEBASE + quote(one.path.lstrip("/")),
+            "name": one.path,
+            "description": ": ".join(part for part in (one.section, one.detail) if part),
             "mime_type": "application/json",
         }
-        for one in list_codebases(desk.index)["codebases"]
+        for one in list_codebases(desk.index).codebases
     ]
     return found + [
         {
@@ -81,7 +81,7 @@ def read(desk: Desk, uri: str) -> str:
         from holdfast.index.tools.manage import manage_index
 
         path = "/" + unquote(uri.removeprefix(CODEBASE)).lstrip("/")
-        return _json(manage_index(desk.index, "status", path))
+        return _json(manage_index(desk.index, "status", path).to_wire())
     if uri.startswith(SPACE):
         name, _, id = uri.removeprefix(SPACE).partition("/")
         name, id = unquote(name), unquote(id)

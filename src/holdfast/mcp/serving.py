@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -115,16 +114,16 @@ class Serving:
                 {"tools": list(TOOLS)},
             )
         self._learn_name(ctx)
-        started = time.monotonic()
+        started = self._desk.app.clock.monotonic()
         try:
             result = await self._run(ctx, tool, params.arguments)
         except asyncio.CancelledError:
-            self._counted(tool.name, "cancelled", time.monotonic() - started)
+            self._counted(tool.name, "cancelled", self._desk.app.clock.monotonic() - started)
             raise
         outcome = "failed" if result.failed else "ok"
         if not result.failed and result.facts.get("status") != "ok":
             outcome = "refused"
-        self._counted(tool.name, outcome, time.monotonic() - started)
+        self._counted(tool.name, outcome, self._desk.app.clock.monotonic() - started)
         blocks: list[Any] = [types.TextContent(text=result.text)]
         blocks += [types.ImageContent(data=data, mime_type=kind) for data, kind in result.images]
         return types.CallToolResult(
@@ -176,7 +175,7 @@ class Serving:
 
         def progress(done: float, total: float, text: str) -> None:
             # It must grow, and nobody reads more than a few a second.
-            now = time.monotonic()
+            now = self._desk.app.clock.monotonic()
             if done <= last[0] or (now - last[1] < PROGRESS_EVERY_S and done < total):
                 return
             last[0], last[1] = done, now
@@ -283,7 +282,7 @@ def carry_out(tool: Tool, call: Call, arguments: dict[str, Any] | None) -> Resul
         log.exception("%s failed", tool.name)
         return failure(
             f"{tool.name} failed for a reason of its own; nothing is claimed",
-            f"the log in {call.desk.home / 'run'} has the trace",
+            f"the log in {call.desk.home.run} has the trace",
         )
 
 
@@ -315,7 +314,7 @@ async def serve_stream(
     desk: Desk, hello: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     """Serve one shim until it goes."""
-    unique = desk.fresh_name()
+    unique = desk.new_id()
     caller = caller_of(hello, unique)
     sent = Sent()
     server = Serving(desk, caller, sent).server()

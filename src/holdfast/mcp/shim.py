@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from holdfast import __version__
+from holdfast.app import App
 from holdfast.mcp.reaching import HostRefused, reach, unreachable
 from holdfast.mcp.rendezvous import LINE_BYTES_MAX, greeting, rendezvous_of
 
@@ -277,13 +278,15 @@ def _answered(line: bytes) -> str | None:
     return json.dumps(message["id"])
 
 
-def main(session: str | None = None, host: str | None = None) -> int:
-    """Be a stdio MCP server to whoever started us."""
-    hello = greeting(__version__, os.environ, session, host)
-    rendezvous_of(os.environ)  # says at once what is wrong with the home
+def main(app: App, session: str | None = None, host: str | None = None) -> int:
+    """Be a stdio MCP server for the process that started us."""
+    hello = greeting(__version__, app.environment, session, host)
+    app.home.make_run()  # fails now, with a message, if the home cannot be used
+    place = rendezvous_of(app.home, app.environment)
+    environment = {**app.environment, "HOLDFAST_HOME": app.home.root}
 
     def connect() -> socket.socket:
-        # Looked for each time: somebody may have removed the home since.
-        return reach(rendezvous_of(os.environ), hello)
+        app.home.make_run()  # each time: the home may have been removed since
+        return reach(place, hello, environment)
 
     return Shim(connect, sys.stdin.fileno(), sys.stdout.fileno()).run()

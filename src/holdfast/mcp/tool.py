@@ -39,13 +39,14 @@ class CallCancelled(HoldfastError):
         return "the caller cancelled it"
 
 
-def spared(tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call without those that are so anyway: an agent pays for every word."""
-    from holdfast.mcp.tools import TOOLS
+_DEFAULTS: dict[str, dict[str, Any]] = {}
+"""The defaults of every tool that was made, by its name."""
 
-    known = TOOLS[tool].input["properties"] if tool in TOOLS else {}
-    usual = {name: schema.get("default") for name, schema in known.items()}
-    return {name: value for name, value in args.items() if value not in (None, usual.get(name))}
+
+def spared(tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call without those equal to their defaults: agents pay for every word."""
+    defaults = _DEFAULTS.get(tool, {})
+    return {name: value for name, value in args.items() if value not in (None, defaults.get(name))}
 
 
 def call_text(tool: str, args: Mapping[str, Any]) -> str:
@@ -112,18 +113,18 @@ class Tool:
     destructive: bool = False
     idempotent: bool = True
 
+    def __post_init__(self) -> None:
+        members = self.input["properties"].items()
+        defaults = {name: schema["default"] for name, schema in members if "default" in schema}
+        _DEFAULTS[self.name] = defaults
+
     def checked(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """The arguments with defaults filled in; raises `BadArguments`."""
         arguments = {name: value for name, value in (given or {}).items() if value is not None}
         faults = list(faults_of(arguments, self.input, ""))
         if faults:
             raise BadArguments(self.name, faults, signature(self.name, self.input))
-        defaults = {
-            name: schema["default"]
-            for name, schema in self.input["properties"].items()
-            if "default" in schema
-        }
-        return {**defaults, **_whole(arguments, self.input)}
+        return {**_DEFAULTS[self.name], **_whole(arguments, self.input)}
 
 
 # schemas

@@ -6,14 +6,14 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
 from holdfast.errors import HoldfastError
+from holdfast.home import Home
 from holdfast.ids import MAIN, EntityId
-from holdfast.mcp import bindings
-from holdfast.mcp.bindings import Binding
 from holdfast.observed import Values
 from holdfast.observed.logs import Times, Watched
+from holdfast.reading.hosts import bindings
+from holdfast.reading.hosts.bindings import Binding
 from holdfast.reading.hosts.native import NativeSession
 from holdfast.reading.meta import MODES
 from holdfast.reading.savings import estimate
@@ -53,7 +53,7 @@ class Sessions:
 
     store: Store
     now_ms: Callable[[], int]
-    home: Path | None = None
+    home: Home | None = None
     """Where agents' hooks leave word of their sessions; None looks at our own alone."""
     _known: dict[str, Observed] = field(default_factory=dict)
 

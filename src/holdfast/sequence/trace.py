@@ -1,9 +1,8 @@
 """The trace of a match: which vertices it cuts, and where.
 
-An insertion must know every vertex that the edge of a match runs through. A trace lists them:
-`bottom_up` along the left edge, from the start leaf to the root, `top_down` along the right edge,
-from the root to the end leaf. Positions count atoms of the query from the start of the match, not
-atoms of the root.
+A trace lists every vertex that an edge of the match passes through: `bottom_up` along the left
+edge, from the start leaf to the root, and `top_down` along the right edge, from the root to the end
+leaf. Positions count atoms of the query from the start of the match, not atoms of the root.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from holdfast.sequence.graph import Graph, Location, Vertex
 
 
 class Edge(NamedTuple):
-    """A step to or from a child: the child, the position it is traced at, and where it sits."""
+    """A step to or from a child: the child, its traced position, and its location."""
 
     child: Vertex
     position: int
@@ -26,7 +25,7 @@ class Edge(NamedTuple):
 
 @dataclass(slots=True)
 class VertexTrace:
-    """How a match runs through one vertex, by position and direction."""
+    """How a match passes through one vertex, by position and direction."""
 
     bottom_up: dict[int, list[Edge]] = field(default_factory=dict)
     top_down: dict[int, list[Edge]] = field(default_factory=dict)
@@ -48,19 +47,19 @@ class TraceCache:
         return self.entries[vertex]
 
     def force(self, vertex: Vertex) -> VertexTrace:
-        """The vertex's entry, made if it was missing."""
+        """The entry of a vertex, created if missing."""
         return self.entries.setdefault(vertex, VertexTrace())
 
     def add_bottom_up(self, vertex: Vertex, position: int, edge: Edge | None = None) -> bool:
-        """Record a step on the left edge; says whether the position is new."""
+        """Record a step on the left edge; returns whether the position is new."""
         return _add(self.force(vertex).bottom_up, position, edge)
 
     def add_top_down(self, vertex: Vertex, position: int, edge: Edge | None = None) -> bool:
-        """Record a step on the right edge; says whether the position is new."""
+        """Record a step on the right edge; returns whether the position is new."""
         return _add(self.force(vertex).top_down, position, edge)
 
     def extend(self, other: TraceCache) -> None:
-        """Take over everything another trace knows."""
+        """Add all entries of another trace."""
         for vertex, trace in other.entries.items():
             self.force(vertex)
             for position, edges in trace.bottom_up.items():

@@ -16,12 +16,13 @@ from typing import Any
 
 import pytest
 
-from holdfast.sequence import canonical, insert, invariants
+from holdfast.sequence import canonical
 from holdfast.sequence.compare import CompareState, MatchResult, ParentState
 from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, Mismatched, TokenPath
 from holdfast.sequence.errors import EmptyQuery, InvalidEndBound, MissingCacheEntry, SingleToken
 from holdfast.sequence.graph import Graph, Location, Vertex
-from holdfast.sequence.read import Reader
+from holdfast.sequence.reference import insert, invariants
+from holdfast.sequence.reference.split import cuts
 from holdfast.sequence.response import EndReason, Response
 from holdfast.sequence.search import (
     Clear,
@@ -31,7 +32,6 @@ from holdfast.sequence.search import (
     find_parent,
     find_sequence,
 )
-from holdfast.sequence.split import cuts
 from holdfast.sequence.trace import TraceCache, trace_end, trace_start
 
 Data = dict[str, Any]
@@ -787,11 +787,9 @@ def _play_read(case: Data) -> None:
     _known(case, ABOUT | {"kind", "texts", "expect"}, "case")
     expect = case["expect"]
     _known(expect, READ, "expect")
-    reader = Reader()
-    for text in case["texts"]:
-        reader.read(text)
-    strings = _strings(reader.graph)
-    _check_lossless(reader.graph, case["texts"])
+    graph = canonical.canonical_graph(case["texts"])
+    strings = _strings(graph)
+    _check_lossless(graph, case["texts"])
     _check_labels(case)
     if "canonical" in expect:
         assert strings == _sorted_patterns(expect["canonical"])

@@ -129,7 +129,7 @@ threading.Thread(target=threading.Event().wait, daemon=True).start()
 index = open_index(Path(sys.argv[1]), HashedEmbedding())
 index.start, index.processes = run_here, 2
 answer = manage_index(index, "create", sys.argv[2])
-assert answer["status"] == "ok", answer
+assert answer.status == "ok", answer
 with index.backend.reader(sys.argv[2]) as reader:
     from holdfast.index.facts.model import decode
     for path, data in reader.all_facts():

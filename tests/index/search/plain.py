@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -138,11 +138,9 @@ def diversified(
     ties: Any,
     wanted: int,
     repeat: float,
-    duplicate: float,
-    alike: Iterable[tuple[int, int]],
 ) -> list[tuple[int, float]]:
     """The best that is left, again and again."""
-    left, pairs = dict(enumerate(scores.tolist())), set(alike)
+    left = dict(enumerate(scores.tolist()))
     places: list[tuple[int, float]] = []
     while left and len(places) < wanted:
         best = min(left, key=lambda i: (-left[i], int(ties[i])))
@@ -150,8 +148,6 @@ def diversified(
         for i in left:
             if files[i] == files[best]:
                 left[i] *= repeat
-            elif (best, i) in pairs:
-                left[i] *= duplicate
     return places
 
 
@@ -213,7 +209,7 @@ def score(c: Candidates, applied: Sequence[Applied]) -> list[float]:
     n = len(c)
     added = [
         "lexical", "dense", "file_words", "central", "file_meaning", "definition", "coverage",
-        "name", "documentation", "stem", "directory", "file_coverage", "changed",
+        "documentation", "stem", "file_coverage", "changed",
     ]  # fmt: skip
     scores = [sum(weight[s] * value[s][i] for s in added if s in value) for i in range(n)]
     for factor in ("role", "head", "brief"):

@@ -14,8 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from holdfast.index.facts.naming import names_symbol
 from holdfast.index.search import exact, trigrams
-from holdfast.index.search.exact import Bounds, ExactFound, find_exact, names_symbol
+from holdfast.index.search.exact import Bounds, ExactFound, find_exact
 from holdfast.index.search.operators import Query, parse
 from holdfast.index.search.regex import (
     PATTERN_CHARACTERS_MAX,

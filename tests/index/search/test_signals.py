@@ -143,16 +143,6 @@ def test_file_coverage_counts_words_in_other_chunks_of_the_file() -> None:
     assert file[total] == pytest.approx(1.0)
 
 
-def test_name_is_the_share_of_the_words_in_defined_names() -> None:
-    c = candidates("tax rate")
-    assert by_path(c, signals.name(c))["shop/tax.py"] > 0.0
-
-
-def test_directory_is_the_share_of_the_words_in_directories() -> None:
-    c = candidates("shop tax")
-    assert by_path(c, signals.directory(c))["shop/tax.py"] > 0.0
-
-
 def test_documentation_is_the_share_of_the_words_in_doc_comments() -> None:
     c = candidates("sum of all prices")
     values = by_path(c, signals.documentation(c))

@@ -30,7 +30,7 @@ from holdfast.index.search import corpus as corpora
 from holdfast.index.search.centrality import centrality
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.query_analysis import analyze
-from holdfast.index.tools.search_answer import DEPTH_MIN
+from holdfast.index.tools.search_request import DEPTH_MIN
 from tests.index.search import plain
 from tests.index.search.samples import prepared, trees
 from tests.index.wire import manage_index, search_code
@@ -171,29 +171,23 @@ SCORES = st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.4, 0.5, 0.8, 1.0, 1.5])
     candidates=st.lists(st.tuples(SCORES, st.integers(0, 5)), min_size=1, max_size=40),
     wanted=st.integers(1, 45),
     repeat=st.sampled_from([0.5, 0.8, 1.0]),
-    duplicate=st.sampled_from([0.4, 0.5, 1.0]),
     random=st.randoms(use_true_random=False),
 )
 def test_places_are_given_as_if_each_time_the_best_left_were_looked_for(
     candidates: list[tuple[float, int]],
     wanted: int,
     repeat: float,
-    duplicate: float,
     random: Any,
 ) -> None:
     count = len(candidates)
     ties = list(range(count))
     random.shuffle(ties)
-    pairs = [(random.randrange(count), random.randrange(count)) for _ in range(count // 2)]
-    alike = {pair for one, other in pairs if one != other for pair in ((one, other), (other, one))}
     given_ = (
         np.array([score for score, _ in candidates]),
         np.array([file for _, file in candidates]),
         np.array(ties),
         wanted,
         repeat,
-        duplicate,
-        sorted(alike),
     )
     assert fusion.diversified(*given_) == plain.diversified(*given_)
 

@@ -22,7 +22,7 @@ from holdfast.index.generations.record import (
     RequiresReindex,
     SyncCompleted,
 )
-from holdfast.index.tools import answers
+from holdfast.index.tools.manage.create import CREATE_NOTE
 from tests.index.wire import (
     call_graph,
     file_outline,
@@ -625,7 +625,7 @@ def test_create_repairs_an_unproven_index_and_says_so(world: World, proof: str) 
     assert answer["status"] == "ok"
     assert "already indexed" not in answer["humanText"]
     for text in (answer["message"], answer["humanText"]):
-        assert answers.CREATE_NOTE in text
+        assert CREATE_NOTE in text
         assert "Started background indexing" in text
     if proof == "PF":
         assert answer["hints"]["debugProofCheck"]["reason"] == "probe_failed"
@@ -637,7 +637,7 @@ def test_create_repairs_an_unproven_index_and_says_so(world: World, proof: str) 
 
 @pytest.mark.shows("ISS-INDEX-STABILITY-B")
 def test_iss_index_stability_b_the_note_is_the_literal_one() -> None:
-    assert answers.CREATE_NOTE == (
+    assert CREATE_NOTE == (
         "Local snapshot claims indexed, but completion proof is missing/invalid; "
         "treating as not_indexed for create."
     )

@@ -128,8 +128,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int:
-    app = App.from_environment()
+def run(args: argparse.Namespace, app: App) -> int:
     if args.verb is _watch:
         return watching.watch(args, app)
     from holdfast.store.errors import OutOfRange, UnknownBranch
@@ -157,7 +156,7 @@ def _opened(app: App, args: argparse.Namespace) -> Store:
     if args.verb in MAKING or (args.verb, getattr(args, "act", "")) in MAKING_ACTS:
         return app.open_space(args.space)
     try:
-        return app.look_into(args.space)
+        return app.inspect_space(args.space)
     except UnknownSpace as error:
         raise Refused("UnknownSpace", str(error), _other_spaces(args.space, error.known)) from None
 

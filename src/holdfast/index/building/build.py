@@ -7,7 +7,6 @@ cannot be read keeps what is stored of it; a failed embedding fails the build.
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -73,7 +72,7 @@ def _build(
     known: tuple[Identity, Snapshot] | None,
     keeps: bool,
 ) -> Built:
-    meter = Meter(report, time.monotonic)
+    meter = Meter(report, tools.monotonic)
     meter.scanning()
     taken_ns = tools.now_ns()
     found = _listed(root, policy)

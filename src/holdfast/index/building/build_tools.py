@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from holdfast import system
 from holdfast.index.building.content_cache import ContentCache
 from holdfast.index.building.prepare import Extract
 from holdfast.index.embedding.provider import EmbeddingProvider
@@ -27,6 +28,7 @@ class BuildTools:
     today: Callable[[], str]
     processes: int | None = None
     chunks_max: int = CHUNKS_MAX
+    monotonic: Callable[[], float] = system.monotonic
 
     @property
     def maker(self) -> str:

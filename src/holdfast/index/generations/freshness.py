@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from holdfast import system
 from holdfast.files import disk
 from holdfast.files import snapshot as snapshots
 from holdfast.files.policy import Policy
@@ -83,8 +83,8 @@ class FreshnessChecks:
 
     def __init__(
         self,
-        clock: Callable[[], float] = time.monotonic,
-        now_ns: Callable[[], int] = time.time_ns,
+        clock: Callable[[], float] = system.monotonic,
+        now_ns: Callable[[], int] = system.now_ns,
     ) -> None:
         self._clock, self._now_ns = clock, now_ns
         self._lock = threading.Lock()
@@ -124,7 +124,7 @@ class FreshnessChecks:
 
     def check(self, root: str, reader: Reader, policy: Policy, prepare: Prepare) -> FreshFiles:
         """Compare the tree with a generation now."""
-        began = time.monotonic()
+        began = self._clock()
         with self._lock:
             last = self._last.get(root)
         same = last if last is not None and last.identity == reader.identity else None
@@ -152,7 +152,7 @@ class FreshnessChecks:
         fresh.mode = mode_of(fresh)
         if all_confirmed(before, todo, found.stats, read.entries):
             fresh.confirmed_ns = looked_ns
-        fresh.threshold_ms = _threshold_ms((time.monotonic() - began) * 1000)
+        fresh.threshold_ms = _threshold_ms((self._clock() - began) * 1000)
         with self._lock:
             self._last[root] = fresh
         return fresh

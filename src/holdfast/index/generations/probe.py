@@ -14,10 +14,10 @@ registry, which the caller has just read without a deadline, so a thread would n
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 
+from holdfast import system
 from holdfast.index.generations.fingerprint import Fingerprint
 from holdfast.index.generations.proof import Proof, failed_probe, validate_completion_proof
 
@@ -63,9 +63,14 @@ class Prober:
     """Asks a backend for proofs, each within a deadline."""
 
     def __init__(
-        self, backend: object, runtime: Callable[[], Fingerprint], timeout_s: float
+        self,
+        backend: object,
+        runtime: Callable[[], Fingerprint],
+        timeout_s: float,
+        clock: Callable[[], float] = system.monotonic,
     ) -> None:
         self._backend, self._runtime, self._timeout_s = backend, runtime, timeout_s
+        self._clock = clock
         self._at_once = bool(getattr(backend, "answers_at_once", False))
         self._lock = threading.Lock()
         self._running: dict[str, _Probe] = {}
@@ -88,7 +93,7 @@ class Prober:
         """A proof for each root. The probes run concurrently, so one deadline covers them all."""
         if self._at_once:
             return [self._proof(root) for root in roots]
-        deadline = time.monotonic() + self._timeout_s
+        deadline = self._clock() + self._timeout_s
         # Start every probe that can start before waiting for any.
         probes = {root: self._start(root) for root in roots}
         return [self._wait(root, probes[root], deadline) for root in roots]
@@ -124,16 +129,15 @@ class Prober:
         while probe is None:
             with self._lock:
                 under_way = self._running.get(root)
-            if under_way is not None and not under_way.done.wait(_left(deadline)):
+            if under_way is not None and not under_way.done.wait(self._left(deadline)):
                 return self._too_late()
             probe = self._start(root)
-        if not probe.done.wait(_left(deadline)):
+        if not probe.done.wait(self._left(deadline)):
             return self._too_late()
         return probe.proof or failed_probe("the probe was aborted")
 
     def _too_late(self) -> Proof:
         return failed_probe(f"no answer within {self._timeout_s:g} s")
 
-
-def _left(deadline: float) -> float:
-    return max(0.0, deadline - time.monotonic())
+    def _left(self, deadline: float) -> float:
+        return max(0.0, deadline - self._clock())

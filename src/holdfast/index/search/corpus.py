@@ -42,8 +42,6 @@ ASKED_BEFORE_TABLE = 2
 """After this many queries, field weights are precomputed for all rows."""
 KEPT_MAX = 4
 """For how many `keep` functions the verdicts on files are cached."""
-PRODUCTS_ALONE = 250_000
-"""Matrix products with fewer multiplications than this do not start threads either."""
 
 QUERY_LEVELS = 511
 """A query's vector is rounded to integers up to this: 127 * 511 * 256 is below 2**24, so sums of
@@ -395,35 +393,6 @@ class Corpus:
         # Keep all ties with the last one, so that the cut does not depend on the layout.
         last = int(np.partition(apart, place)[place])
         return np.flatnonzero(apart <= min(last, len(vector)))
-
-    def alike(self, rows: NDArray[np.int64], nearness: float) -> NDArray[np.bool_]:
-        """Which of a few rows say the same: the same words, or nearly the same vector.
-
-        None is like itself.
-        """
-        import numpy as np
-
-        dimension = self.dimension
-        whole = np.zeros((len(rows), dimension), dtype=np.float32)
-        digests = np.zeros(len(rows), dtype=np.uint32)
-        for first, part in zip(self.firsts, self.parts, strict=True):
-            segment = part.segment
-            inside = np.flatnonzero((rows >= first) & (rows < first + segment.rows))
-            at = rows[inside] - first
-            digests[inside] = segment.digests[at]
-            if segment.vectors.shape[1] == dimension:
-                whole[inside] = segment.vectors[at]
-        products = np.empty((len(rows), len(rows)), dtype=np.float32)
-        few = max(1, PRODUCTS_ALONE // max(1, whole.size))
-        for start in range(0, len(rows), few):
-            # Whole numbers below 2**24, so these products are exact too.
-            np.dot(whole[start : start + few], whole.T, out=products[start : start + few])
-        squares = np.diagonal(products).astype(np.float64)
-        lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
-        near: NDArray[np.bool_] = products > nearness * lengths[:, None] * lengths[None, :]
-        near |= digests[:, None] == digests[None, :]
-        np.fill_diagonal(near, False)
-        return near
 
 
 def _products(

@@ -7,13 +7,13 @@ so that no pattern hangs and no common string floods the answer.
 
 from __future__ import annotations
 
-import fnmatch
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from holdfast import system
 from holdfast.files import disk
+from holdfast.index.facts.naming import names_symbol
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import ChunkId, PreparedFile, Reader, StoredChunk
 from holdfast.index.search.operators import Query
@@ -49,7 +49,7 @@ class Bounds:
     text_seconds: float = 0.5
     hits: int = 5_000
     unjudged: int = 3
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = system.monotonic
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class _Lane:
             asked = [
                 name
                 for name in names()
-                if all(names_symbol(s, name.qualified) for s in self._query.symbols)
+                if all(names_symbol(s, name.qualified, path) for s in self._query.symbols)
             ]
             if asked:
                 own_chunks = chunks()
@@ -327,19 +327,12 @@ def passes(query: Query, chunk: StoredChunk) -> bool:
 
 
 def _longest_piece(symbol: str) -> bytes:
-    """A literal that the name of every matching symbol contains."""
-    return max(re.split(r"[*?\[\].:#/]+", symbol), key=len).encode("utf-8", "surrogatepass")
+    """Text that the own name of every symbol that is asked for contains.
 
-
-def names_symbol(asked: str, qualified: str) -> bool:
-    """Whether `asked` is a symbol's name or the end of it; `*` and `?` are wildcards."""
-    name, wanted = (re.sub(r"::|#|/", ".", text) for text in (qualified, asked))
-    ends = [name]
-    while "." in ends[-1]:
-        ends.append(ends[-1].split(".", 1)[1])
-    if any(letter in wanted for letter in "*?"):
-        return any(fnmatch.fnmatchcase(end, wanted.replace("[", "[[]")) for end in ends)
-    return wanted in ends
+    What is before the last separator may name a module, which is not part of a symbol's name.
+    """
+    last = symbol if "*" in symbol or "?" in symbol else re.split(r"::|[.#/]", symbol)[-1]
+    return max(re.split(r"[*?\[\].:#/]+", last), key=len).encode("utf-8", "surrogatepass")
 
 
 def regions(

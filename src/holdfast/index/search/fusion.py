@@ -6,7 +6,6 @@ last of them to 1 for the first, before they are added.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from heapq import heappop, heapreplace
 from typing import TYPE_CHECKING, Any
 
@@ -71,13 +70,11 @@ def diversified(
     ties: NDArray[np.int64],
     wanted: int,
     repeat: float,
-    duplicate: float,
-    alike: Iterable[tuple[int, int]],
 ) -> list[tuple[int, float]]:
-    """Candidates in the order shown, with the score each had when its turn came.
+    """The best `wanted` candidates in order, each with its score at the time it was chosen.
 
-    A chunk is worth less after a better one of its file, and after one that says the same, because
-    the reader already has that. `alike` are pairs of near-duplicates, each both ways.
+    Every chunk that is chosen multiplies the scores of the others of its file by `repeat`. Ends
+    whatever the scores are: one that is not finite counts as 0.
     """
     import numpy as np
 
@@ -85,41 +82,24 @@ def diversified(
     order = np.lexsort((ties, -scores))
     # A sorted list is a heap.
     heap = list(zip((-scores[order]).tolist(), ties[order].tolist(), order.tolist(), strict=True))
-    left: list[float] = scores.tolist()
-    of: list[int] = files.tolist()
-    twins: dict[int, list[int]] = {}
-    for one, other in alike:
-        twins.setdefault(one, []).append(other)
-    # Most candidates never come near their turn, so each pays for those of its file that were
-    # shown before it when it is looked at.
-    shown_of: dict[int, int] = {}
-    paid = [0] * len(left)
-
-    def settle(number: int, owed: int) -> None:
-        for _ in range(owed - paid[number]):
-            left[number] *= repeat
-        paid[number] = owed
-
-    # Scores only fall. So the top of the heap is the next one, if it still has that score; else it
-    # goes back in with the one it has.
-    shown: set[int] = set()
-    places: list[tuple[int, float]] = []
-    while heap and len(places) < wanted:
-        score, tie, best = heap[0]
-        file = of[best]
-        owed = shown_of.get(file, 0)
-        if paid[best] != owed:
-            settle(best, owed)
-        worth = left[best]
-        if worth < -score:
-            heapreplace(heap, (-worth, tie, best))
+    current: list[float] = scores.tolist()
+    file_of: list[int] = files.tolist()
+    # Most candidates are never near the top, so a score is updated only when it gets there:
+    # `updated` is the number of chosen chunks of its file that it already accounts for.
+    chosen_of: dict[int, int] = {}
+    updated = [0] * len(current)
+    chosen: list[tuple[int, float]] = []
+    while heap and len(chosen) < wanted:
+        negative, tie, best = heap[0]
+        before = chosen_of.get(file_of[best], 0)
+        for _ in range(before - updated[best]):
+            current[best] *= repeat
+        updated[best] = before
+        # Scores only fall, so the top is the next one unless its own score has fallen.
+        if current[best] < -negative:
+            heapreplace(heap, (-current[best], tie, best))
             continue
         heappop(heap)
-        places.append((best, worth))
-        shown.add(best)
-        for number in twins.get(best, ()):
-            if of[number] != file and number not in shown:
-                settle(number, shown_of.get(of[number], 0))
-                left[number] *= duplicate
-        shown_of[file] = owed + 1
-    return places
+        chosen.append((best, current[best]))
+        chosen_of[file_of[best]] = before + 1
+    return chosen

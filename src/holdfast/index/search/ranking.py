@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 HASHED_SHARE = 0.3
 """The hashed embedding knows only words, which the lexical lane knows better."""
-ALIKE = 0.985
-"""Chunks whose vectors are more similar than this count as copies."""
-ALIKE_AMONG = 60
 
 
 class Hit(NamedTuple):
@@ -94,10 +91,7 @@ def find(
     if not len(candidates):
         return Found([], analyzed, failures)
     score, applied = signals.score(candidates)
-    order = diversified(
-        score, candidates.file_of, candidates.ties, wanted, weights.repeat, weights.duplicate,
-        _copies(candidates, score),
-    )  # fmt: skip
+    order = diversified(score, candidates.file_of, candidates.ties, wanted, weights.repeat)
     values = {signal.name: signal.values for signal in applied}
     refs = _refs(candidates, [candidate for candidate, _ in order])
     stored = reader.chunks([ref for ref in refs if ref[0] >= 0])
@@ -117,13 +111,14 @@ class _Values(Mapping[str, float]):
         self._of_all, self._candidate = of_all, candidate
 
     def __getitem__(self, name: str) -> float:
-        return float(self._of_all[name][self._candidate])
+        unused = signals.UNUSED_VALUES[name]
+        return float(self._of_all[name][self._candidate]) if name in self._of_all else unused
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._of_all)
+        return iter(signals.UNUSED_VALUES)
 
     def __len__(self) -> int:
-        return len(self._of_all)
+        return len(signals.UNUSED_VALUES)
 
 
 def _refs(candidates: Candidates, chosen: Sequence[int]) -> list[tuple[int, int]]:
@@ -134,14 +129,3 @@ def _refs(candidates: Candidates, chosen: Sequence[int]) -> list[tuple[int, int]
     files = candidates.file_of[chosen].tolist()
     ordinals = corpus.ordinals[candidates.rows[chosen]].tolist()
     return [(corpus.files[f].number, o) for f, o in zip(files, ordinals, strict=True)]
-
-
-def _copies(candidates: Candidates, score: Floats) -> list[tuple[int, int]]:
-    """Pairs of the best candidates that are copies of each other, each both ways."""
-    import numpy as np
-
-    if candidates.weights.duplicate == 1.0:
-        return []
-    top = np.lexsort((candidates.ties, -score))[:ALIKE_AMONG]
-    one, other = np.nonzero(candidates.corpus.alike(candidates.rows[top], ALIKE))
-    return list(zip(top[one].tolist(), top[other].tolist(), strict=True))

@@ -190,12 +190,6 @@ def file_coverage(c: Candidates) -> Floats:
     return c.coverage.file
 
 
-def name(c: Candidates) -> Floats:
-    """The share that is in the names the chunk defines, less if these have other words too."""
-    values: Floats = c.coverage.of_query[Field.NAME] * (0.5 + 0.5 * c.coverage.of_field[Field.NAME])
-    return values
-
-
 def documentation(c: Candidates) -> Floats:
     """The share that is in doc comments."""
     values: Floats = c.coverage.of_query[Field.DOC]
@@ -208,12 +202,6 @@ def stem(c: Candidates) -> Floats:
 
     words = c.coverage.of_query[Field.STEM] * (0.5 + 0.5 * c.coverage.of_field[Field.STEM])
     values: Floats = np.maximum(words, c.spread(*rows_of_named_files(c.analyzed, c.corpus)))
-    return values
-
-
-def directory(c: Candidates) -> Floats:
-    """The share that is in the names of the file's directories."""
-    values: Floats = c.coverage.of_query[Field.DIRECTORY]
     return values
 
 
@@ -317,10 +305,8 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("file_meaning", Combine.ADD, file_meaning, file_meaning_weight),
     Signal("definition", Combine.ADD, definition, weight_named("definition")),
     Signal("coverage", Combine.ADD, coverage, weight_named("coverage")),
-    Signal("name", Combine.ADD, name, weight_named("name")),
     Signal("documentation", Combine.ADD, documentation, weight_named("documentation")),
     Signal("stem", Combine.ADD, stem, weight_named("stem")),
-    Signal("directory", Combine.ADD, directory, weight_named("directory")),
     Signal("file_coverage", Combine.ADD, file_coverage, weight_named("file_coverage")),
     Signal("changed", Combine.ADD, changed, lambda c: c.weights.changed if c.edited else 0.0),
     Signal("role", Combine.MULTIPLY, role, lambda c: c.weights.roles.lowest),
@@ -333,3 +319,8 @@ ADJUSTMENTS: tuple[Adjustment, ...] = (
     Adjustment("coherence", Combine.ADD_SHARE_OF_BEST, coherence, weight_named("coherence")),
     Adjustment("leader", Combine.REPLACE, leader, weight_named("leader")),
 )
+UNUSED_VALUES: dict[str, float] = {
+    **{row.name: float(row.combine is Combine.MULTIPLY) for row in SIGNALS},
+    **{row.name: float(row.combine is Combine.MULTIPLY) for row in ADJUSTMENTS},
+}
+"""Every signal with the value that is reported when it takes no part in a ranking."""

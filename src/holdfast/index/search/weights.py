@@ -103,10 +103,8 @@ class Weights:
 
     definition: Shares = Shares(symbol=2.0, path=0.3, error=0.3, question=0.1, mixed=0.7)
     coverage: float = 0.4
-    name: float = 0.1
     documentation: float = 0.1
     stem: float = 0.6
-    directory: float = 0.15
     file_coverage: float = 0.2
     file_words: Shares = Shares(symbol=0.0, path=0.0, error=0.3, question=0.3, mixed=0.3)
     """Zero for a symbol or a path: these ask for one place in the file."""
@@ -126,8 +124,6 @@ class Weights:
     """A function is promoted over the head of its file or class from this share of its score on."""
     repeat: float = 0.8
     """Factor for each better chunk of the same file."""
-    duplicate: float = 0.4
-    """What is left of a score for a chunk that says the same as a better one."""
 
     def of(self, signal: str, kind: Kind) -> float:
         """The weight of a signal for a kind of query."""
@@ -141,7 +137,7 @@ class Weights:
             off = Held(*(1.0 for _ in fields(Held)))
         elif signal in ("dense", "definition", "file_words", "central"):
             off = Shares(0.0, 0.0, 0.0, 0.0, 0.0)
-        elif signal in ("head", "brief", "declared", "leader", "repeat", "duplicate"):
+        elif signal in ("head", "brief", "declared", "leader", "repeat"):
             off = 1.0
         elif signal == "fields":
             off = FieldWeights(*(1.0 for _ in range(7)))

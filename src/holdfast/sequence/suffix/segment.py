@@ -1,13 +1,13 @@
 """A segment: documents, their token stream and its suffixes in order, as one file of arrays.
 
-A segment never changes. It is made whole, written whole and mapped into memory, so that a query
-touches only the pages it needs and needs no library to do so. Everything in it is derived from the
-source tree; a file that is not what it says is refused, deleted and made again.
+A segment never changes. Its file is written once and mapped into memory, so a query reads only the
+pages it needs, and needs no library. Segments are derived from the source tree; a file that fails
+its checks is rejected, deleted and built again.
 
 The file: 8 bytes `HFSEGMNT`, the format version and the header's size as two little-endian 32-bit
 numbers, the CRC-32 of the header, the header as JSON, then the arrays, each at a multiple of 64.
-The header has the CRC-32 of all that follows it, which is read through once when the file is opened
-and never mapped for that: a wrong bit in an array would be a wrong answer.
+The header has the CRC-32 of all arrays, which is verified each time the file is opened, because a
+wrong bit in an array would be a wrong answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from holdfast.sequence.suffix.stream import DocumentFacts, Stream
 
 FORMAT_VERSION = 2
 """1: tokens, suffixes, ranks, shared prefixes, left changes, words, lines.
-2: a check of the arrays."""
+2: a checksum of the arrays."""
 
 ARRAYS: dict[str, str] = {
     "tokens": "i",
@@ -56,7 +56,7 @@ ARRAYS: dict[str, str] = {
 """Every array of a segment with the type of its items; a change needs a new FORMAT_VERSION."""
 
 SATURATED = 0xFFFF
-"""A shared prefix this long or longer is kept in `long_shared`."""
+"""Shared prefixes of at least this length are stored in `long_shared`."""
 
 _MAGIC = b"HFSEGMNT"
 _HEAD = struct.Struct("<8sIII")
@@ -80,7 +80,7 @@ class TokenSegment:
     ) -> None:
         self.documents = documents
         self.path = path
-        # Views give plain numbers, whatever made the arrays.
+        # A memoryview yields plain ints, also from numpy arrays.
         arrays = {name: memoryview(made) for name, made in arrays.items()}
         self.arrays = arrays
         self.tokens: Any = arrays["tokens"]
@@ -96,10 +96,10 @@ class TokenSegment:
         self._hashed: Any = arrays["hashed"]
         self._known: dict[bytes, int] = {}
         self.lows: Any = None
-        """The minima of the shared prefixes, once `suffix.statistics` has made them."""
+        """The range minima of the shared prefixes, set by `suffix.statistics`."""
 
     def __len__(self) -> int:
-        """How many tokens the documents have, separators left out."""
+        """How many tokens the documents have, without separators."""
         return len(self.tokens) - len(self.documents)
 
     @property
@@ -113,7 +113,7 @@ class TokenSegment:
         return bytes(self._word_bytes[first : self._word_ends[token - 1]])
 
     def token(self, text: bytes) -> int:
-        """The id of a token, or 0 when no document has it."""
+        """The id of a token, or 0 if no document contains it."""
         known = self._known.get(text)
         if known is None:
             known = 0
@@ -129,7 +129,7 @@ class TokenSegment:
         return known
 
     def document_at(self, position: int) -> int:
-        """The number of the document that a position of the stream lies in."""
+        """The number of the document at a position of the stream."""
         return bisect_right(self.firsts, position) - 1
 
     def text_at(self, position: int) -> bytes | None:
@@ -171,7 +171,7 @@ class TokenSegment:
         return bisect_left(self.starts, offset, first, position)
 
     def stream(self) -> Stream:
-        """The documents as the stream they were made of."""
+        """The stream that the segment was built from."""
         ends = self._word_ends
         words = [
             bytes(self._word_bytes[ends[n - 1] if n else 0 : ends[n]]) for n in range(self.words)
@@ -180,7 +180,7 @@ class TokenSegment:
         return Stream(self.documents, words, self.tokens, self.starts, self.firsts, lines, firsts)
 
     def shared_prefixes(self) -> Any:
-        """The whole array of shared prefixes, 32 bits each (numpy when it is loaded)."""
+        """All shared prefixes as 32-bit integers (a numpy array if numpy is loaded)."""
         numpy = sys.modules.get("numpy")
         if numpy is None:
             out: Any = array("i", self.arrays["shared"])
@@ -193,7 +193,7 @@ class TokenSegment:
     # Files
 
     def write(self, path: Path) -> TokenSegment:
-        """Write the segment beside `path`, move it there in one step, and map it."""
+        """Write the segment to a temporary file, move it to `path`, and map it."""
         directory: dict[str, tuple[int, int]] = {}
         at = check = 0
         for name in ARRAYS:
@@ -231,9 +231,9 @@ class TokenSegment:
 
     @staticmethod
     def open(path: Path, *, check: bool = True) -> TokenSegment:
-        """Map a segment; SegmentDamaged or SegmentTooNew when it is not one we can read.
+        """Map a segment; raises SegmentDamaged or SegmentTooNew if it cannot be read.
 
-        Without `check` the arrays are believed: for whoever has just written them.
+        Without `check` the arrays are not verified, for a file that was just written.
         """
         with path.open("rb") as file:
             head = file.read(_HEAD.size)
@@ -241,22 +241,22 @@ class TokenSegment:
                 raise SegmentDamaged(str(path), "it is shorter than a header")
             magic, version, header_size, header_check = _HEAD.unpack(head)
             if magic != _MAGIC:
-                raise SegmentDamaged(str(path), "it does not begin like a segment")
+                raise SegmentDamaged(str(path), "it is not a segment file")
             if version > FORMAT_VERSION:
                 raise SegmentTooNew(str(path), version)
             if version < FORMAT_VERSION:
-                raise SegmentDamaged(str(path), f"it has format {version}, of an older program")
+                raise SegmentDamaged(str(path), f"it has the older format {version}")
             raw = file.read(header_size)
             if zlib.crc32(raw) != header_check:
-                raise SegmentDamaged(str(path), "its header was changed")
+                raise SegmentDamaged(str(path), "its header does not match its checksum")
             header = json.loads(raw)
             base = _base(header_size)
             if header["byteorder"] != sys.byteorder:
-                raise SegmentDamaged(str(path), "it was written on a machine of another byte order")
+                raise SegmentDamaged(str(path), "it was written with another byte order")
             if os.fstat(file.fileno()).st_size != base + header["size"]:
-                raise SegmentDamaged(str(path), "it was cut short")
+                raise SegmentDamaged(str(path), "its size is wrong")
             if check and _check_from(file, base) != header["check"]:
-                raise SegmentDamaged(str(path), "its arrays were changed")
+                raise SegmentDamaged(str(path), "its arrays do not match their checksum")
             mapped: Any = (
                 mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if header["size"] else b""
             )
@@ -269,7 +269,7 @@ class TokenSegment:
 
 
 def _check_from(file: BinaryIO, base: int) -> int:
-    """The check of all that follows the header."""
+    """The checksum of everything after the header."""
     file.seek(base)
     check = 0
     while piece := file.read(_PIECE):
@@ -282,7 +282,7 @@ def _base(header_size: int) -> int:
 
 
 def build(stream: Stream, backend: Backend = Backend.PURE) -> TokenSegment:
-    """Sort the suffixes of a stream. The same segment from every backend."""
+    """Build a segment from a stream; every backend gives the same one."""
     if backend is Backend.PURE:
         return TokenSegment(stream.documents, _pure_arrays(stream) | _word_arrays(stream), None)
     return TokenSegment(

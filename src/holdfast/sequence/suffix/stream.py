@@ -1,4 +1,4 @@
-"""Documents as one stream of token ids, before any suffix is sorted."""
+"""Documents as one stream of token ids: the input of a segment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from holdfast.sequence.tokens.lexer import LexerOptions, lex
 
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
-    """What is known of a document besides its tokens; enough to see that its file has changed."""
+    """What is known of a document besides its tokens: enough to notice a changed file."""
 
     path: str
     size: int
@@ -25,7 +25,7 @@ class DocumentFacts:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document to be indexed: its facts and its bytes, in UTF-8 or anything like it."""
+    """A document to be indexed: its facts and its bytes."""
 
     facts: DocumentFacts
     data: bytes
@@ -35,7 +35,7 @@ class Document:
 class Stream:
     """Token ids of documents one after another, a separator after each.
 
-    Ids count from 1 into `words`. Arrays are anything with the buffer protocol.
+    Ids are indices into `words`, from 1. Arrays are any objects with the buffer protocol.
     """
 
     documents: list[DocumentFacts]
@@ -46,7 +46,7 @@ class Stream:
     firsts: Any
     """Where each document begins in the stream; one more for the end."""
     line_starts: Any
-    """Where each line begins in its document, the first line left out."""
+    """Where each line begins in its document, except the first."""
     line_firsts: Any
     """Where each document's lines begin in `line_starts`; one more for the end."""
 
@@ -54,7 +54,7 @@ class Stream:
 def stream_of(
     documents: Sequence[Document], options: LexerOptions, backend: Backend = Backend.PURE
 ) -> Stream:
-    """Lex and intern documents. The same stream from every backend."""
+    """Lex and intern documents; every backend gives the same stream."""
     if backend is Backend.COMPILED:
         return _compiled_stream(documents, options)
     ids: dict[bytes, int] = {}
@@ -96,7 +96,7 @@ def _compiled_stream(documents: Sequence[Document], options: LexerOptions) -> St
 
 
 def joined(streams: Iterable[tuple[Stream, Sequence[int]]]) -> Stream:
-    """One stream of the chosen documents of several streams, words shared."""
+    """Merge the chosen documents of several streams into one."""
     ids: dict[bytes, int] = {}
     facts: list[DocumentFacts] = []
     tokens, starts, firsts = array("i"), array("i"), array("q", [0])

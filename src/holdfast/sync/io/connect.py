@@ -6,8 +6,6 @@ async with holdfast.connect("http://localhost:7433", key=seed) as space: …
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
+from holdfast import system
 from holdfast.errors import UsageError
 from holdfast.sync.client.client import Client
 from holdfast.sync.client.keys import SigningKey, signer
@@ -76,8 +75,8 @@ class PendingConnection:
         capabilities = CAPABILITIES if self._key is not None else CAPABILITIES - {"identity"}
         if not self._create:
             capabilities |= {EXISTING}
-        sign = None if self._key is None else signer(self._key, self._flags, time.time)
-        return Client(random.random, self._flags, capabilities, sign)
+        sign = None if self._key is None else signer(self._key, self._flags, system.now_s)
+        return Client(system.random_fraction, self._flags, capabilities, sign)
 
     async def open(self) -> AsyncSpace:
         """Connect, in the running loop."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast import __version__
+from holdfast import __version__, system
 from holdfast.ids import SpaceId
 from holdfast.store.settings import Settings
 from holdfast.store.store import Store, open_store
@@ -16,8 +15,6 @@ from holdfast.sync.io.websocket import (
     LoopQueue,
     OriginPolicy,
     SyncEndpoint,
-    new_token,
-    now_ms,
 )
 from holdfast.sync.server.access import AccessMode
 from holdfast.sync.server.announce import Listener
@@ -60,7 +57,14 @@ class ServeOptions:
 class SyncService:
     """Everything behind `/sync`, opened and closed together."""
 
-    def __init__(self, options: ServeOptions) -> None:
+    def __init__(
+        self,
+        options: ServeOptions,
+        *,
+        now_ms: Callable[[], int] = system.now_ms,
+        new_token: Callable[[], str] = system.new_token,
+        random_bytes: Callable[[int], bytes] = system.random_bytes,
+    ) -> None:
         self.options = options
         queue = LoopQueue()
         node = new_token()
@@ -80,7 +84,7 @@ class SyncService:
             return signed(space, request, proof, flags.canonical_hashing, options.require_identity)
 
         key = options.key or bytes.fromhex(
-            secrets.token_hex(32) if rows is None else rows.secret(secrets.token_hex(32))
+            random_bytes(32).hex() if rows is None else rows.secret(random_bytes(32).hex())
         )
         identity = options.require_signature
         self.server = Server(

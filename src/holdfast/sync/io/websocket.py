@@ -17,9 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import secrets
 import threading
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from functools import partial
@@ -46,14 +44,6 @@ SAVE_EVERY_S = 2.0
 SWEEP_EVERY_S = 5.0
 
 log = logging.getLogger("holdfast.sync")
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-def new_token() -> str:
-    return secrets.token_urlsafe(24)
 
 
 class LoopQueue:
@@ -210,7 +200,8 @@ class SyncEndpoint:
         task.add_done_callback(self._tasks.discard)
 
     async def _keep_house(self) -> None:
-        swept = time.monotonic()
+        loop = asyncio.get_running_loop()
+        swept = loop.time()
         while True:
             await asyncio.sleep(SAVE_EVERY_S)
             for socket in list(self.sockets):
@@ -222,8 +213,8 @@ class SyncEndpoint:
                 except Exception:
                     # Without them clients start afresh after a restart; the server goes on.
                     log.exception("sessions could not be kept")
-            if time.monotonic() - swept > SWEEP_EVERY_S:
-                swept = time.monotonic()
+            if loop.time() - swept > SWEEP_EVERY_S:
+                swept = loop.time()
                 self.server.sweep()
 
     # the timer

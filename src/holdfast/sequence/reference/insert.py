@@ -1,11 +1,10 @@
 """Make the matched part of a query a vertex.
 
-Two ways. `insert` keeps the graph canonical: the matched string becomes a label and every vertex
-that it changes is decomposed again, after closing the graph under overlap, so that what the search
-found is really all there is. `insert_locally` touches only what the match cuts: cheaper, and as
-good as the graph it is given.
+`insert` keeps the graph canonical: it closes the graph under overlap, so that the search finds the
+longest match, adds the matched string as a label, and decomposes the affected vertices again.
+`insert_locally` only changes the vertices that the match cuts.
 
-Only the matched part becomes a vertex; what is left of the query is the caller's business.
+Only the matched part becomes a vertex; the rest of the query is left to the caller.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from collections.abc import Sequence
 from holdfast.sequence.canonical import DEFAULT_LIMIT, Alphabet, Labels, Limits, grow
 from holdfast.sequence.errors import EmptyQuery, InvalidEndBound, MissingCacheEntry, SingleToken
 from holdfast.sequence.graph import Graph, Pattern, Vertex
+from holdfast.sequence.reference.split import cut_pattern
 from holdfast.sequence.response import Response
 from holdfast.sequence.search import Clear, find_ancestor
-from holdfast.sequence.split import cut_pattern
 from holdfast.sequence.trace import TraceCache
 
 
 def insert(graph: Graph, query: Sequence[Vertex], *, max_vertices: int = DEFAULT_LIMIT) -> Vertex:
-    """The vertex of the longest prefix of the query that occurs, made if there was none.
+    """The vertex of the longest prefix of the query that occurs, created if necessary.
 
-    The graph is closed under overlap first and kept so. SingleToken when the query is one token.
+    The graph is closed under overlap first and stays closed. Raises SingleToken for one token.
     """
     _check(query)
     alphabet = Alphabet(graph.atoms())
@@ -46,7 +45,7 @@ def insert(graph: Graph, query: Sequence[Vertex], *, max_vertices: int = DEFAULT
 def _closure(labels: set[str], limits: Limits) -> dict[str, list[list[str]]]:
     """Unions to a fixpoint, only then gaps, and again until neither adds anything.
 
-    Taking turns more finely would leave behind labels that only an unfinished closure needs.
+    Alternating between them earlier would add labels that only an unfinished closure needs.
     """
     while True:
         found = Labels(labels, limits)
@@ -65,13 +64,13 @@ def _check(query: Sequence[Vertex]) -> None:
 
 
 def insert_locally(graph: Graph, query: Sequence[Vertex], *, clear: Clear = Clear.CLOSED) -> Vertex:
-    """Like `insert`, changing only the root of the match and the vertices that it cuts."""
+    """Like `insert`, but changes only the root of the match and the vertices that it cuts."""
     _check(query)
     return insert_interval(graph, find_ancestor(graph, query, clear=clear))
 
 
 def insert_interval(graph: Graph, answer: Response) -> Vertex:
-    """Make the interval an earlier answer found a vertex."""
+    """Make the match of an earlier answer a vertex."""
     if answer.complete:
         return answer.root
     return insert_matched(graph, answer.root, answer.cache, answer.start, answer.end)
@@ -100,7 +99,7 @@ def insert_matched(graph: Graph, root: Vertex, cache: TraceCache, start: int, en
 def _carve(
     graph: Graph, pattern: Pattern, start: int, end: int
 ) -> tuple[Vertex, Pattern, list[Pattern]]:
-    """The vertex of [start, end) of one pattern, the pattern with it, and what its root gains."""
+    """The vertex of [start, end) of a pattern, the changed pattern, and new ones for its root."""
     i, a = cut_pattern(graph, pattern, start) if start else (0, None)
     total = sum(graph.width(child) for child in pattern)
     j, b = (len(pattern), None) if end == total else cut_pattern(graph, pattern, end)
@@ -137,7 +136,7 @@ def _inside(graph: Graph, child: Vertex, start: int, end: int) -> Vertex:
 
 
 def _halves(graph: Graph, vertex: Vertex, offset: int) -> tuple[Vertex, Vertex]:
-    """Cut a vertex in two; both halves are vertices afterwards and the vertex is made of them."""
+    """Split a vertex into two vertices, which become a decomposition of it."""
     left: Vertex | None = None
     right: Vertex | None = None
     rewritten: list[Pattern] = []
@@ -164,7 +163,7 @@ def _halves(graph: Graph, vertex: Vertex, offset: int) -> tuple[Vertex, Vertex]:
 def _set_patterns(
     graph: Graph, vertex: Vertex, patterns: list[Pattern], extra: list[Pattern]
 ) -> None:
-    """Rewrite a vertex; of patterns that share a border the earlier one stays (I7)."""
+    """Rewrite a vertex; of patterns that share a border the earlier one is kept (I7)."""
     kept: list[Pattern] = []
     taken: set[int] = set()
     for pattern in [*patterns, *extra]:

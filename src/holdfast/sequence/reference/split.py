@@ -1,7 +1,7 @@
-"""Where an interval cuts a root and everything below it.
+"""The cuts that an interval makes in a root and in everything below it.
 
-A cut of a vertex at an offset falls, in each of its patterns, either on a border between two
-children (it is *perfect* there) or inside a child, which is then cut in turn.
+In each pattern of a vertex, a cut is either on a border between two children (it is *perfect*) or
+inside a child, which is then cut in turn.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class Cuts:
 
     splits: dict[Vertex, dict[int, dict[int, Cut]]]
     leaves: list[tuple[Vertex, int]]
-    """Cuts that fall on a border in every pattern: nothing below them is cut."""
+    """Cuts that are on a border in every pattern: nothing below them is cut."""
 
 
 def cut_pattern(graph: Graph, pattern: Pattern, offset: int) -> Cut:
-    """Which child a cut at `offset` falls on or in."""
+    """The child at or in which a pattern is cut at `offset`."""
     at = 0
     for number, child in enumerate(pattern):
         if at == offset:

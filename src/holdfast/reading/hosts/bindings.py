@@ -16,10 +16,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from holdfast import system
+from holdfast.home import Home
 
 FORMAT_VERSION = 1
 KEPT_S = 14 * 24 * 3600.0
@@ -56,11 +58,11 @@ class Binding:
         }
 
 
-def write(home: Path, binding: Binding) -> Path | None:
+def write(home: Home, binding: Binding) -> Path | None:
     """Leave a binding, whole or not at all; None if no file can be named after its session."""
     if not _SAFE.match(binding.host) or not _SAFE.match(binding.session):
         return None
-    folder = home / "run" / "bindings"
+    folder = home.bindings
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / f"{binding.host}-{binding.session}.json"
     part = folder / f".{os.getpid()}-{path.name}"
@@ -70,17 +72,17 @@ def write(home: Path, binding: Binding) -> Path | None:
     return path
 
 
-def read_all(home: Path) -> list[Binding]:
+def read_all(home: Home, now_s: Callable[[], float] = system.now_s) -> list[Binding]:
     """Every binding that can be understood, the newest first; those long unused are let go."""
     found = []
-    folder = home / "run" / "bindings"
+    folder = home.bindings
     try:
         names = [entry for entry in os.scandir(folder) if entry.name.endswith(".json")]
     except OSError:
         return []
     for entry in names:
         try:
-            if time.time() - entry.stat().st_mtime > KEPT_S:
+            if now_s() - entry.stat().st_mtime > KEPT_S:
                 os.unlink(entry.path)
                 continue
             with open(entry.path, "rb") as file:

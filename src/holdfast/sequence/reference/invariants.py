@@ -1,18 +1,18 @@
-"""The invariants of a graph as named checks, each listing what breaks it.
+"""The invariants of a graph as named checks; each lists the violations.
 
     I1 width      a pattern's children are together as wide as their vertex
     I2 arity      a pattern has two children or more; a vertex wider than one atom has a pattern
-    I3 two-way    a vertex lists its children exactly where they list it as a parent
+    I3 two-way    children and parents list each other at the same locations
     I4 atoms      one vertex per atom
     I5 one string all patterns of a vertex spell the same string
     I6 unique     no two vertices spell the same string
     I7 borders    inside a vertex, no offset is a border of two patterns
-    I8 reach      a vertex inside another is reachable from it, at every place where it occurs
+    I8 reach      a vertex inside another is reachable from it at every offset where it occurs
     I9 repeats    a maximal repeat of the documents is a vertex
     I10 overlap   where two vertices overlap in a third, their union is a vertex
 
 I1 to I5 and I7 hold in every graph. I6, I8 and I9 make search complete. I10 makes clearing the
-queue sound. I8 to I10 read every string, so they are for small graphs.
+queue sound. I8 to I10 compare all strings, so they are for small graphs.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _occurrences(text: str, part: str) -> set[int]:
 
 
 def _reached(graph: Graph, root: Vertex) -> dict[Vertex, set[int]]:
-    """Every vertex below `root` with the offsets at which some downward path meets it."""
+    """Every vertex below `root` with the offsets at which a downward path reaches it."""
     reached: dict[Vertex, set[int]] = {root: {0}}
     for vertex in sorted(graph.vertices(), key=graph.width, reverse=True):
         for pattern in graph.patterns(vertex) if vertex in reached else ():
@@ -128,7 +128,7 @@ def repeated(graph: Graph) -> Iterator[str]:
     strings = _encoded(graph)
     roots = [strings[root] for root in graph.roots()]
     for string in sorted(repeats(roots) - set(strings.values())):
-        yield f"a repeat of {len(string)} atoms is no vertex"
+        yield f"a repeat of {len(string)} atoms is not a vertex"
 
 
 def overlap(graph: Graph) -> Iterator[str]:
@@ -161,7 +161,7 @@ ALWAYS = ["I1 width", "I2 arity", "I3 two-way", "I4 atoms", "I5 one string", "I7
 
 
 def broken(graph: Graph, names: Iterable[str] = tuple(CHECKS)) -> list[str]:
-    """What breaks the named invariants, each with the invariant's name; empty when all hold."""
+    """The violations of the named invariants, each with its name; empty if all hold."""
     return [f"{name}: {detail}" for name in names for detail in CHECKS[name](graph)]
 
 
