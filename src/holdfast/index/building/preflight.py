@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.files.disk import CONTROL_FILES
+from holdfast.files.disk import IGNORE_FILES
 from holdfast.files.git import open_repository
 
 TIMEOUT_S = 5.0
@@ -43,6 +43,6 @@ def preflight(root: str) -> Needed | IgnoreOnly | Unknown:
     if listed is None:
         return Unknown("git status failed or took too long")
     changed = [os.fsdecode(entry[len("MM ") :]) for entry in listed.split(b"\0") if entry]
-    if changed and all(path.rsplit("/", 1)[-1] in CONTROL_FILES for path in changed):
+    if changed and all(path.rsplit("/", 1)[-1] in IGNORE_FILES for path in changed):
         return IgnoreOnly(tuple(changed))
     return Needed()

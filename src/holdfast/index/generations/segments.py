@@ -1,7 +1,7 @@
-"""Which segments a generation is made of: how files come into one, and when several become one.
+"""The posting segments of a generation: how files are added, and when segments are merged.
 
-A sync adds a segment of the files it put. Many small ones would each cost something at every
-question, and files that went leave dead rows behind; so a writer merges before it publishes.
+A sync adds a segment with the files it changed. Many small segments would slow down every search,
+and deleted files leave dead rows behind, so a writer merges segments before it publishes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.index.generations.model import PreparedFile
 
 ROWS_MAX = 60_000
-"""A segment that has so many chunks is full; a row's number fits in two bytes."""
+"""A segment with this many chunks is full: the number of a row fits in two bytes."""
 FILES_AT_ONCE = 64
 SMALL_ROWS = 4_096
 SMALL_SEGMENTS_MAX = 8
@@ -39,7 +39,7 @@ def _unsorted(file: PreparedFile, dimension: int) -> PostingSegment:
 
 
 class SegmentBuilder:
-    """Files on their way into one segment, by slot."""
+    """Collects files into one segment, each in a slot of its own."""
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
@@ -52,7 +52,7 @@ class SegmentBuilder:
         self.rows = 0
 
     def add(self, file: PreparedFile) -> int:
-        """The slot that the file has in the segment."""
+        """Add a file; returns its slot in the segment."""
         slot = self._slots
         self._slots += 1
         segment = _unsorted(file, self._dimension)
@@ -67,7 +67,7 @@ class SegmentBuilder:
         self._waiting.clear()
 
     def take(self) -> PostingSegment:
-        """The segment of all files added since the last time."""
+        """The segment of all files added since the last call."""
         self._add_waiting()
         merger = self._merger
         self._begin()
@@ -76,7 +76,7 @@ class SegmentBuilder:
 
 @dataclass(frozen=True, slots=True)
 class SegmentUse:
-    """How a stored segment stands: its rows, and how many of them belong to files that count."""
+    """How many rows a stored segment has, and how many of them belong to current files."""
 
     number: int
     rows: int
@@ -84,7 +84,7 @@ class SegmentUse:
 
 
 def to_merge(standings: Iterable[SegmentUse]) -> list[list[int]]:
-    """Groups of segments to make one of, each of them of a bearable size."""
+    """Groups of segments to merge, each group within the size limit."""
     chosen: list[SegmentUse] = []
     small = []
     for one in standings:
@@ -106,28 +106,28 @@ def to_merge(standings: Iterable[SegmentUse]) -> list[list[int]]:
 
 
 def digest(data: bytes, vectors: bytes) -> str:
-    """What a stored segment is known by, in every process that has it open."""
+    """The digest that identifies a stored segment in every process that has it open."""
     found = hashlib.blake2b(data, digest_size=16)
     found.update(vectors)
     return found.hexdigest()
 
 
 def check_digest(data: bytes, vectors: bytes, known: str) -> None:
-    """Raise DamagedBackend unless a stored segment is what was written."""
+    """Raise DamagedBackend unless a stored segment has the digest it was written with."""
     if digest(data, vectors) != known:
-        raise DamagedBackend("a segment of the index is not what was written")
+        raise DamagedBackend("a segment of the index is damaged: its digest differs")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCorpus:
-    """A corpus with the segments it is made of, kept for the next generation."""
+    """A corpus with its segments, kept to open the next generation faster."""
 
     corpus: Corpus
     segments: Mapping[str, PostingSegment]
 
 
 FileRow = tuple[int, str, str, int, int]
-"""Of a file: its number, path, language, segment and slot."""
+"""A file: its number, path, language, segment and slot."""
 
 
 def followed(

@@ -1,10 +1,9 @@
-"""Languages without a grammar here: lines that look like definitions, for chunks and for search.
+"""Languages without a grammar: symbols guessed from lines that look like definitions.
 
-A file in such a language is still searched, and a chunk that starts at `def total` and is called
-*total* is found better than one that starts at line 120. So each language has one pattern for the
-lines that say clearly what they define; a definition reaches to the next one that is no deeper.
-That is a guess from the look of a line, not a fact: the file's facts are marked as *guessed*, and
-no outline and no call graph is made of them.
+Files in such a language are searched too, and a chunk labelled *total* that starts at `def total`
+is found better than one that starts at line 120. Each language has one pattern for lines that
+clearly define something; a definition ends at the next one that is not nested deeper. The facts are
+marked as *guessed*, and are not used for outlines or call graphs.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ if TYPE_CHECKING:
 NAME_MAX = 120
 LEAD_LINES_MAX = 60
 _COMMENTS = (b"#", b"--", b"//", b"/*", b"*", b";", b"%", b"(*", b"{-", b"@", b'"', b"'")
-"""How lines start that belong to the definition under them, in one of these languages."""
+"""Prefixes of lines that belong to the definition below them, in one of these languages."""
 
 
 def kind_of_file(path: str) -> str:
-    """The name of a language that is told by its lines alone; "text" when none is."""
+    """The language recognised by the lines of a file; "text" when there is none."""
     name = path.rpartition("/")[2].lower()
     suffix = name[name.rfind(".") :] if "." in name else ""
     found = SUFFIXES.get(suffix) or NAMES.get(name) or language_of(path)
@@ -100,7 +99,7 @@ def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -
 
 
 def _name(groups: dict[str, bytes]) -> str:
-    """What a line calls what it defines: the first part of its match that names something."""
+    """The name that a line defines: the first group of its match that has one."""
     for key in ("held", "name", "text", "tag", "c"):
         found = groups.get(key)
         if found:
@@ -127,7 +126,7 @@ def _lead(source: bytes, starts: list[int], line: int) -> int:
 
 
 def _nest(symbols: list[SymbolDraft], margins: list[int], starts: list[int]) -> None:
-    """Let every definition reach to the next that is no deeper, and name its container."""
+    """Extend every definition to the next that is not deeper, and name its container."""
     open_: list[int] = []
     for index, symbol in enumerate(symbols):
         while open_ and margins[open_[-1]] >= margins[index]:

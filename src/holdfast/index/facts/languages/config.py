@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _TOKEN = re.compile(
-    # What is not closed reaches as far as it can: it is not looked through again from every quote.
+    # An unclosed string matches to the end, so that it is not searched again from every quote.
     rb'"(?:[^"\\\n]|\\.)*+"?|[{}\[\],:]|//[^\n]*|/\*.*?(?:\*/|\Z)|[^\s{}\[\],:"/]+',
     re.DOTALL,
 )
@@ -113,7 +113,7 @@ def _tables(
         within, quote = False, b""
         for line in range(1, len(starts)):
             text = source[starts[line - 1] : min(starts[line], starts[line - 1] + 400)]
-            if quote:  # inside a string of several lines nothing is a key
+            if quote:  # there are no keys inside a multi-line string
                 quote = b"" if quote in text else quote
                 continue
             match = header.match(text)

@@ -1,4 +1,4 @@
-"""What readers of documents share: symbols that are runs of lines, found without a grammar."""
+"""Shared by readers of documents: symbols that cover whole lines, found without a grammar."""
 
 from __future__ import annotations
 

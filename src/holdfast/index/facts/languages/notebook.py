@@ -1,7 +1,7 @@
 """Jupyter notebooks: every cell is a symbol, and Python cells are read as one module.
 
-A notebook is JSON with one string for each line of a cell. The lines are put together and walked as
-ordinary Python, and every position found is carried back to the line of the string it came from.
+A notebook is JSON with one string for each line of a cell. The lines are joined and walked as
+ordinary Python, and every position is mapped back to the line of its string.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from holdfast.index.facts.walk import RawFacts, Walk, line_starts
 
 
 class CellLine(NamedTuple):
-    """A line of a cell: its text, and where the string that holds it stands."""
+    """A line of a cell: its text, and the position of its string in the file."""
 
     text: str
     cell: int
@@ -78,7 +78,7 @@ def _python(
 ) -> None:
     language = parsed("python")
     assert language is not None, "python is built in"
-    # Magics are no Python; as comments they keep their line.
+    # Magics are not Python; as comments they keep their line.
     text = "\n".join(
         "#" + line.text[1:] if line.text[:1] in ("%", "!", "?") else line.text for line in lines
     )
@@ -87,7 +87,7 @@ def _python(
     try:
         walk.run()
     except TooHardError:
-        problems.append(Problem("too_hard", 1, "the cells could not be parsed in reasonable time"))
+        problems.append(Problem("too_hard", 1, "parsing the cells took too long"))
         return
     cells = len(found.symbols)
     file_line = [line_at(starts, line.start) for line in lines]

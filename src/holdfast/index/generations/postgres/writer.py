@@ -1,4 +1,4 @@
-"""The next generation on PostgreSQL: what a writer puts, and how it is published."""
+"""Writing and publishing the next generation on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def _clean(text: str) -> str:
-    """PostgreSQL has no room for NUL in text."""
+    """Text without NUL, which PostgreSQL cannot store."""
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}") if "\0" in text else text
 
 
@@ -118,7 +118,7 @@ class PostgresWriter:
         )
 
     def _merge_segments(self) -> None:
-        """Leave no segment that is mostly dead, and few small ones."""
+        """Merge segments that are small or mostly dead."""
         found = self._connection.execute(
             "SELECT id, rows, (SELECT coalesce(sum(chunk_count), 0)::bigint FROM file "
             "WHERE segment_id = segment.id) FROM segment WHERE root_id = $1",
@@ -190,7 +190,7 @@ class PostgresWriter:
         return identity
 
     def _note(self, identity: Identity) -> None:
-        """Say what a reader of an earlier generation has to take note of."""
+        """Log what changed, for readers of an earlier generation."""
         if not self._followable:
             self._connection.execute("DELETE FROM change WHERE root_id = $1", (self._root,))
             return

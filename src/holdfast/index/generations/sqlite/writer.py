@@ -1,4 +1,4 @@
-"""The next generation on SQLite: what a writer puts, and how it is published."""
+"""Writing and publishing the next generation on SQLite."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SqliteWriter:
         self.follows: Identity = (self.generation - 1, str(tables.meta(connection, "run") or ""))
         self._noted = change_log.decode(tables.meta(connection, "changes"))
         self._put_anew: set[str] | None = None
-        """What was put since everything was dropped: nothing else can be in the way."""
+        """The files put since the tables were emptied; no other rows exist. None before that."""
         self._load_counters()
 
     def _load_counters(self) -> None:
@@ -62,7 +62,7 @@ class SqliteWriter:
         return self._put_anew is not None
 
     def end(self) -> apsw.Connection:
-        """Undo what was not published; its connection is the caller's then."""
+        """Roll back what was not published; the caller then owns the connection."""
         connection = self._connection
         try:
             if connection.in_transaction:
@@ -81,7 +81,7 @@ class SqliteWriter:
     def start_over(self) -> None:
         try:
             tables.drop_tables(self._connection)
-            # All but meta, which says what generation we are.
+            # All tables but meta, which has the number of the generation.
             self._connection.execute(tables.TABLES.split(";\n", 1)[1])
             self._connection.execute("DELETE FROM trigram")
         except tables.DAMAGED:
@@ -136,7 +136,7 @@ class SqliteWriter:
         return number
 
     def _merge_segments(self) -> None:
-        """Leave no segment that is mostly dead, and few small ones."""
+        """Merge segments that are small or mostly dead."""
         standings = [
             SegmentUse(*row)
             for row in tables.rows(
@@ -194,7 +194,7 @@ class SqliteWriter:
         )
 
     def _notes(self, identity: Identity) -> str | None:
-        """What a reader of an earlier generation has to take note of; None is all there is."""
+        """The change log for readers of an earlier generation; None if they have to read all."""
         if not self._followable:
             return None
         change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))
