@@ -43,7 +43,7 @@ def test_a_database_that_is_not_there_is_a_transport_error(
 ) -> None:
     monkeypatch.setenv("HOLDFAST_DATABASE_URL", f"postgresql://127.0.0.1:{dead_port}/x")
     run("memory", "list", code=3)
-    assert "nobody listens at" in run.errors
+    assert "no server is listening at" in run.errors
     assert "\\t" not in run.errors
 
 

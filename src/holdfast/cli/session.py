@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.app import App
 from holdfast.cli import reading
-from holdfast.cli.failures import Refused
+from holdfast.cli.failures import CommandRefused
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
 from holdfast.reading.tree import NO_ENTRY, Doubt, Tree
@@ -80,7 +80,7 @@ def _show_entry(tree: Tree, args: argparse.Namespace) -> int:
     if number == NO_ENTRY:
         listing = shlex.join(["holdfast", "session", "show", "--session", args.session])
         said = f"session {args.session} has no entry {args.entry}"
-        raise Refused("NoSuchEntry", said, f"{listing} lists them")
+        raise CommandRefused("NoSuchEntry", said, f"{listing} lists them")
     ledger = tree.ledger(number)
     held: dict[str, dict[str, dict[str, Any]]] = {
         path: {
