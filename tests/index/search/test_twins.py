@@ -16,7 +16,7 @@ from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.embedding.hashed import DIMENSION
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import PreparedFile
-from holdfast.index.generations.segments import Gathering
+from holdfast.index.generations.segments import SegmentBuilder
 from holdfast.index.search import (
     candidates,
     fusion,
@@ -45,7 +45,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("class Registry", {"group_by": "file"}),
     ("search/ranking.py", {}),
     ("files/disk.py walk", {"result_mode": "raw"}),
-    ("ValueError: not a model's file", {}),
+    ("ValueError: not a model file", {}),
     ("could not read '%s'", {}),
     ("how is a stale index told from a valid one", {}),
     ("where are vectors turned into floats", {"limit": 30}),
@@ -227,7 +227,7 @@ def test_texts_fold_as_if_each_were_held_against_all_before_it(
 
 
 def part_of(files: dict[str, PreparedFile], number: int) -> Part:
-    gathering = Gathering(DIMENSION)
+    gathering = SegmentBuilder(DIMENSION)
     held = [file for _, file in sorted(files.items()) if file.chunks]
     for file in held:
         gathering.add(file)
