@@ -1,4 +1,4 @@
-"""What a session watches, and what its client knows of it.
+"""The watches of a session, and the client's copy of what they reach.
 
 A session has watches; each is a graph of documents on a branch. What all of them reach together is
 the watch union, and a document in two watches is sent once. The client's copy of the union is
@@ -24,7 +24,14 @@ from typing import Any
 from holdfast.ids import GENESIS, MAIN, BranchName, EntityId, Seq
 from holdfast.store import codec
 from holdfast.store.errors import InvalidValue, QueryError
-from holdfast.store.graph import DEFAULT_LIMITS, Change, Entity, Limits, TrackedGraph, roots_of
+from holdfast.store.graph import (
+    DEFAULT_LIMITS,
+    GraphChange,
+    GraphEntity,
+    GraphLimits,
+    TrackedGraph,
+    roots_of,
+)
 from holdfast.sync.server.read_cache import DocumentKey, Known, ReadCache, Written, upsert
 from holdfast.sync.wire.errors import ProtocolError
 from holdfast.sync.wire.messages import Remove, Sync, WatchSpec
@@ -71,11 +78,11 @@ def _root(root: Any) -> Any:
 class WatchSet:
     """A session's watches, the graphs they reach, and the client's copy of them."""
 
-    def __init__(self, space: str = "", limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, space: str = "", limits: GraphLimits = DEFAULT_LIMITS) -> None:
         self._space, self._limits = space, limits
         self.watches: dict[str, WatchSpec] = {}
         self.texts: dict[str, str] = {}
-        """The watches as they are kept, by id; filled by whoever keeps them."""
+        """The watches as stored text, by id; filled by the session store."""
         self.graphs: dict[BranchName, TrackedGraph] = {}
         self.known: dict[DocumentKey, Known] = {}
         self.removed: dict[DocumentKey, Seq] = {}
@@ -127,7 +134,7 @@ class WatchSet:
         by_branch: dict[BranchName, list[WatchSpec]] = {}
         for watch in fresh:
             by_branch.setdefault(branch_of(watch), []).append(watch)
-        changes: dict[BranchName, Change] = {}
+        changes: dict[BranchName, GraphChange] = {}
         grown: dict[BranchName, TrackedGraph] = {}
         for branch, watches in by_branch.items():
             graph = self.graphs.get(branch)
@@ -150,7 +157,7 @@ class WatchSet:
     def rewritten(
         self, stale: Mapping[BranchName, set[EntityId]], views: ReadCache
     ) -> list[Written] | None:
-        """Take documents that were written and lead where they led before, as most writes do.
+        """Take written documents whose links did not change, as most writes leave them.
 
         Those that the client has at another revision, sorted; None if it takes a `refresh` to know.
         """
@@ -180,8 +187,8 @@ class WatchSet:
     def refresh(
         self, stale: Mapping[BranchName, set[EntityId]], views: ReadCache, since: Seq
     ) -> tuple[Sync, dict[BranchName, frozenset[EntityId]]]:
-        """Look again at documents that were written."""
-        entities: list[Entity] = []
+        """Evaluate the watches again where documents were written."""
+        entities: list[GraphEntity] = []
         tracked: dict[BranchName, frozenset[EntityId]] = {}
         for branch, ids in stale.items():
             graph = self.graphs.get(branch)
@@ -201,7 +208,7 @@ class WatchSet:
         return any(len(graph.reachable()) < graph.size for graph in self.graphs.values())
 
     def prune(self, since: Seq, at: Seq) -> tuple[Sync, dict[BranchName, frozenset[EntityId]]]:
-        """Let go of orphans; the sync, and the documents that are tracked no longer."""
+        """Remove orphans; the sync, and the documents that are no longer tracked."""
         untracked: dict[BranchName, frozenset[EntityId]] = {}
         removes: list[DocumentKey] = []
         for branch, graph in self.graphs.items():
@@ -230,9 +237,9 @@ class WatchSet:
         return self._sync(since, views.seq, since, changed, sorted(removes))
 
     def doubt(self) -> None:
-        """What was sent may not have arrived, and the client cannot say: all of it is owed again.
+        """What was sent may not have arrived, and the client cannot say: send all of it again.
 
-        What the client has is remembered all the same, so that it can be told what to remove.
+        Which documents the client has is still remembered, so that it can be told what to remove.
         """
         unknown = Known(Seq(-1), False, GENESIS)
         self.known = dict.fromkeys(self.known, unknown)
@@ -260,14 +267,14 @@ class WatchSet:
         return graphs
 
     @staticmethod
-    def _union(graphs: Mapping[BranchName, TrackedGraph]) -> dict[DocumentKey, Entity]:
+    def _union(graphs: Mapping[BranchName, TrackedGraph]) -> dict[DocumentKey, GraphEntity]:
         return {
             (branch, entity["id"]): entity
             for branch, graph in graphs.items()
             for entity in graph.entities()
         }
 
-    def _changed(self, entities: Iterable[Entity]) -> list[Entity]:
+    def _changed(self, entities: Iterable[GraphEntity]) -> list[GraphEntity]:
         """Those that the client has at another revision, or not at all."""
         changed = []
         for entity in entities:
@@ -284,7 +291,7 @@ class WatchSet:
         since: Seq,
         at: Seq,
         synced: Seq,
-        entities: Iterable[Entity],
+        entities: Iterable[GraphEntity],
         removes: Iterable[DocumentKey],
     ) -> Sync:
         # A client that integrated up to `at` has this sync, unless an earlier one went as far:
@@ -309,7 +316,7 @@ class WatchSet:
         )
 
 
-def _by_place(entity: Entity) -> DocumentKey:
+def _by_place(entity: GraphEntity) -> DocumentKey:
     return (entity["branch"], entity["id"])
 
 
