@@ -18,7 +18,6 @@ from holdfast.index.search import file_scores
 from holdfast.index.search.centrality import centrality
 from holdfast.index.search.chunk_kinds import HEADERS, is_container, is_short, promote_functions
 from holdfast.index.search.definitions import rows_of_named_files
-from holdfast.index.search.fields import Field
 from holdfast.index.search.fusion import SCALED_OVER, min_max_scaled
 from holdfast.index.search.posting_segment import KINDS, TEST_KIND
 from holdfast.index.search.roles import Role, role_of
@@ -194,7 +193,7 @@ def stem(c: Candidates) -> Floats:
     """The share that is in the file's name; 1 for a file asked for by that name."""
     import numpy as np
 
-    words = c.coverage.of_query[Field.STEM] * (0.5 + 0.5 * c.coverage.of_field[Field.STEM])
+    words = c.coverage.stem * (0.5 + 0.5 * c.coverage.of_stem)
     values: Floats = np.maximum(words, c.spread(*rows_of_named_files(c.analyzed, c.corpus)))
     return values
 
