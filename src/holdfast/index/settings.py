@@ -68,12 +68,12 @@ def provider_of(environment: Mapping[str, str]) -> EmbeddingProvider:
         )
     url, model, key_name = defaults[name]
     model = environment.get("HOLDFAST_EMBEDDING_MODEL", model)
-    dimension_text = environment.get("HOLDFAST_EMBEDDING_DIMENSION", "")
-    if dimension_text and not dimension_text.isdigit():
+    length = environment.get("HOLDFAST_EMBEDDING_DIMENSION", "")
+    if length and not length.isdigit():
         raise UsageError(
-            f"HOLDFAST_EMBEDDING_DIMENSION must be a positive integer (got {dimension_text!r})"
+            f"HOLDFAST_EMBEDDING_DIMENSION must be a positive integer (got {length!r})"
         )
-    dimension = int(dimension_text) if dimension_text else DIMENSIONS.get(model, 0)
+    dimension = int(length) if length else DIMENSIONS.get(model, 0)
     if not dimension:
         raise UsageError(
             f"the vector length of {model} is unknown",
