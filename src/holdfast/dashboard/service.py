@@ -92,7 +92,7 @@ class DashboardService:
             # In memory there is no second way to a space.
             open_space=_spaces_of(service) if in_memory else None,
             # PostgreSQL tells every server of every commit itself.
-            heard=_nobody if options.on_postgres else service.endpoint.heard,
+            heard=_nobody if options.on_postgres else service.endpoint.on_commit,
             opened=lambda: list(service.server.spaces),
         )
 
