@@ -45,7 +45,7 @@ def blob_name(text: str) -> str:
 def blobs(service: SyncService) -> Asgi:
     """The part of a site that serves the blobs of a server's spaces."""
 
-    def store_of(space: str, *, make: bool) -> Store | None:
+    async def store_of(space: str, *, make: bool) -> Store | None:
         """The store of a space; None if it does not exist and is not to be created."""
         known = service.server.spaces.get(SpaceId(space))
         if known is None and not make and not service.options.on_postgres:
@@ -53,7 +53,7 @@ def blobs(service: SyncService) -> Asgi:
             path = roots.resolve(service.options.store, space)
             if path is None or not path.exists():
                 return None
-        return service.server.space(SpaceId(space)).store
+        return await service.store_of(SpaceId(space))
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         name = blob_name(scope["path"].removeprefix("/blobs/"))
@@ -65,7 +65,7 @@ def blobs(service: SyncService) -> Asgi:
             )
             return
         try:
-            store = store_of(space, make=method == "PUT")
+            store = await store_of(space, make=method == "PUT")
             if store is None:
                 await answer_json(send, 404, {"error": f"there is no space {space}"})
             elif method == "PUT":

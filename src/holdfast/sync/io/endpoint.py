@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,10 +11,14 @@ from holdfast import __version__, system
 from holdfast.ids import SpaceId
 from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
+from holdfast.sync.io.own_loop import OwnLoop
 from holdfast.sync.io.websocket import (
     LOOPBACK,
     LoopQueue,
     OriginPolicy,
+    Receive,
+    Scope,
+    Send,
     SyncEndpoint,
 )
 from holdfast.sync.server.access import AccessMode
@@ -115,6 +120,8 @@ class SyncService:
         if options.on_postgres:
             from holdfast.store.postgres import schema_name as announced_as
         self.endpoint = SyncEndpoint(self.server, queue, policy, self._store, announced_as)
+        # A database on another machine may keep us waiting; the other pages do not wait with us.
+        self._own_loop = OwnLoop("holdfast-sync") if options.on_postgres else None
         self._listener = (
             Listener(options.store, node, self.endpoint.on_commit, self.endpoint.on_takeover)
             if options.on_postgres
@@ -122,13 +129,41 @@ class SyncService:
         )
 
     async def start(self) -> None:
-        await self.endpoint.start()
+        if self._own_loop is None:
+            await self.endpoint.start()
+        else:
+            self._own_loop.start()
+            await self._own_loop.run(self.endpoint.start())
         if self._listener is not None:
-            self._listener.start()
+            await asyncio.to_thread(self._listener.start)
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one WebSocket."""
+        if self._own_loop is None:
+            await self.endpoint(scope, receive, send)
+        else:
+            await self._own_loop.serve(self.endpoint, scope, receive, send)
+
+    async def store_of(self, space: SpaceId) -> Store:
+        """The store of a space, opened if need be, where the server's own calls are made."""
+        if self._own_loop is None:
+            return self.server.space(space).store
+
+        async def opened() -> Store:
+            return self.server.space(space).store
+
+        return await self._own_loop.run(opened())
 
     async def stop(self) -> None:
         if self._listener is not None:
-            self._listener.close()
+            await asyncio.to_thread(self._listener.close)
+        if self._own_loop is None:
+            await self._close()
+        else:
+            await self._own_loop.run(self._close())
+            self._own_loop.stop()
+
+    async def _close(self) -> None:
         await self.endpoint.stop()
         self.server.close()
         if self._store is not None:
