@@ -55,7 +55,7 @@ def measure(size_bytes: int, rounds: int) -> list[Row]:
         index = open_index(Path(scratch) / "home")
         index.start = run_here
         try:
-            assert manage_index(index, "create", str(tree))["status"] == "ok"
+            assert manage_index(index, "create", str(tree)).status == "ok"
             with index.backend.reader(str(tree)) as reader:
                 return _rows(tree, reader, rounds)
         finally:

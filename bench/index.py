@@ -162,11 +162,11 @@ def opened(home: Path, provider: Any = None) -> CodeIndex:
 
 
 def created(index: CodeIndex, tree: Path) -> dict[str, Any]:
-    answer: Any = manage_index(index, "create", str(tree))
-    assert answer["status"] == "ok", answer
-    status: Any = manage_index(index, "status", str(tree))
-    assert status["status"] == "ok", status
-    return dict(status)
+    answer = manage_index(index, "create", str(tree))
+    assert answer.status == "ok", answer
+    status = manage_index(index, "status", str(tree))
+    assert status.status == "ok", status
+    return status.to_wire()
 
 
 def chunks_of(index: CodeIndex, tree: Path) -> int:
@@ -244,8 +244,8 @@ def sync_and_edit(directory: Path, rounds: int) -> list[Row]:
         def edit(name: str = name, floor: float = floor) -> None:
             took, _ = timed(lambda: manage_index(index, "sync", str(tree)))
             syncs.append(took / floor)
-            found: Any = search_code(index, str(tree), name, limit=1)
-            assert found["results"][0]["symbolLabel"] == name
+            found = search_code(index, str(tree), name, limit=1)
+            assert found.results[0].symbol_label == name
 
         edits.append(timed(edit)[0] * 1000)
     files = len(disk.walk(str(tree)).stats)
@@ -277,8 +277,9 @@ def warm(directory: Path, rounds: int) -> list[Row]:
     references: list[Any] = []
     while len(references) < 60:
         path = choose.choice(python)
-        found: Any = file_outline(index, root, path)
-        references += [s["callGraphHint"]["symbolRef"] for s in found["outline"]["symbols"][:2]]
+        outline = file_outline(index, root, path).outline
+        symbols = outline.symbols[:2] if outline is not None else ()
+        references += [symbol.call_graph_hint.symbol_ref for symbol in symbols]
     call_graph(index, root, references[0])
     graphs = each(lambda n: call_graph(index, root, references[n % len(references)]), 60 * rounds)
     rows = []
@@ -335,7 +336,7 @@ def memory(directory: Path) -> list[Row]:
         "from holdfast.index.tools.manage import manage_index\n"
         "index = open_index(Path(sys.argv[1])); index.start = run_here\n"
         "answer = manage_index(index, 'create', sys.argv[2])\n"
-        "assert manage_index(index, 'status', sys.argv[2])['status'] == 'ok'\n"
+        "assert manage_index(index, 'status', sys.argv[2]).status == 'ok'\n"
         "own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss\n"
         "print(own, worker)\n"

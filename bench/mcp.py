@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.timing import Row, report
+from holdfast.home import Home
 from holdfast.mcp.control import running
 from holdfast.mcp.rendezvous import Rendezvous, rendezvous_of
 
@@ -109,7 +110,7 @@ def started(command: list[str], environment: dict[str, str], tool: str) -> tuple
 
 def measure(home: Path, rounds: int = ROUNDS, calls: int = CALLS) -> list[Row]:
     environment = {**os.environ, "HOLDFAST_HOME": str(home), "HOME": str(home)}
-    place = rendezvous_of(environment)
+    place = rendezvous_of(Home(home), environment)
     empty = [sys.executable, "-c", EMPTY]
     ours = [sys.executable, "-m", "holdfast.cli.main", "mcp"]
     tool = "readcache_status"

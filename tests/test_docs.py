@@ -1,12 +1,12 @@
 """The documentation is true: it runs, it is complete, and the code has the shape it describes."""
 
-import ast
 import re
 from pathlib import Path
 
 import pytest
 
 from holdfast.cli.main import COMMANDS
+from tests.architecture import default_calls, imports, knots, machine_reads, modules, package_of
 from tests.docs_runner import blocks, run_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,54 +55,139 @@ def test_links_between_pages_lead_somewhere() -> None:
     assert [f"{page.name}: {to}" for page, to in links if not (page.parent / to).exists()] == []
 
 
-# The arrows: what each package may import of ours. `app` and the surfaces know everyone.
-LEAVES = {"ids", "errors", "text", "postgresql", "touched"}
+# The arrows of ARCHITECTURE.md: what each package may import, in functions and for types too.
+LEAVES = {"answers", "ids", "errors", "home", "system", "text", "postgresql", "touched"}
+DOMAINS = {"files", "store", "sync", "index", "sequence", "reading"}
+MEETING = {"trees", "repeats", "links", "sessions", "live", "observed"}
 ARROWS: dict[str, set[str]] = {
+    "answers": set(),
     "ids": set(),
     "errors": set(),
+    "system": set(),
+    "home": {"errors"},
     "text": set(),
     "postgresql": set(),
-    "touched": set(),
+    "touched": {"system"},
     "files": LEAVES,
     "store": LEAVES,
     "sync": LEAVES | {"store"},
     "index": LEAVES | {"files"},
     "sequence": LEAVES | {"files"},
     "reading": LEAVES | {"files"},
+    "trees": LEAVES | {"files", "sequence"},
+    "repeats": LEAVES | {"files", "sequence", "trees"},
+    "sessions": LEAVES | {"store", "reading"},
+    "links": LEAVES | {"store", "index"},
+    "live": LEAVES | {"store"},
+    "observed": LEAVES | {"store", "index", "reading", "sessions"},
+    "app": LEAVES | DOMAINS | MEETING - {"observed", "live"},
+    "web": LEAVES | {"app", "store", "sync"},
+    "agents": LEAVES | DOMAINS | MEETING | {"app"},
+    "mcp": LEAVES | DOMAINS | MEETING | {"app", "web"},
+    "dashboard": LEAVES | DOMAINS | MEETING | {"app", "web", "agents"},
+    "cli": LEAVES | DOMAINS | MEETING | {"app", "web", "agents", "mcp", "dashboard"},
 }
-SURFACES = {
-    *("app", "links", "sessions", "trees", "repeats", "live", "observed", "agents"),
-    *("cli", "mcp", "dashboard", "web"),
+FACES = {
+    "mcp": {"mcp.control", "mcp.shim", "mcp.http", "mcp.rendezvous"},
+    "web": {"web.compose", "web.site", "web.token"},
+    "dashboard": {"dashboard"},
+    "agents": {
+        *("agents.client", "agents.clients", "agents.target", "agents.plan"),
+        *("agents.doctor", "agents.claude.hook"),
+    },
+    "cli": set[str](),
 }
+"""The modules of a surface that other surfaces may import."""
 
-
-def imports_of(path: Path) -> set[str]:
-    """The packages of ours that a module imports, wherever in it."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module]
-            if node.module == "holdfast":
-                names = [f"holdfast.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
-            continue
-        found.update(name.split(".")[1] for name in names if name.startswith("holdfast."))
-    return found
+EXCEPTIONS = {
+    ("web.compose", "mcp.http"): "puts the parts of `holdfast serve` together",
+    ("agents.doctor", "mcp.control"): "looks whether the background host runs",
+}
+"""Imports against an arrow, each with its reason."""
 
 
 @pytest.mark.shows("ARCH-ARROWS")
 def test_imports_follow_the_arrows() -> None:
     wrong = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        package = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-        if package in SURFACES | {"__init__", "__main__"}:
+    for module, path in modules().items():
+        package, name = package_of(module), module.removeprefix("holdfast.")
+        if package in ("holdfast", "__main__"):
             continue
         assert package in ARROWS, f"{package} is not in the picture: see ARCHITECTURE.md"
-        extra = imports_of(path) - ARROWS[package] - {package, "__version__"}
-        wrong += [f"{path.relative_to(SOURCE)} imports {name}" for name in sorted(extra)]
+        for imported in sorted(imports(path) - {"holdfast"}):
+            target, of = package_of(imported), imported.removeprefix("holdfast.")
+            if target == package or (name, of) in EXCEPTIONS:
+                continue
+            if target not in ARROWS[package] or of not in FACES.get(target, {of}):
+                wrong.append(f"{name} imports {of}")
     assert wrong == []
+
+
+KNOTS: dict[str, int] = {
+    "holdfast.store.errors": 10,
+    "holdfast.index.search.signals": 4,
+    "holdfast.sync.client.session": 5,
+    "holdfast.sync.server.connection": 9,
+}
+"""Known knots by one of their modules, with their size. Nothing is added here, only removed."""
+
+
+@pytest.mark.shows("ARCH-KNOTS")
+def test_no_more_than_three_modules_import_each_other() -> None:
+    """Imports in functions and for types count too: they hide a circle, they do not remove it."""
+    graph = {module: imports(path) - {module} for module, path in modules().items()}
+    new = []
+    for knot in knots(graph):
+        known = max((size for name, size in KNOTS.items() if name in knot), default=3)
+        if len(knot) > known:
+            new.append(f"{len(knot)} modules: {', '.join(sorted(knot))}")
+    assert new == []
+
+
+@pytest.mark.shows("ARCH-MACHINE")
+def test_only_system_reads_the_clock_randomness_and_the_environment() -> None:
+    """So tests own time and ids: everything else is handed them by `app.py` or its caller."""
+    reads = [
+        f"{module}:{place}"
+        for module, path in modules().items()
+        if module != "holdfast.system"
+        for place in machine_reads(path)
+    ]
+    calls = [
+        f"{module}:{place}"
+        for module, path in modules().items()
+        if module not in ("holdfast.system", "holdfast.app", *DEFAULTS)
+        for place in default_calls(path)
+    ]
+    assert reads + calls == []
+
+
+DEFAULTS = {
+    "holdfast.dashboard.demo": "subclasses Clock for the time of its story",
+}
+"""Modules besides `app.py` that import names of `holdfast.system`, each with its reason."""
+
+
+def test_the_checks_of_the_architecture_find_what_they_look_for(tmp_path: Path) -> None:
+    loop = {"a": ["b"], "b": ["c"], "c": ["a", "d"], "d": [], "e": ["e"]}
+    assert knots(loop) == [frozenset("abc")]
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        "import os, time, secrets, datetime, random\n"
+        "from datetime import datetime as moment\n"
+        "from time import monotonic\n"
+        "from holdfast import system\n"
+        "a = time.time\n"
+        "b = moment.now()\n"
+        "c = datetime.datetime.now()\n"
+        "d = os.environ.get('x')\n"
+        "e = random.random()\n"
+        "f = random.Random(7), time.sleep\n"
+        "g = system.now_ms, system.now_ms()\n"
+    )
+    lines = sorted(int(place.split(":")[0]) for place in machine_reads(bad))
+    assert lines == [1, 3, 5, 6, 7, 8, 9]
+    assert default_calls(bad) == ["11: system.now_ms()"]
 
 
 @pytest.mark.shows("ARCH-SQL")

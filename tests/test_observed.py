@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 
 from holdfast.app import App
+from holdfast.home import Home
 from holdfast.index.code_index import open_index, run_here
 from holdfast.index.generations.fingerprint import Fingerprint
 from holdfast.index.generations.gate import Building, Failed, Incompatible, Open, Unproven
 from holdfast.index.generations.marker import Marker
 from holdfast.index.generations.proof import Reason
 from holdfast.index.generations.record import Indexed, IndexFailed, Indexing, Record, State
-from holdfast.mcp import bindings
-from holdfast.mcp.bindings import Binding
-from holdfast.observed.codebases import Codebases, codebase_key, codebase_values
-from holdfast.observed.sessions import Sessions
+from holdfast.observed.codebases import CodebaseObserver, codebase_key, codebase_values
+from holdfast.observed.sessions import SessionObserver
+from holdfast.reading.hosts import bindings
+from holdfast.reading.hosts.bindings import Binding
 from holdfast.reading.hosts.native import NativeSession
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
@@ -79,7 +80,7 @@ def test_what_is_shown_is_what_the_listing_says_and_what_a_look_finds(tmp_path: 
     index = open_index(tmp_path / "home")
     index.start = run_here
     manage_index(index, "create", str(tree))
-    codebases = Codebases(index)
+    codebases = CodebaseObserver(index)
     (seen,) = codebases.observe().values()
     assert seen["state"] == "ready"
     assert seen["freshness"]["changed"] == 0
@@ -109,12 +110,12 @@ def test_a_session_is_what_its_log_says_and_grows_with_it(tmp_path: Path) -> Non
     )
     numbers = iter(range(100))
     session = NativeSession(
-        open_log(app.open_space, "work", app.fresh_name),
+        open_log(app.open_space, "work", app.new_id),
         now_ms=lambda: clock["now"],
         new_id=lambda: f"e{next(numbers)}",
     )
     with app.open_space(SPACE) as store:
-        sessions = Sessions(store, lambda: clock["now"])
+        sessions = SessionObserver(store, lambda: clock["now"])
         assert sessions.observe() == ({}, [])
         session.append_read(reader.read(Request("notes.txt"), session))
         clock["now"] += HOUR
@@ -146,9 +147,9 @@ def test_sessions_of_agents_are_shown_once_their_hook_told_of_them(tmp_path: Pat
     ]  # fmt: skip
     transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
     bound = Binding("claude-code", "c0ffee", str(transcript), "/srv/shop", None, "Start", 1)
-    bindings.write(home, bound)
+    bindings.write(Home(home), bound)
     with App(home).open_space(SPACE) as store:
-        sessions = Sessions(store, lambda: 0, home)
+        sessions = SessionObserver(store, lambda: 0, Home(home))
         assert sessions.all_names() == ["claude-code.c0ffee"]
         seen = sessions.observe()[0]["claude-code.c0ffee"]
         assert (seen["name"], seen["host"]) == ("shop c0ffee", "claude-code")
@@ -165,11 +166,11 @@ def test_names_are_found_in_order_whatever_they_look_like(tmp_path: Path) -> Non
     app = App(tmp_path / "home")
     names = ["a", "a-b", "a.b", "z_9", "A", "a0"]
     for name in names:
-        log = open_log(app.open_space, name, app.fresh_name)
+        log = open_log(app.open_space, name, app.new_id)
         for number in range(3):
             log.append({"v": 1, "id": f"e{number}", "kind": "message"})
     with app.open_space(SPACE) as store:
-        assert sorted(Sessions(store, lambda: 0).names()) == sorted(names)
+        assert sorted(SessionObserver(store, lambda: 0).names()) == sorted(names)
 
 
 @pytest.mark.shows("LIVE-CODEBASES")

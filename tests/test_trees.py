@@ -46,7 +46,7 @@ def act(app: App, action: str, root: Path, **options: object) -> str:
 
 def paths(app: App, root: Path, options: LexerOptions = CODE_ONLY) -> set[str]:
     """What the segments on disk hold, without a look at the tree."""
-    return set(segment_store_of(app.home / "sequence", root.resolve(), options).known())
+    return set(segment_store_of(app.home.sequence, root.resolve(), options).known())
 
 
 def texts(store: SegmentStore) -> dict[str, str | None]:
@@ -98,7 +98,7 @@ def test_an_indexed_tree_is_looked_at_by_the_rules_of_its_index(app: App, tree: 
 def test_other_readings_follow_only_where_somebody_asked(app: App, tree: Path) -> None:
     act(app, "create", tree)
     with_comments = LexerOptions(comments=True)
-    assert not segment_store_of(app.home / "sequence", tree, with_comments).directory.exists()
+    assert not segment_store_of(app.home.sequence, tree, with_comments).directory.exists()
     app.open_tree(tree, with_comments, no_progress)
     (tree / "c.py").write_text("# third\n")
     act(app, "sync", tree)
@@ -106,8 +106,8 @@ def test_other_readings_follow_only_where_somebody_asked(app: App, tree: Path) -
 
 
 def test_segments_that_cannot_be_written_do_not_fail_the_index(app: App, tree: Path) -> None:
-    app.home.mkdir()
-    (app.home / "sequence").write_text("in the way")
+    app.home.make()
+    app.home.sequence.write_text("in the way")
     assert act(app, "create", tree) == "ok"
     assert act(app, "status", tree) == "ok"
 
@@ -118,7 +118,7 @@ def test_what_was_not_searched_is_said(
     (tree / "huge.py").write_bytes(b"x = 1\n" * 200_000)
     monkeypatch.setenv("HOLDFAST_HOME", str(app.home))
     assert main(["locate", "second", "--path", str(tree)]) == 0
-    assert "not searched: 1 are too large" in capsys.readouterr().err
+    assert "not searched: 1 too large" in capsys.readouterr().err
     assert main(["clones", str(tree), "--json"]) == 0
     assert '"notSearched"' in capsys.readouterr().out
 
@@ -176,5 +176,5 @@ def test_after_any_edits_the_segments_are_those_of_a_fresh_look(
         fresh = open_tree(
             tree, tmp_path / f"twin-{rng.random()}", CODE_ONLY, no_progress, time.time_ns
         )
-        kept = segment_store_of(app.home / "sequence", tree)
+        kept = segment_store_of(app.home.sequence, tree)
         assert texts(kept) == texts(fresh.segments), f"seed {seed}"

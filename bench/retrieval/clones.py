@@ -12,14 +12,13 @@ import argparse
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from bench.retrieval.fetch import CACHE, Fetcher
 from bench.retrieval.labels import read_set
 from bench.retrieval.metrics import Result, judge, tokens
 from bench.retrieval.summary import mean, table
 from bench.retrieval.tune import Warm
-from bench.retrieval.workers.holdfast import place
+from bench.retrieval.workers.holdfast import place, wire
 
 RUN = 20
 """Copies have a run of at least so many tokens, or are shorter and the same."""
@@ -68,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         home = args.home or Path(directory)
         warm = Warm(labelled, home, Fetcher(args.cache.resolve()), FIRST)
         for tree, query in warm.asked:
-            answer: Any = search_code(warm.index, tree, query.text, limit=FIRST)
+            answer = wire(search_code(warm.index, tree, query.text, limit=FIRST))
             pairs["folded by content"] += sum(r.get("alikeCount", 0) for r in answer["results"])
             results, exact, loose = [], [], []
             for path, start, end, shown in map(place, answer["results"]):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CANDIDATES = 200
-SUMMED = ("coverage", "name", "documentation", "stem", "directory", "file_coverage")
+SUMMED = ("coverage", "documentation", "stem", "file_coverage")
 """Signals with one weight for every kind of question."""
 BY_KIND = ("dense", "definition", "file_words", "central")
 KINDS = ("question", "mixed")

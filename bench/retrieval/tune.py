@@ -25,7 +25,8 @@ from bench.retrieval.labels import LabelledSet, Query, read_set
 from bench.retrieval.metrics import Result, judge, tokens
 from bench.retrieval.summary import mean, paired, table
 from bench.retrieval.weights import weighed
-from bench.retrieval.workers.holdfast import place
+from bench.retrieval.workers.holdfast import place, wire
+from holdfast.home import Home
 
 Judged = dict[str, dict[str, float]]
 """Every measure of every question, by the question's id."""
@@ -39,7 +40,7 @@ class Warm:
         from holdfast.index.settings import index_of
         from holdfast.index.tools.manage import manage_index
 
-        self.index = index_of({"HOLDFAST_HOME": str(home)})
+        self.index = index_of(Home(home), {})
         self.index.start = run_here
         self.results = results
         self.asked: list[tuple[str, Query]] = []
@@ -62,7 +63,7 @@ class Warm:
         found: Judged = {}
         try:
             for tree, query in self.asked:
-                answer: Any = search_code(self.index, tree, query.text, limit=self.results)
+                answer = wire(search_code(self.index, tree, query.text, limit=self.results))
                 results = []
                 for path, start, end, shown in map(place, answer["results"]):
                     results.append(Result(path, start, end, tokens(shown)))

@@ -1,23 +1,28 @@
-"""The one place that knows everyone: opens what a command, a tool or a page needs, and closes it.
+"""The composition root: opens what a command, a tool or a page needs.
 
-Where things are kept follows from two settings. `HOLDFAST_HOME` (default `~/.holdfast`) is the
-directory for everything local; `HOLDFAST_DATABASE_URL`, if set, moves the store to PostgreSQL.
+Every process entry point calls `App.from_environment()` once and passes the app down. Surfaces ask
+it for readers, stores, the index and the clock; they construct none of them.
+
+Two settings decide where data is kept. `HOLDFAST_HOME` (default `~/.holdfast`) is the directory for
+everything local; `HOLDFAST_DATABASE_URL`, if set, moves documents and index to PostgreSQL.
+
+Imports next to nothing until something is opened: the MCP shim starts from here too.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast import system
 from holdfast.errors import HoldfastError
+from holdfast.home import Home, home_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from holdfast.files.snapshot import Snapshot
     from holdfast.index.code_index import CodeIndex
     from holdfast.reading.reader import Reader
@@ -26,50 +31,70 @@ if TYPE_CHECKING:
     from holdfast.sequence.tokens.lexer import LexerOptions
     from holdfast.store.settings import Settings
     from holdfast.store.store import Store
-    from holdfast.trees import Tree
+    from holdfast.trees import SourceTree
 
 COLLECT_EVERY_S = 24 * 3600
 
 DEFAULT_SPACE = "local"
-"""The space of a person who never named one."""
+"""The space that is used when none is named."""
 
 
-def _fresh_name() -> str:
-    return secrets.token_hex(4)
+def process_environment() -> Mapping[str, str]:
+    """The environment of this process, prepared; each entry point calls this first."""
+    system.prepare_process()
+    return system.environment()
 
 
-@dataclass(frozen=True, slots=True)
 class App:
-    """What the surfaces are handed: where things are, and where names come from."""
+    """Where data is kept, the clock, ids and the environment; opens everything else."""
 
-    home: Path
-    database_url: str | None = None
-    fresh_name: Callable[[], str] = field(default=_fresh_name)
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """What the user set, for the parts that read settings of their own."""
+    def __init__(
+        self,
+        home: str | os.PathLike[str],
+        database_url: str | None = None,
+        *,
+        environment: Mapping[str, str] | None = None,
+        clock: system.Clock = system.CLOCK,
+        new_id: Callable[[], str] = system.new_id,
+        new_token: Callable[[], str] = system.new_token,
+        new_secret: Callable[[], str] = system.new_secret,
+        random_bytes: Callable[[int], bytes] = system.random_bytes,
+    ) -> None:
+        self.home = Home(home)
+        self.database_url = database_url
+        self.environment: Mapping[str, str] = {} if environment is None else environment
+        """What the user set, for the parts that read settings of their own."""
+        self.clock, self.new_id = clock, new_id
+        self.new_token, self.new_secret, self.random_bytes = new_token, new_secret, random_bytes
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> App:
         """The app as the user configured it."""
-        env = os.environ if environment is None else environment
-        home = env.get("HOLDFAST_HOME")
-        return cls(
-            home=Path(home).expanduser() if home else Path.home() / ".holdfast",
-            database_url=env.get("HOLDFAST_DATABASE_URL") or None,
-            environment=env,
-        )
+        env = system.environment() if environment is None else environment
+        url = env.get("HOLDFAST_DATABASE_URL") or None
+        return cls(home_of(env), url, environment=env)
 
-    def make_home(self) -> None:
-        """The directory for everything local, its owner's alone.
+    def with_home(self, home: str | os.PathLike[str]) -> App:
+        """The same app on another home, without a database."""
+        unset = {"HOLDFAST_HOME": os.fspath(home), "HOLDFAST_DATABASE_URL": ""}
+        environment = {**self.environment, **unset}
+        return App(home, None, environment=environment, clock=self.clock, new_id=self.new_id)
 
-        Whatever makes a directory below it first would leave it as open as the umask allows.
-        """
-        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    @property
+    def user_home(self) -> str:
+        """The home directory of the user, where agents keep their settings."""
+        return self.environment.get("HOME") or os.path.expanduser("~")
+
+    def writer_id(self, surface: str) -> str:
+        """A session id for the commits of one use of a surface."""
+        return f"{surface}-{self.new_id()}"
+
+    # documents
 
     @property
     def store_url(self) -> str | Path:
         """Where spaces are kept. Of a home always a path, even if its name looks like a URL."""
-        return self.database_url or self.home / "spaces"
+        return self.database_url or self.home.spaces
 
     def open_space(
         self,
@@ -78,20 +103,20 @@ class App:
         *,
         create: bool = True,
     ) -> Store:
-        """Open one space; the caller closes it. `UnknownSpace` rather than make one unasked."""
+        """Open one space; the caller closes it. Raises `UnknownSpace` if it may not create one."""
         from holdfast.store.store import open_store
 
         if self.database_url is None:
             if create:
-                self.make_home()
+                self.home.make()
             with suppress(FileNotFoundError):
-                os.listdir(self.home / "spaces")  # what we may not see is not therefore empty
+                os.listdir(self.home.spaces)  # an unreadable directory is not an empty one
         return open_store(self.store_url, space, settings, create=create)
 
-    def look_into(self, space: str = DEFAULT_SPACE) -> Store:
-        """Open one space to read it, and make nothing; raises `UnknownSpace` if there is none.
+    def inspect_space(self, space: str = DEFAULT_SPACE) -> Store:
+        """Open one space to read it, creating nothing; raises `UnknownSpace` if it does not exist.
 
-        The default space is always there: until somebody writes to it, it is an empty one.
+        The default space always exists: before the first write it is empty.
         """
         from holdfast.store.errors import UnknownSpace
         from holdfast.store.store import open_store
@@ -103,48 +128,67 @@ class App:
                 raise
             return open_store("memory:", space)
 
+    # code
+
     def open_index(self) -> CodeIndex:
-        """The code index; what it publishes brings the token segments of the tree along."""
+        """The code index. Publishing a generation also updates the token segments of its tree."""
         from holdfast.index.settings import index_of
 
-        index = index_of({**self.environment, "HOLDFAST_HOME": str(self.home)})
-        index.published = self._follow
+        index = index_of(self.home, self.environment)
+        index.now = self.clock.utc_now
+        index.published = self._update_segments
         return index
 
-    def _follow(self, root: str, snapshot: Snapshot) -> None:
-        # Imported when something was published: a search needs none of it.
+    def _update_segments(self, root: str, snapshot: Snapshot) -> None:
+        # Imported when a generation was published: a search does not need it.
         from holdfast.trees import SegmentUpdater
 
-        SegmentUpdater(self.home / "sequence")(root, snapshot)
+        SegmentUpdater(self.home.sequence)(root, snapshot)
 
-    def open_tree(self, path: str | Path, reading: LexerOptions, progress: Progress) -> Tree:
-        """A tree for sequence search, from the same look at its files as its index would take."""
+    def open_tree(self, path: str | Path, options: LexerOptions, progress: Progress) -> SourceTree:
+        """A tree for sequence search, made of the same files as its index."""
+        from pathlib import Path
+
         from holdfast.index.code_index import policy_of
         from holdfast.index.generations.registry import Registry
         from holdfast.trees import open_tree
 
         root = Path(path).resolve()
         with suppress(OSError):
-            self.make_home()  # where it cannot be made, keeping the segments says so
+            self.home.make()  # if this fails, storing the segments reports it
         try:
-            record = Registry(self.home / "index" / "registry.json").find(str(root))
+            record = Registry(self.home.index_registry).find(str(root))
         except (HoldfastError, OSError):
-            record = None  # The index will say what is wrong with its registry; this needs none.
+            record = None  # index commands report a broken registry; this does not need it
         policy = None if record is None else policy_of(record.options)
-        return open_tree(root, self.home / "sequence", reading, progress, time.time_ns, policy)
+        now_ns = self.clock.now_ns
+        return open_tree(root, self.home.sequence, options, progress, now_ns, policy)
+
+    # reading
+
+    def reader(self, cwd: str, user_home: str | None = None) -> Reader:
+        """A reader of files as seen from a working directory."""
+        from holdfast.reading import config
+        from holdfast.reading.objects import Objects
+        from holdfast.reading.paths import Place
+        from holdfast.reading.reader import Reader
+
+        return Reader(
+            Place(cwd, user_home or self.user_home),
+            Objects(self.home),
+            now_ms=self.clock.now_ms,
+            monotonic=self.clock.monotonic,
+            settings=config.load(self.home.reading_settings),
+        )
 
     def collect_daily(self, reader: Reader, log: SessionLog) -> None:
-        """Once a day, let go of stored texts long unused that this session does not stand on."""
-        marker = self.home / "run" / "collected"
+        """Once a day, delete stored texts that are long unused and not part of this session."""
+        marker = self.home.collection_marker
         try:
-            if marker.exists() and time.time() - marker.stat().st_mtime < COLLECT_EVERY_S:
+            if marker.exists() and self.clock.now_s() - marker.stat().st_mtime < COLLECT_EVERY_S:
                 return
             marker.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             marker.touch()
         except OSError:
             return
         reader.collect([log])
-
-    def session(self, surface: str) -> str:
-        """A session id for one use of a surface."""
-        return f"{surface}-{self.fresh_name()}"

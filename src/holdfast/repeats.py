@@ -1,19 +1,19 @@
-"""What stands in a tree more than once, and what of it is new since a revision.
+"""Find the repeated blocks of a tree, and which of them are new since a git revision.
 
-Where trees, git and sequence meet: the command and the tool ask the same question here.
+Trees, git and sequence meet here; the command, the tool and the dashboard all call `find_clones`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.errors import UsageError
 from holdfast.files.git import Repository, open_repository
 from holdfast.sequence import clones
-from holdfast.sequence.corpus import Corpus
+from holdfast.sequence.clones_answer import ClonesAnswer
+from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.segment_store import Progress, document_facts
 from holdfast.sequence.suffix.backends import choose
 from holdfast.sequence.suffix.query import LiveSegment
@@ -21,55 +21,53 @@ from holdfast.sequence.suffix.segment import build
 from holdfast.sequence.suffix.stream import Document, stream_of
 from holdfast.sequence.tokens.lexer import LexerOptions, normalised
 from holdfast.sequence.tokens.text import text_of
-from holdfast.trees import Tree
+from holdfast.trees import SourceTree
 
-AT_ONCE = 50
-"""How many files of a revision are read between two signs of life."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repeats:
-    """The groups of equal blocks, largest first, and how much was looked at."""
-
-    groups: list[clones.Group]
-    tokens: int
-    documents: int
+FILES_PER_STEP = 50
+"""How many files of a revision are read between two progress reports."""
 
 
-def repeats(
-    tree: Tree,
+def find_clones(
+    tree: SourceTree,
     options: LexerOptions,
     progress: Progress,
     *,
     minimum: int,
+    limit: int = 0,
     renamed: bool = False,
     since: str | None = None,
     overlapping: bool = False,
-) -> Repeats:
-    """The blocks of `minimum` tokens and more; `since` a revision only those with more copies."""
+) -> ClonesAnswer:
+    """The blocks of at least `minimum` tokens; 0 as the `limit` lists all of them.
+
+    With `since`, only the blocks that have more copies than at that revision.
+    """
+    groups: list[clones.CloneGroup] = []
+    tokens = documents = 0
     with nullcontext() if since is None else open_repository(tree.root) as repository:
-        commit = None if since is None else _at(repository, tree.root, since)
+        commit = None if since is None else _commit_of(repository, tree.root, since)
         segment = tree.segments.compact(progress)
-        if segment is None:
-            return Repeats([], 0, 0)
-        searched = clones.renamed(segment) if renamed else segment
-        groups = clones.find_groups(searched, minimum=minimum)
-        if repository is not None and commit is not None:
-            before = _before(repository, str(since), commit, options, renamed, progress)
-            groups = clones.new_since(groups, *before)
-    groups = clones.relocated(groups, segment)
-    if not overlapping:
-        groups = clones.informative(groups, len(segment.tokens))
-    return Repeats(groups, len(segment), len(segment.documents))
+        if segment is not None:
+            tokens, documents = len(segment), len(segment.documents)
+            searched = clones.renamed(segment) if renamed else segment
+            groups = clones.find_groups(searched, minimum=minimum)
+            if repository is not None and commit is not None:
+                before = _before(repository, str(since), commit, options, renamed, progress)
+                groups = clones.new_since(groups, *before)
+            groups = clones.relocated(groups, segment)
+            if not overlapping:
+                groups = clones.informative(groups, len(segment.tokens))
+    listed = tuple(groups[:limit] if limit else groups)
+    return ClonesAnswer(str(tree.root), listed, len(groups), tokens, documents, tree.not_searched())
 
 
-def _at(repository: Repository | None, root: Path, revision: str) -> str:
-    """The commit that a revision names."""
+def _commit_of(repository: Repository | None, root: Path, revision: str) -> str:
+    """The commit that a revision refers to."""
     commit = None if repository is None else repository.commit(revision)
     if commit is None:
         raise UsageError(
             f"{revision!r} is not a revision of a git repository at {root}",
-            "name a commit, a branch or a tag",
+            "use a commit, a branch or a tag",
         )
     return commit
 
@@ -82,7 +80,7 @@ def _before(
     renamed: bool,
     progress: Progress,
 ) -> tuple[Callable[[str], bool], Callable[[Sequence[bytes]], int]]:
-    """Which files changed since a commit, and how often a block stood in them then."""
+    """Whether a file changed since a commit, and how often a block occurred in those files then."""
     changed = repository.changed_since(commit)
     if changed is None:
         raise UsageError(
@@ -91,7 +89,7 @@ def _before(
         )
     documents = []
     for number, path in enumerate(sorted(changed)):
-        if number % AT_ONCE == 0:
+        if number % FILES_PER_STEP == 0:
             progress("reading the revision", number, len(changed))
         data = repository.blob(commit, repository.prefix + path)
         text = None if data is None else text_of(data)
@@ -102,13 +100,13 @@ def _before(
     segment = build(stream_of(documents, options, backend), backend)
     if renamed:
         segment = clones.renamed(segment, backend)
-    before = Corpus([LiveSegment(segment)])
+    before = TokenCorpus([LiveSegment(segment)])
 
     def count(block: Sequence[bytes]) -> int:
         found = before.find([normalised(text) if renamed else text for text in block])
         if not found.query_exhausted:
             return 0
-        # Places of a group do not overlap, so these may not either.
+        # Places of a group do not overlap, so overlapping ones are left out here too.
         places = sorted(place.position for place in found.occurrences())
         return len(clones.without_overlaps(places, len(block)))
 

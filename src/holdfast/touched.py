@@ -1,33 +1,34 @@
-"""Whether a file stayed as it was while somebody looked, as far as its times can tell.
+"""Whether a file was changed while it was read, as far as its times tell.
 
-Times of files move with the kernel's clock, every hundredth of a second at worst: a file that was
-touched just now may be touched again without showing it.
+The kernel updates file times with a resolution of up to 10 ms, so a second change that follows at
+once may not show.
 """
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
+
+from holdfast import system
 
 SETTLED_NS = 50_000_000
 
 
 class Touched(NamedTuple):
-    """What a change of a file would change."""
+    """The attributes of a file that a change would alter."""
 
     mtime_ns: int
     size_bytes: int
     inode: int
 
-    @property
-    def settled(self) -> bool:
-        """Whether it was touched so long ago that another change would show."""
-        return self.mtime_ns <= time.time_ns() - SETTLED_NS
+    def is_settled(self, now_ns: Callable[[], int] = system.now_ns) -> bool:
+        """Whether the last change is so long ago that another one would show in the times."""
+        return self.mtime_ns <= now_ns() - SETTLED_NS
 
 
 def touched(path: Path) -> Touched | None:
-    """When a file was last changed; None when there is none."""
+    """The state of a file now; None if it does not exist."""
     try:
         found = path.stat()
     except FileNotFoundError:

@@ -1,12 +1,12 @@
-"""The token sequences of a source tree, from the same look at its files as the code index.
+"""The token segments of a source tree, built from the same file listing as the code index.
 
-Where files, index and sequence meet. Every lifecycle action of the index hands the snapshot it
-published to `SegmentUpdater`, which brings the tree's segments to the same state; so a tree that is
-indexed and watched has segments that are fresh too. A tree that is not indexed has segments of its
-own, made when they are first asked for.
+Files, index and sequence meet here. Every lifecycle action of the index passes the snapshot it
+published to `SegmentUpdater`, which brings the segments of the tree to the same state, so a tree
+that is indexed and watched also has fresh segments. A tree without an index gets its segments when
+they are first needed.
 
-Whoever asks looks again all the same: by stat, and by reading what was touched about when the last
-look was taken. A match is only reported in text that was read from the file as it is.
+Every query checks the files again: by stat, and by reading those that were modified about when the
+segments were last updated. A match is only reported in text that a file contains now.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from holdfast.errors import HOME_HINT, HoldfastError, UsageError
 from holdfast.files import disk
@@ -24,11 +25,14 @@ from holdfast.files.snapshot import RACY_NS, Snapshot, Stat, compressed, covered
 from holdfast.sequence.segment_store import Progress, SegmentStore, document_facts
 from holdfast.sequence.suffix.stream import Document, DocumentFacts
 from holdfast.sequence.tokens.families import BY_NAME, family_of
-from holdfast.sequence.tokens.lexer import CODE_ONLY, LexerOptions
+from holdfast.sequence.tokens.lexer import CODE_ONLY, LexerOptions, lex
 from holdfast.sequence.tokens.text import text_of
 
+if TYPE_CHECKING:
+    from holdfast.sequence.locate import LocateAnswer
+
 BINARY = "binary"
-"""The digest of a file that is no text: it is known, so that it is not read again, and empty."""
+"""The digest of a binary file. It is stored without tokens, so that it is not read every time."""
 
 ALL_OPTIONS = tuple(
     LexerOptions(comments=comments, whitespace=whitespace)
@@ -38,42 +42,37 @@ ALL_OPTIONS = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
-    """A tree and its segments, as fresh as the look that opened it."""
+class SourceTree:
+    """A tree and its segments, as of the moment it was opened."""
 
     root: Path
     segments: SegmentStore
     files: Mapping[str, Stat]
     unreadable: frozenset[str] = frozenset()
-    """Files and directories that could not be read, so that nothing is known of them now."""
+    """Files and directories that could not be read."""
     too_large: int = 0
-    """How many files were left out because of their size."""
+    """How many files were skipped because of their size."""
     unnameable: int = 0
-    """How many files and directories were left out because no text can name them."""
+    """How many files and directories were skipped because their names are not UTF-8."""
 
     def not_searched(self) -> str | None:
-        """What a negative answer does not speak of, if anything."""
-        said = []
+        """Which files an answer does not cover; None if it covers all."""
+        skipped = []
         if self.unreadable:
             shown = ", ".join(sorted(self.unreadable)[:3])
             more = ", …" if len(self.unreadable) > 3 else ""
-            said.append(f"{len(self.unreadable)} could not be read ({shown}{more})")
+            skipped.append(f"{len(self.unreadable)} could not be read ({shown}{more})")
         if self.too_large:
-            said.append(f"{self.too_large} are too large")
+            skipped.append(f"{self.too_large} too large")
         if self.unnameable:
-            said.append(f"{self.unnameable} with names that are not UTF-8")
-        return f"not searched: {'; '.join(said)}" if said else None
-
-    def notes(self) -> dict[str, str]:
-        """The same as a member of an answer; none if everything was searched."""
-        note = self.not_searched()
-        return {"notSearched": note} if note else {}
+            skipped.append(f"{self.unnameable} with names that are not UTF-8")
+        return f"not searched: {'; '.join(skipped)}" if skipped else None
 
 
 def segment_store_of(
     sequence_root: Path, root: Path, options: LexerOptions = CODE_ONLY
 ) -> SegmentStore:
-    """The segments of a tree, read in one way."""
+    """The segment store of a tree for one set of lexer options."""
     name = "".join(flag for flag, on in (("c", options.comments), ("w", options.whitespace)) if on)
     directory = SegmentStore.directory_of(sequence_root, root)
     return SegmentStore(directory.with_name(directory.name + ("-" + name if name else "")), options)
@@ -86,15 +85,15 @@ def open_tree(
     progress: Progress,
     now_ns: Callable[[], int],
     policy: Policy | None = None,
-) -> Tree:
-    """Look at the tree, take over what changed since the last time, and open its segments."""
+) -> SourceTree:
+    """List the files of a tree, update its segments with what changed, and open them."""
     root = root.resolve()
     taken_ns = now_ns()
     try:
         found = disk.walk(os.fspath(root), policy)
     except disk.TreeMissing as error:
-        said = "is not a directory" if root.exists() else "does not exist"
-        raise UsageError(f"{root} {said}", "name a directory that exists") from error
+        problem = "is not a directory" if root.exists() else "does not exist"
+        raise UsageError(f"{root} {problem}", "use an existing directory") from error
     store = segment_store_of(sequence_root, root, options)
     unreadable = set(found.unreadable)
     try:
@@ -104,22 +103,22 @@ def open_tree(
             raise UsageError(
                 f"{sequence_root} cannot be written: {error.strerror}", HOME_HINT
             ) from error
-        # Made for this once: slower, and the same answer.
-        store = _unkept(root, options)
+        # Build them for this command only: slower, with the same answer.
+        store = _temporary_store(root, options)
         unreadable = set(found.unreadable)
         update_segments(store, root, found.stats, unreadable, taken_ns, progress)
     skipped = found.skipped
-    return Tree(
+    return SourceTree(
         root, store, found.stats, compressed(unreadable), skipped["large"], skipped["unnameable"]
     )
 
 
 READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
-"""What a home says that may be looked at and not be changed."""
+"""The errors of a home directory that can be read but not written."""
 
 
-def _unkept(root: Path, options: LexerOptions) -> SegmentStore:
-    """Segments for which there is no place to stay; they go when nobody has them open."""
+def _temporary_store(root: Path, options: LexerOptions) -> SegmentStore:
+    """A segment store in a temporary directory, which is deleted together with the object."""
     import shutil
     import tempfile
     import weakref
@@ -138,9 +137,10 @@ def update_segments(
     taken_ns: int,
     progress: Progress,
 ) -> None:
-    """Bring the segments to the state of these files. Adds to `unreadable` what it cannot read.
+    """Bring the segments to the state of these files; adds unreadable ones to `unreadable`.
 
-    What cannot be read is dropped from the segments: nothing may match in text nobody can check.
+    Files that cannot be read are removed from the segments, because a match in them could not be
+    verified.
     """
     known = store.known()
     stale = [
@@ -156,13 +156,13 @@ def update_segments(
 
 
 def _as_known(known: tuple[int, int] | None, stat: Stat, taken_ns: int) -> bool:
-    """Whether a file can be taken to hold what it held; see `files.snapshot.unchanged`."""
+    """Whether a file is unchanged as far as its stat tells; see `files.snapshot.unchanged`."""
     stamp = stamp_of(stat)
     return known == (stat.size_bytes, stamp) and stamp < taken_ns - RACY_NS
 
 
 def stamp_of(stat: Stat) -> int:
-    """The later of the modification and the change time: a rewrite moves it, whatever it hides."""
+    """The later of modification and change time: a rewrite that restores its mtime is noticed."""
     return max(stat.mtime_ns, stat.ctime_ns)
 
 
@@ -190,21 +190,21 @@ def _documents(
 
 
 def no_progress(_step: str, _done: int, _total: int) -> None:
-    """Progress that nobody watches."""
+    """A progress callback that does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentUpdater:
-    """Brings the segments of a tree along with each generation of its index.
+    """Updates the segments of a tree with each generation of its index.
 
-    The plain reading is made if need be; others only where somebody asked for them before. Trouble
-    here is not the index's: whoever asks next looks again and says what is wrong.
+    Segments without comments are created if needed; others are only updated where a query has
+    created them. Errors are ignored here: the next query updates the segments and reports them.
     """
 
     sequence_root: Path
 
     def __call__(self, root: str, snapshot: Snapshot) -> None:
-        # What could not be read is carried over in a snapshot; nobody can check it now.
+        # A snapshot keeps the old entries of files that could not be read; leave these out.
         stats = {
             path: entry.stat
             for path, entry in snapshot.entries.items()
@@ -219,16 +219,47 @@ class SegmentUpdater:
                 continue
 
 
+def locate_snippet(
+    tree: SourceTree,
+    source: bytes,
+    options: LexerOptions = CODE_ONLY,
+    *,
+    language: str | None = None,
+    file: str | None = None,
+    copies: int = 20,
+    explained: bool = False,
+    check: Callable[[], None] = lambda: None,
+) -> LocateAnswer:
+    """Look up a snippet in a tree: what the command, the tool and the dashboard call.
+
+    `language` or the name of the snippet's `file` says how it is written; without both, it is the
+    most common language of the tree.
+    """
+    from holdfast.sequence.locate import locate
+
+    family = snippet_family(language, file, tree.files)
+    return locate(
+        tree.segments.corpus,
+        source,
+        lex(source, family, options),
+        root=str(tree.root),
+        copies=copies,
+        explained=explained,
+        not_searched=tree.not_searched(),
+        check=check,
+    )
+
+
 def snippet_family(language: str | None, file: str | None, paths: Iterable[str]) -> int:
-    """The family of a snippet: as asked, as its file says, or most common among these paths."""
+    """The lexer family of a language, or of a file, or else the most common one of `paths`."""
     if language is not None:
         if language in BY_NAME:
             return BY_NAME[language]
         family = family_of(f"snippet.{language}")
         if family == 0 and language not in ("txt", "md"):
             raise UsageError(
-                f"{language!r} is no language we know",
-                f"a file suffix, or one of: {', '.join(BY_NAME)}",
+                f"unknown language {language!r}",
+                f"use a file suffix, or one of: {', '.join(BY_NAME)}",
             )
         return family
     if file is not None:

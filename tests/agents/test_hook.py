@@ -14,7 +14,8 @@ import pytest
 
 from holdfast.agents.claude.hook import Heard, answer, parse
 from holdfast.cli.main import main
-from holdfast.mcp import bindings
+from holdfast.home import Home
+from holdfast.reading.hosts import bindings
 from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
@@ -49,7 +50,7 @@ def test_a_hook_leaves_a_binding(tmp_path: Path) -> None:
             check=True,
         )
         assert done.stdout == ""
-        (binding,) = bindings.read_all(tmp_path)
+        (binding,) = bindings.read_all(Home(tmp_path))
         assert (binding.session, binding.transcript) == ("abc", "/x/abc.jsonl")
         assert binding.agent is not None
         assert binding.agent[0] == os.getpid()
@@ -116,7 +117,7 @@ def write_transcript(home: Path, work: Path, path: Path) -> None:
     from holdfast.reading.hosts.claude_code import ClaudeCodeLog
     from holdfast.reading.hosts.detect import sidecar_path
 
-    sidecar = Sidecar(sidecar_path(home, "claude-code", str(path)))
+    sidecar = Sidecar(sidecar_path(Home(home), "claude-code", str(path)))
     log = ClaudeCodeLog(path, sidecar, call="t1")
     reader = Reader(
         Place(str(work), str(work)), Objects(home), now_ms=lambda: 1, monotonic=lambda: 0.0

@@ -16,6 +16,7 @@ from holdfast import __version__
 from holdfast.cli.completion import SHELLS, WHERE, words
 from holdfast.cli.main import COMMANDS, main
 from holdfast.cli.output import BOLD, styled
+from holdfast.cli.streams import prepared
 
 Capture = pytest.CaptureFixture[str]
 
@@ -315,15 +316,16 @@ def test_the_help_names_what_every_command_obeys(capsys: Capture) -> None:
     [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
 )
 def test_colours_are_for_terminals_that_want_them(
-    environment: dict[str, str], coloured: bool, monkeypatch: pytest.MonkeyPatch
+    environment: dict[str, str], coloured: bool
 ) -> None:
-    class Screen(io.StringIO):
+    class Terminal(io.TextIOWrapper):
         def isatty(self) -> bool:
             return True
 
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    assert (styled("x", BOLD, Screen()) != "x") is coloured
+    bytes_sent = io.BytesIO()
+    terminal = Terminal(bytes_sent, "utf-8")
+    screen = prepared(terminal, {"TERM": "xterm", **environment})
+    print(styled("x", BOLD, terminal), file=screen, flush=True)
+    assert (bytes_sent.getvalue() != b"x\n") is coloured
+    assert b"x" in bytes_sent.getvalue()
     assert styled("x", BOLD, io.StringIO()) == "x"

@@ -131,7 +131,7 @@ def test_status_refresh_and_explain(work: Path, capsys: Capture) -> None:
     marker = run(capsys, "readcache", "refresh", "a.txt", "3-5", "--session", "demo")[1]
     assert marker == "[readcache-refresh] invalidated lines 3-5 for a.txt\n"
     _, out, _ = run(capsys, "readcache", "explain", "a.txt:3-5", "--session", "demo")
-    assert "refreshed and not printed since: no base" in out
+    assert "refreshed and not printed since: not a base" in out
     assert out.endswith("answer: full (no_base_hash)\n")
     explained = run(capsys, "readcache", "explain", "a.txt", "--session", "demo", "--json")[1]
     assert json.loads(explained)["session"]["boundary"] == "root"

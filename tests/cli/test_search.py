@@ -51,7 +51,7 @@ def test_lines_are_shown_with_their_numbers(capsys: pytest.CaptureFixture[str]) 
     assert "    18      return basket.eggs * 4.5" in out
     assert "     ⋮\n" in out
     assert "more lines: holdfast read src/eggs.py:1-18]" in out
-    assert "[2 lines in 2 files]" in out
+    assert "[2 matching lines in 2 files]" in out
 
 
 @pytest.mark.shows("ANSWER-CLI")
@@ -89,7 +89,7 @@ def test_the_command_that_is_printed_goes_on(
         code, out = run(capsys, *words)
         assert code == 0
         seen += re.findall(r"^src/(\w+)\.py:", out, re.MULTILINE)
-        after = re.search(r"next page: holdfast search (.*)\]", out)
+        after = re.search(r"continue: holdfast search (.*)\]", out)
         if after is None:
             break
         words = shlex.split(after[1])
@@ -198,7 +198,7 @@ def test_several_trees_at_once(
     ("words", "code", "says"),
     [
         (["lang:pyhton", "eggs"], 0, "did you mean lang:python?"),
-        (["must:unicorn"], 0, "no chunk holds 'unicorn'"),
+        (["must:unicorn"], 0, "no chunk contains 'unicorn'"),
         (["re:class \\w+"], 0, 're:"class \\w+"'),
         ([], 2, ""),
         (["x", "--cursor", "nonsense"], 2, ""),

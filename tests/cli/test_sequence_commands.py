@@ -106,6 +106,78 @@ def test_locate_reads_a_file_or_standard_input(
     assert run(capsys, "locate", "x", "--language", "klingon", "--path", str(tree))[0] == 2
 
 
+@pytest.mark.shows("SEQ-INDENTATION")
+@pytest.mark.parametrize(
+    ("snippet", "line", "at"),
+    [
+        ("for price in prices:\n    if price.active:\n        result +=", None, None),
+        ("        for price in prices:\n            if price.active:", None, None),
+        ("for price in prices: if price.active: result +=", None, None),
+        ("for price in prices:\n    if price.active:\n    result +=", 3, 7),
+        ("for price in prices:\n\n  if price.active:\n    result +=", 3, 6),
+        ("rate):\n    result = 0\n  # note\n  for price in prices:", 4, 5),
+        ("rate):\n    result = 0\n    for x in", None, None),
+    ],
+)
+def test_locate_says_where_the_indentation_differs(
+    tree: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    snippet: str,
+    line: int | None,
+    at: int | None,
+) -> None:
+    """Blanks are not tokens: Python with other indentation was all found, and nothing said so."""
+    monkeypatch.chdir(tree)
+    (tree / "lib" / "tax.py").unlink()
+    _, out, _ = run(capsys, "locate", snippet)
+    _, data, _ = run(capsys, "locate", snippet, "--json")
+    found = json.loads(data)["indentation"]
+    if line is None:
+        assert "indentation" not in out
+        assert found == []
+    else:
+        places = f"lib/cart.py:{at}, shop.py:{at}"
+        assert f"the indentation differs from line {line} of the snippet on, at {places}" in out
+        assert found == [
+            {"path": path, "line": at, "snippetLine": line} for path in ("lib/cart.py", "shop.py")
+        ]
+
+
+@pytest.mark.shows("SEQ-INDENTATION")
+def test_only_the_places_with_other_indentation_are_named(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tree)
+    (tree / "one.py").write_text('if a:\n    b = """\n"""; c = 1\n    d\n')
+    (tree / "two.py").write_text('if a:\n    b = """\n"""; c = 1\nd\n')
+    _, out, _ = run(capsys, "locate", 'if a:\n    b = """\n"""; c = 1\n    d')
+    assert "all 11 tokens found, 2 times" in out
+    assert "the indentation differs from line 4 of the snippet on, at two.py:4\n" in out
+
+
+@pytest.mark.shows("SEQ-EXPLAIN")
+def test_locate_explains_a_match_by_the_smallest_vertices_around_it(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask = ("locate", "price.amount * (1 + tax", "--explain", "--path", str(tree))
+    code, out, _ = run(capsys, *ask)
+    assert code == 1
+    assert "smallest vertices that contain the match:\n" in out
+    _, data, _ = run(capsys, *ask, "--json")
+    answer = json.loads(data)
+    containers = answer["explanation"]["containers"]
+    widths = [container["tokens"] for container in containers]
+    assert widths == sorted(set(widths))
+    assert widths[0] >= answer["matched"]
+    assert answer["container"]["tokens"] in widths
+    for container in containers:
+        assert container["end"] - container["start"] == answer["matched"]
+        assert container["count"] >= 1
+        assert f"({container['tokens']} tokens, " in out
+    assert "explanation" not in json.loads(run(capsys, "locate", "price", "--json")[1])
+
+
 @pytest.mark.shows("SEQ-CLI-FRESH")
 def test_what_was_just_written_is_found_and_what_was_deleted_is_not(
     tree: Path, capsys: pytest.CaptureFixture[str]
@@ -260,12 +332,10 @@ def test_a_snippet_is_read_as_files_are(
 
 
 @pytest.mark.shows("SEQ-CLI-LOCATE")
-def test_a_snippet_that_is_no_text_is_refused(
-    tree: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_binary_snippet_is_refused(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "locate", "--file", str(tree / "logo.bin"), "--path", str(tree))
     assert code == 2
-    assert "no text" in err
+    assert "contains a NUL byte; expected text" in err
 
 
 @pytest.mark.shows("SEQ-CLI-CLONES")
@@ -276,7 +346,7 @@ def test_clones_say_what_was_not_searched_in_every_form(
     """A SARIF log said nothing of it."""
     (tree / "large.py").write_text("x = 1\n" * 200_000)
     _, out, err = run(capsys, "clones", str(tree), "--min-tokens", "20", form)
-    assert "not searched: 1 are too large" in out + err
+    assert "not searched: 1 too large" in out + err
 
 
 @pytest.mark.shows("SEQ-CLI-LOCATE", "SEQ-HOSTILE-TREE")

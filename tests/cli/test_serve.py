@@ -9,9 +9,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from holdfast.cli.main import main
 from holdfast.store import identity
-from holdfast.sync.io.websocket import now_ms
 from holdfast.sync.server.proof import invocation_for
 from holdfast.sync.wire.messages import Challenge, OpenTerms
+from holdfast.system import now_ms
 from tests.sync.peers import set_
 from tests.sync.processes import CLIENTS, Client, Served, home_of
 

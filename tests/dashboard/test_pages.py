@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -12,16 +12,18 @@ from typing import Any
 import pytest
 
 from holdfast.app import App
+from holdfast.dashboard.answers import DataAnswer
 from holdfast.dashboard.demo import Demo, fill
 from holdfast.dashboard.pages import POLICY, Pages
 from holdfast.dashboard.service import DashboardService
 from holdfast.errors import UsageError
+from holdfast.home import Home
 from holdfast.live import BOARD, SPACE
-from holdfast.mcp import bindings
-from holdfast.mcp.bindings import Binding
+from holdfast.reading.hosts import bindings
+from holdfast.reading.hosts.bindings import Binding
 from holdfast.store.store import open_store
 from holdfast.sync.io.endpoint import ServeOptions, SyncService
-from holdfast.sync.io.websocket import Doors
+from holdfast.sync.io.websocket import OriginPolicy
 from holdfast.web.compose import site
 from tests.postgres import PostgresServer
 from tests.web.test_site import BEARER, TOKEN, Answer, asked
@@ -36,7 +38,10 @@ def ask(app: Any, path: str, method: str = "GET", body: bytes = b"", /, **header
 
 @pytest.fixture
 def pages() -> Pages:
-    return Pages(lambda: {"echo": dict, "fails": lambda asked: 1 / 0})
+    def fails(asked: Mapping[str, str]) -> DataAnswer:
+        raise ZeroDivisionError
+
+    return Pages(lambda: {"echo": lambda asked: DataAnswer(dict(asked)), "fails": fails})
 
 
 @pytest.mark.shows("DASH-CSP")
@@ -139,7 +144,7 @@ def service(demo: Demo) -> Iterator[DashboardService]:
 @pytest.mark.shows("DASH-DOORS")
 def test_without_the_token_there_is_no_page_and_no_answer(tmp_path: Path) -> None:
     sync = SyncService(ServeOptions(store="memory:"))
-    whole = site(App(tmp_path / "home"), sync, Doors(), TOKEN)
+    whole = site(App(tmp_path / "home"), sync, OriginPolicy(), TOKEN)
     for path in ("/", "/assets/app.js", "/api/search?query=x", "/api/memory/documents"):
         assert ask(whole, path).status == 401
         assert (
@@ -249,7 +254,7 @@ def test_an_agents_own_session_can_be_asked_about(service: DashboardService, dem
     }
     transcript.write_text(json.dumps(line) + "\n")
     bound = Binding("claude-code", "c0ffee", str(transcript), "/srv/shop", None, "Start", 1)
-    bindings.write(demo.home, bound)
+    bindings.write(Home(demo.home), bound)
     pages = Pages(service.questions)
     (entry,) = ask(pages, "/api/session?name=claude-code.c0ffee").json["entries"]
     assert entry["id"] == "u1"
@@ -297,7 +302,7 @@ def test_the_live_space_may_be_on_postgres(tmp_path: Path, postgres: PostgresSer
     assert other.look() is not None
     with app.open_space() as store:
         note = {"op": "set", "id": "note:a", "value": {"value": 1}}
-        newest = store.transact(app.session("test"), {"localSeq": 1, "operations": [note]}).seq
+        newest = store.transact(app.writer_id("test"), {"localSeq": 1, "operations": [note]}).seq
     service = DashboardService(app, watch_trees=False)
     assert service.look() is not None
     assert service.look() is None
@@ -374,7 +379,7 @@ def test_looking_at_memory_makes_no_space(tmp_path: Path) -> None:
     try:
         service.look()
         asked = service.questions()
-        assert asked["memory/documents"]({})["documents"] == []
+        assert asked["memory/documents"]({}).to_wire()["documents"] == []
         with pytest.raises(UsageError, match="there is no space tpyo"):
             asked["memory/documents"]({"space": "tpyo"})
         names = sorted(path.stem for path in (tmp_path / "home" / "spaces").rglob("*.sqlite"))
@@ -382,7 +387,8 @@ def test_looking_at_memory_makes_no_space(tmp_path: Path) -> None:
         with App(tmp_path / "home").open_space() as store:
             write = {"op": "set", "id": "note:a", "value": {"value": 1}}
             store.transact("me", {"localSeq": 1, "operations": [write]})
-        assert [one["id"] for one in asked["memory/documents"]({})["documents"]] == ["note:a"]
+        listed = asked["memory/documents"]({}).to_wire()["documents"]
+        assert [one["id"] for one in listed] == ["note:a"]
     finally:
         service.stop()
 

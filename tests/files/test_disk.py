@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.files import disk
 from holdfast.files.policy import Policy, language_of, unfit
-from holdfast.files.snapshot import Snapshot, compare
+from holdfast.files.snapshot import Entry, Snapshot, compare, compressed, covered, moved
 
 NOW = 2_000_000_000_000_000_000
 
@@ -29,6 +29,22 @@ def write(root: Path, name: str, text: str = "x = 1\n") -> Path:
 
 def taken(root: Path, policy: Policy | None = None) -> list[str]:
     return sorted(disk.walk(str(root), policy).stats)
+
+
+def look(root: str, now_ns: int, before: Snapshot | None = None) -> tuple[Snapshot, disk.Walk]:
+    """A snapshot made as a sync makes it: walk, then read the files that may have changed."""
+    before = before or Snapshot({}, 0)
+    found = disk.walk(root)
+    todo, _ = moved(before, found.stats)
+    entries = {k: e for k, e in before.entries.items() if k in found.stats and k not in todo}
+    entries |= {k: e for k, e in before.entries.items() if covered(k, found.unreadable)}
+    for key in todo:
+        try:
+            source, stat = disk.read_file(root, key)
+        except FileNotFoundError:
+            continue
+        entries[key] = Entry(stat, disk.digest(source))
+    return Snapshot(entries, now_ns, compressed(found.unreadable)), found
 
 
 @pytest.mark.shows("FILES-KINDS")
@@ -203,7 +219,7 @@ def test_a_file_that_vanishes_during_the_look_is_simply_gone(
         return found
 
     monkeypatch.setattr(disk, "walk", walk_then_delete)
-    snapshot, _ = disk.look(str(tmp_path), NOW)
+    snapshot, _ = look(str(tmp_path), NOW)
     assert list(snapshot.entries) == ["a.py"]
 
 
@@ -220,7 +236,7 @@ def test_what_cannot_be_read_is_kept_not_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(tmp_path, **{"a.py": "1", "sub/b.py": "2", "sub/deep/c.py": "3", "subject.py": "4"})
-    before, _ = disk.look(str(tmp_path), NOW)
+    before, _ = look(str(tmp_path), NOW)
     scandir = os.scandir
 
     def refuse(path: str) -> object:
@@ -230,7 +246,7 @@ def test_what_cannot_be_read_is_kept_not_deleted(
 
     monkeypatch.setattr(os, "scandir", refuse)
     (tmp_path / "subject.py").unlink()
-    after, _ = disk.look(str(tmp_path), NOW + 10, before=before)
+    after, _ = look(str(tmp_path), NOW + 10, before=before)
     changes = compare(before, after)
     assert changes.removed == ("subject.py",)
     assert set(after.entries) == {"a.py", "sub/b.py", "sub/deep/c.py"}
@@ -240,7 +256,7 @@ def test_what_cannot_be_read_is_kept_not_deleted(
 @pytest.mark.shows("FILES-STAT-FIRST")
 def test_a_look_reads_only_what_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, **{"a.py": "1", "b.py": "2"})
-    before, _ = disk.look(str(tmp_path), NOW)
+    before, _ = look(str(tmp_path), NOW)
     read: list[str] = []
     real = disk.read_file
 
@@ -249,15 +265,15 @@ def test_a_look_reads_only_what_moved(tmp_path: Path, monkeypatch: pytest.Monkey
         return real(root, key)
 
     monkeypatch.setattr(disk, "read_file", note)
-    again, _ = disk.look(str(tmp_path), NOW, before=before)
+    again, _ = look(str(tmp_path), NOW, before=before)
     assert read == []
     assert again.entries == before.entries
     os.utime(tmp_path / "a.py", ns=(5, 5))
-    touched, _ = disk.look(str(tmp_path), NOW, before=again)
+    touched, _ = look(str(tmp_path), NOW, before=again)
     assert read == ["a.py"]
     assert compare(again, touched).touched == ("a.py",)
     assert not compare(again, touched)
-    disk.look(str(tmp_path), NOW, before=touched)
+    look(str(tmp_path), NOW, before=touched)
     assert read == ["a.py"], "a touch is settled by one look"
 
 
@@ -266,21 +282,21 @@ def test_a_write_in_the_same_tick_as_the_look_is_found(tmp_path: Path) -> None:
     """Same size, same times: only the age of the look tells that it may be too young to trust."""
     path = write(tmp_path, "a.py", "one")
     stat = path.stat()
-    before, _ = disk.look(str(tmp_path), stat.st_mtime_ns + 1)
+    before, _ = look(str(tmp_path), stat.st_mtime_ns + 1)
     path.write_text("two")
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    after, _ = disk.look(str(tmp_path), stat.st_mtime_ns + 2, before=before)
+    after, _ = look(str(tmp_path), stat.st_mtime_ns + 2, before=before)
     assert compare(before, after).modified == ("a.py",)
 
 
 @pytest.mark.shows("FILES-RENAMES")
 def test_renames_are_recognised_by_content(tmp_path: Path) -> None:
     make(tmp_path, **{"a.py": "one", "old/b.py": "two", "c.py": "two"})
-    before, _ = disk.look(str(tmp_path), NOW)
+    before, _ = look(str(tmp_path), NOW)
     (tmp_path / "new").mkdir()
     (tmp_path / "old/b.py").rename(tmp_path / "new/b.py")
     (tmp_path / "c.py").unlink()
-    after, _ = disk.look(str(tmp_path), NOW, before=before)
+    after, _ = look(str(tmp_path), NOW, before=before)
     changes = compare(before, after)
     assert changes.renamed == (("old/b.py", "new/b.py"),)
     assert changes.removed == ("c.py", "old/b.py")
@@ -288,7 +304,7 @@ def test_renames_are_recognised_by_content(tmp_path: Path) -> None:
 
 def test_an_empty_snapshot_has_everything_to_add(tmp_path: Path) -> None:
     make(tmp_path, **{"a.py": "1"})
-    after, _ = disk.look(str(tmp_path), NOW)
+    after, _ = look(str(tmp_path), NOW)
     assert compare(Snapshot({}, 0), after).added == ("a.py",)
 
 
@@ -298,7 +314,7 @@ def test_another_file_system_is_not_entered_and_not_taken_for_deleted(tmp_path: 
     write(tmp_path, "disk of mine/b.py")
     link = tmp_path.with_name("linked-" + tmp_path.name)
     link.symlink_to(tmp_path)
-    before, _ = disk.look(str(tmp_path), NOW)
+    before, _ = look(str(tmp_path), NOW)
     mount = ["mount", "-t", "tmpfs", "none", str(tmp_path / "disk of mine")]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("this system does not let us mount")
@@ -309,7 +325,7 @@ def test_another_file_system_is_not_entered_and_not_taken_for_deleted(tmp_path: 
             assert sorted(found.stats) == ["a.py"]
             assert found.unreadable == {"disk of mine"}
             assert found.skipped["mount"] == 1
-        after, _ = disk.look(str(tmp_path), NOW, before=before)
+        after, _ = look(str(tmp_path), NOW, before=before)
         assert compare(before, after).removed == ()
     finally:
         subprocess.run(["umount", str(tmp_path / "disk of mine")], check=True)

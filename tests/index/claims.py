@@ -60,6 +60,13 @@ def split(text: str) -> list[Written]:
     return files
 
 
+def resolved(resolver: Resolver, path: str) -> tuple[list[Edge], list[Open]]:
+    """Every call of a file: those that reach a symbol, and those that stay open."""
+    view = resolver.program.files[path]
+    answers = [resolver.call(view, call) for call in view.facts.calls]
+    return [a for a in answers if isinstance(a, Edge)], [a for a in answers if isinstance(a, Open)]
+
+
 def check(text: str) -> None:
     """Hold every claim of a case against the facts and the resolved calls."""
     files = split(text)
@@ -74,13 +81,13 @@ def check(text: str) -> None:
     for file in files:
         one = facts[file.path]
         assert not one.problems, f"{file.path}: {one.problems}"
-        resolution = resolver.file(file.path)
+        all_edges, all_open = resolved(resolver, file.path)
         claimed: dict[int, set[str]] = {}
         for line, verb, rest in file.claims:
             code = file.lines[line - 1].strip()
             here = f"{file.path}:{line}: {code}\n  claim: {verb} {rest}"
-            edges = [e for e in resolution.edges if e.line == line]
-            left = [o for o in resolution.open if o.line == line]
+            edges = [e for e in all_edges if e.line == line]
+            left = [o for o in all_open if o.line == line]
             seen = describe(edges, left, labels)
             if verb == "calls":
                 target, _, reason = rest.partition(" by ")
@@ -102,7 +109,7 @@ def check(text: str) -> None:
             else:
                 check_fact(one, line, verb, rest, here)
         for line, targets in claimed.items():
-            found_targets = {labels[e.callee] for e in resolution.edges if e.line == line}
+            found_targets = {labels[e.callee] for e in all_edges if e.line == line}
             extra = found_targets - targets
             assert not extra, f"{file.path}:{line}: also calls {sorted(extra)}"
 

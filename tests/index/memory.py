@@ -8,9 +8,15 @@ from pathlib import Path
 
 from holdfast.files import disk
 from holdfast.files.snapshot import Entry, Snapshot
-from holdfast.index.building.prepare import Extract, Job, extract_facts, prepare
+from holdfast.index.building.prepare import Extract, extract_facts, prepare
 from holdfast.index.generations.freshness import FreshFiles
-from holdfast.index.generations.model import ChunkId, Identity, PreparedFile, StoredChunk
+from holdfast.index.generations.model import (
+    ChunkId,
+    Identity,
+    PreparedFile,
+    SourceFile,
+    StoredChunk,
+)
 from holdfast.index.search.trigrams import KeptFile
 
 
@@ -26,7 +32,7 @@ class MemoryReader:
         for number, file in enumerate(sorted(p for p in root.rglob("*") if p.is_file()), 1):
             path = file.relative_to(root).as_posix()
             source, stat = disk.read_file(self.root, path)
-            made = prepare(Job(path, source, Entry(stat, disk.digest(source))), extract)
+            made = prepare(SourceFile(path, source, Entry(stat, disk.digest(source))), extract)
             self.files[path] = made
             self._numbers[path] = number
             for ordinal, c in enumerate(made.chunks):

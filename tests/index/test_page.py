@@ -6,8 +6,8 @@ import pytest
 
 from holdfast.index.generations.marker import MARKER_KIND
 from holdfast.index.generations.proof import Outcome, Reason
-from holdfast.index.tools.answers import CREATE_NOTE
 from holdfast.index.tools.manage import ACTIONS
+from holdfast.index.tools.manage.create import CREATE_NOTE
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "index.md").read_text(encoding="utf-8")
 

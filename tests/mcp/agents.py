@@ -18,6 +18,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, Implementation, TextContent
 
+from holdfast.home import home_of
 from holdfast.mcp.control import running
 from holdfast.mcp.rendezvous import Rendezvous, rendezvous_of
 
@@ -70,7 +71,8 @@ class Machine:
 
     @property
     def place(self) -> Rendezvous:
-        return rendezvous_of(self.environment)
+        home_of(self.environment).make_run()
+        return rendezvous_of(home_of(self.environment), self.environment)
 
     @property
     def host(self) -> int | None:

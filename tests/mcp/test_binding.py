@@ -15,7 +15,7 @@ import pytest
 from mcp import Client
 
 from holdfast.app import App
-from holdfast.mcp import bindings
+from holdfast.home import Home
 from holdfast.mcp.binding import (
     LEAF,
     THREAD_ID,
@@ -25,13 +25,14 @@ from holdfast.mcp.binding import (
     Unbound,
     pending_call,
 )
-from holdfast.mcp.bindings import Binding
 from holdfast.mcp.caller import Ancestor, Caller, caller_of
-from holdfast.mcp.desk import Desk
+from holdfast.mcp.host_context import HostContext
 from holdfast.mcp.rendezvous import process
-from holdfast.mcp.serving import carry_out
-from holdfast.mcp.tool import Call
+from holdfast.mcp.sdk_server import run_tool
+from holdfast.mcp.tool import ToolCall
 from holdfast.mcp.tools import TOOLS
+from holdfast.reading.hosts import bindings
+from holdfast.reading.hosts.bindings import Binding
 from tests.mcp.agents import ERAS, WAIT_S, Machine, call, facts_of, make_tree, text_of
 from tests.mcp.conversations import Claude, Codex
 
@@ -42,7 +43,7 @@ def found(
     def no_space(name: str) -> Any:
         raise AssertionError("no session of our own is meant")
 
-    sessions = Sessions(home, no_space, now_ms=lambda: 0, new_id=lambda: "id", wait_s=0.0)
+    sessions = Sessions(Home(home), no_space, now_ms=lambda: 0, new_id=lambda: "id", wait_s=0.0)
     with sessions.of(caller, meta or {}, "read", arguments) as session:
         return session
 
@@ -108,8 +109,8 @@ def test_a_hooks_binding_leads_to_a_transcript_anywhere(tmp_path: Path, user: Pa
     call = claude.asks("read", {})
     kept = Binding("claude-code", claude.session, str(claude.path), "/code",
                    (AGENT.pid, AGENT.start), "SessionStart", 5)  # fmt: skip
-    assert bindings.write(tmp_path, kept) is not None
-    assert bindings.read_all(tmp_path) == [kept]
+    assert bindings.write(Home(tmp_path), kept) is not None
+    assert bindings.read_all(Home(tmp_path)) == [kept]
     below = Caller("/x", {"HOME": str(user)}, (Ancestor(9, 9, "sh"), AGENT))
     session = found(tmp_path, below, {TOOL_USE_ID: call})
     assert isinstance(session, Bound)
@@ -125,7 +126,7 @@ def test_a_hooks_binding_leads_to_a_transcript_anywhere(tmp_path: Path, user: Pa
 def test_the_form_of_a_binding_is_fixed_by_its_version(tmp_path: Path) -> None:
     """Change the form, and this fails: then give it a new version and its line of history."""
     kept = Binding("claude-code", "s-1", "/t.jsonl", "/code", (1, 2), "SessionStart", 3)
-    path = bindings.write(tmp_path, kept)
+    path = bindings.write(Home(tmp_path), kept)
     assert path is not None
     assert json.loads(path.read_text()) == {
         "format": "holdfast-binding", "v": 1, "host": "claude-code", "session": "s-1",
@@ -134,12 +135,12 @@ def test_the_form_of_a_binding_is_fixed_by_its_version(tmp_path: Path) -> None:
     }  # fmt: skip
     assert path.stat().st_mode & 0o077 == 0
     assert bindings.FORMAT_VERSION == 1
-    assert bindings.write(tmp_path, Binding("x", "../up", "", "", None, "", 0)) is None
+    assert bindings.write(Home(tmp_path), Binding("x", "../up", "", "", None, "", 0)) is None
     for wrong in ({"v": 2}, {"at": "now"}, {"agent": {"pid": 1}}, {"session": 3}):
         assert bindings.parse({**kept.to_wire(), **wrong}) is None
     for text in ("", "{", "[]", "nonsense"):
         path.write_text(text)
-        assert bindings.read_all(tmp_path) == []
+        assert bindings.read_all(Home(tmp_path)) == []
 
 
 @pytest.mark.shows("MCP-BIND-CODEX")
@@ -378,38 +379,38 @@ def test_a_named_session_of_our_own_holds_what_was_sent(machine: Machine, era: s
 def test_an_answer_that_never_left_does_not_count(tmp_path: Path) -> None:
     """The reader remembered what it had answered at once. When the connection broke before the
     answer was sent, or the call was called off, the next read was *unchanged*."""
-    desk = Desk(App(tmp_path / "home"))
+    context = HostContext(App(tmp_path / "home"))
     caller = Caller(cwd=str(make_tree(tmp_path / "tree")), session="mine")
     sent: list[Callable[[], None]] = []
 
     def read() -> object:
-        one = Call(desk, caller, {}, after_sent=sent.append)
-        return carry_out(TOOLS["read"], one, {"path": "shop/tax.py"}).facts["mode"]
+        one = ToolCall(context, caller, {}, after_sent=sent.append)
+        return run_tool(TOOLS["read"], one, {"path": "shop/tax.py"}).facts["mode"]
 
     assert [read(), read()] == ["full", "full"]
     sent[-1]()
     assert read() == "unchanged"
-    desk.close()
+    context.close()
 
 
 @pytest.mark.shows("MCP-BIND-OPTION")
 def test_a_note_waits_for_whoever_uses_the_session(tmp_path: Path) -> None:
     """It was written beside other calls of the same session: two threads took in one entry, which
     then stood twice in the tree and ended all trust."""
-    desk = Desk(App(tmp_path / "home"))
+    context = HostContext(App(tmp_path / "home"))
     caller = Caller(cwd=str(make_tree(tmp_path / "tree")), session="mine")
     sent: list[Callable[[], None]] = []
-    one = Call(desk, caller, {}, after_sent=sent.append)
-    carry_out(TOOLS["read"], one, {"path": "shop/tax.py"})
+    one = ToolCall(context, caller, {}, after_sent=sent.append)
+    run_tool(TOOLS["read"], one, {"path": "shop/tax.py"})
     noting = threading.Thread(target=sent[0])
-    with desk.sessions.of(caller, {}, "read", {}) as session:
+    with context.sessions.of(caller, {}, "read", {}) as session:
         assert isinstance(session, Bound)
         noting.start()
         noting.join(0.2)
         assert noting.is_alive()
     noting.join(WAIT_S)
-    assert carry_out(TOOLS["read"], one, {"path": "shop/tax.py"}).facts["mode"] == "unchanged"
-    desk.close()
+    assert run_tool(TOOLS["read"], one, {"path": "shop/tax.py"}).facts["mode"] == "unchanged"
+    context.close()
 
 
 @pytest.mark.shows("MCP-SEARCH-HELD")

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.mcp import shim
-from holdfast.mcp.shim import Lines, Shim
+from holdfast.mcp.shim import LineBuffer, Shim
 from tests.mcp.agents import WAIT_S, Machine, machine_in
 from tests.mcp.test_host import Raw
 
@@ -27,7 +27,7 @@ from tests.mcp.test_host import Raw
 @given(st.lists(st.binary(max_size=6).map(lambda data: data.replace(b"\r", b"\n")), max_size=20))
 def test_lines_are_those_of_the_whole_however_it_arrives(pieces: list[bytes]) -> None:
     """Each piece was joined with all before it: a message of 60 MB took two minutes."""
-    lines = Lines()
+    lines = LineBuffer()
     seen = [line for piece in pieces for line in lines.feed(piece)]
     *whole, rest = b"".join(pieces).split(b"\n")
     assert seen == whole
@@ -97,6 +97,43 @@ def test_a_question_is_answered_also_when_no_other_host_can_be_asked() -> None:
         assert next_answer()["error"]["data"]["reason"] == "host_lost"
 
 
+@pytest.mark.shows("ISS-INDEX-STABILITY-RETRY")
+def test_a_call_that_was_answered_or_may_have_been_carried_out_is_not_repeated() -> None:
+    refusal = {"content": [], "structuredContent": {"status": "not_indexed"}, "isError": False}
+    sent_again: list[int] = []
+
+    def first(peer: socket.socket) -> None:
+        with peer, peer.makefile("rb") as lines:
+            assert json.loads(lines.readline())["id"] == 1
+            answer = {"jsonrpc": "2.0", "id": 1, "result": refusal}
+            peer.sendall(json.dumps(answer).encode() + b"\n")
+            assert [json.loads(lines.readline())["id"] for _ in range(2)] == [2, 3]
+
+    def second(peer: socket.socket) -> None:
+        with peer, peer.makefile("rb") as lines:
+            for line in lines:
+                sent_again.append(json.loads(line)["id"])
+                answer = {"jsonrpc": "2.0", "id": sent_again[-1], "result": {}}
+                peer.sendall(json.dumps(answer).encode() + b"\n")
+
+    hosts = iter([first, second])
+
+    def connect() -> socket.socket:
+        ours, theirs = socket.socketpair()
+        threading.Thread(target=next(hosts), args=(theirs,), daemon=True).start()
+        return ours
+
+    with talking(connect) as (speak, next_answer):
+        os.write(speak, b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}\n')
+        assert next_answer()["result"] == refusal
+        os.write(speak, b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{}}\n')
+        os.write(speak, b'{"jsonrpc":"2.0","id":3,"method":"ping"}\n')
+        answers = {answer["id"]: answer for answer in (next_answer(), next_answer())}
+    assert answers[2]["error"]["data"]["reason"] == "host_lost"
+    assert answers[3]["result"] == {}
+    assert sent_again == [3]
+
+
 @pytest.mark.shows("MCP-MALFORMED")
 @pytest.mark.parametrize("id", ["null", "{}", "1.5", "true", "[1]"])
 def test_an_id_that_is_none_is_an_error_and_no_silence(machine: Machine, id: str) -> None:
@@ -129,7 +166,7 @@ def test_a_time_to_idle_that_is_none_is_named(tmp_path: Path, seconds: str) -> N
     with machine_in(tmp_path, HOLDFAST_MCP_IDLE_S=seconds) as machine:
         agent = Raw(machine)
         message = agent.initialize()["error"]["message"]
-        assert f"HOLDFAST_MCP_IDLE_S is {seconds!r}" in message
+        assert f"HOLDFAST_MCP_IDLE_S must be a number of seconds (got {seconds!r})" in message
         assert "Error:" not in message
         agent.close()
 

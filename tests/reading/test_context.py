@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.reading.answer import Current
-from holdfast.reading.context import as_data, as_text, held_file, recovery, united, without
+from holdfast.reading.context import held_file, recovery, united, without
 from holdfast.reading.errors import Unreadable
 from holdfast.reading.objects import digest_of
 from holdfast.reading.paths import Request
@@ -78,10 +78,10 @@ def test_lines_that_moved_or_got_company_are_not_as_on_disk(
     desk.write("a.txt", numbered(20).replace(old, new, 1))
     found = desk.reader.context(desk.session)
     assert (found.held[0].state, found.held[0].stale_lines) == (state, 0)
-    text = as_text(found, str(desk.cwd))
+    text = found.to_text(str(desk.cwd))
     assert ("as on disk" in text) is (state == "current")
     assert ("[a.txt changed on disk" in text) is (state == "changed")
-    assert as_data(found)["held"][0]["state"] == state
+    assert found.to_wire()["held"][0]["state"] == state
 
 
 def test_a_file_that_cannot_be_compared_is_not_gone(desk: Desk) -> None:
@@ -119,7 +119,7 @@ def test_after_a_compaction_the_map_lists_what_was_lost_and_how_to_get_it_back(d
     found = desk.reader.context(desk.session)
     assert [file.path.rpartition("/")[2] for file in found.held] == ["b.txt"]
     assert [file.path.rpartition("/")[2] for file in found.lost] == ["a.txt"]
-    text = as_text(found, str(desk.cwd))
+    text = found.to_text(str(desk.cwd))
     assert f"taken away by compaction:{entry}:" in text
     assert '  read(path="a.txt", offset=4, limit=6)' in text.splitlines()
 
@@ -127,8 +127,8 @@ def test_after_a_compaction_the_map_lists_what_was_lost_and_how_to_get_it_back(d
 def test_without_proof_the_map_says_why_and_lists_nothing(desk: Desk) -> None:
     found = desk.reader.context(UnreadableLog("no session"))
     assert found.held == found.lost == ()
-    assert as_text(found).startswith("[context] the session proves nothing now: no session")
-    assert as_data(found)["doubt"] == "no session"
+    assert found.to_text().startswith("[context] the session proves nothing now: no session")
+    assert found.to_wire()["doubt"] == "no session"
 
 
 def test_a_version_that_is_no_longer_kept_counts_as_stale_and_of_unknown_length() -> None:

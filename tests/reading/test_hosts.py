@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from holdfast.home import Home
 from holdfast.reading import scope as scopes
 from holdfast.reading.errors import NoSuchSession, NotOurs
 from holdfast.reading.events import Refreshed
@@ -336,7 +337,7 @@ def test_hostile_session_files_raise_nothing(
     path = tmp_path / "hostile.jsonl"
     path.write_bytes(json.dumps(heads[kind]).encode() + b"\n" + b"\n".join(lines[:4]))
     host = detect.open_host(
-        str(path), tmp_path, now_ms=lambda: 1, new_id=lambda: "n", kind=kind, newest_leaf=True
+        str(path), Home(tmp_path), now_ms=lambda: 1, new_id=lambda: "n", kind=kind, newest_leaf=True
     )
     held(host)
     if grown:

@@ -577,7 +577,7 @@ def test_a_refresh_names_what_it_takes_back(
     desk: Desk, request_: Request, marker: str, scope: object
 ) -> None:
     desk.write("a.txt", numbered(12))
-    assert desk.reader.refresh(request_, desk.session) == f"[readcache-refresh] {marker}"
+    assert desk.reader.refresh(request_, desk.session).to_text() == f"[readcache-refresh] {marker}"
     event = metas.parse_refresh(desk.session.entries[-1]["data"])
     assert event is not None
     assert event.scope == scope
@@ -605,14 +605,14 @@ def test_explaining_an_answer_names_its_candidates_and_changes_nothing(desk: Des
     desk.read("a.txt")
     desk.reader.refresh(Request("a.txt:2-4"), desk.session)
     before = len(desk.session.entries)
-    facts = desk.reader.explain(Request("a.txt:3-5"), desk.session)
+    facts = desk.reader.explain(Request("a.txt:3-5"), desk.session).to_wire()
     assert facts["session"]["boundary"] == "root"
     assert facts["mode"] == "unchanged_range"
     chosen = [held["scope"] for held in facts["candidates"] if held.get("chosen")]
     assert chosen == ["full"]
     assert {"scope": "r:2:4", "blocked": True} in facts["candidates"]
     assert len(desk.session.entries) == before
-    assert not desk.reader.explain(Request("a.txt"), None)["session"]["proves"]
+    assert not desk.reader.explain(Request("a.txt"), None).to_wire()["session"]["proves"]
 
 
 @pytest.mark.shows("READ-HOLDS")
@@ -635,7 +635,7 @@ def test_the_status_counts_modes_and_savings(desk: Desk) -> None:
     desk.read("a.txt")
     desk.read("a.txt")
     desk.read("a.txt:1-3")
-    assert str(desk.reader.status(desk.session)) == (
+    assert desk.reader.status(desk.session).to_text() == (
         "[readcache-status]\n"
         "tracked scopes: 2 across 1 files\n"
         "replay window: 3 entries (start index 0)\n"

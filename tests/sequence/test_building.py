@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.sequence import canonical, invariants
+from holdfast.sequence import canonical
+from holdfast.sequence.canonical import canonical_graph
 from holdfast.sequence.errors import BadPattern, EmptyQuery, GraphTooLarge, SingleToken
 from holdfast.sequence.graph import Graph, string_digest
-from holdfast.sequence.insert import insert, insert_locally
-from holdfast.sequence.read import Reader, read
+from holdfast.sequence.reference import invariants
+from holdfast.sequence.reference.insert import insert, insert_locally
 from holdfast.sequence.search import find_sequence
 from tests.sequence import brute
 from tests.sequence.graphs import Env, env1
@@ -20,7 +21,7 @@ corpora = st.lists(texts, min_size=1, max_size=4)
 @pytest.mark.shows("SEQ-LOSSLESS")
 @given(corpora)
 def test_every_document_respells_itself(documents: list[str]) -> None:
-    graph = read(documents)
+    graph = canonical_graph(documents)
     for document in documents:
         vertex = graph.find(tuple(document))
         assert vertex is not None
@@ -34,7 +35,7 @@ def test_every_document_respells_itself(documents: list[str]) -> None:
 @pytest.mark.shows("SEQ-LOSSLESS")
 @given(corpora)
 def test_without_unions_documents_still_respell_themselves(documents: list[str]) -> None:
-    graph = read(documents, unions=False)
+    graph = canonical_graph(documents, unions=False)
     assert all(graph.find(tuple(document)) is not None for document in documents)
     holding = [name for name in invariants.CHECKS if name != "I10 overlap"]
     assert invariants.broken(graph, holding) == []
@@ -58,7 +59,7 @@ def test_the_frequency_labels_of_three_words() -> None:
 def test_what_is_inserted_is_the_longest_match_and_nothing_is_lost(
     documents: list[str], query: str
 ) -> None:
-    graph = read([*documents, "abc"])
+    graph = canonical_graph([*documents, "abc"])
     vertex = insert(graph, graph.sequence(query))
     longest = max(1, brute.longest_prefix(query, [*documents, "abc"]))
     assert "".join(map(str, graph.spelled(vertex))) == query[:longest]
@@ -89,18 +90,13 @@ def test_inserting_nothing_or_one_token_is_refused() -> None:
         insert(env.graph, [])
     with pytest.raises(SingleToken):
         insert(env.graph, env("ab"))
-    with pytest.raises(EmptyQuery):
-        Reader().read("")
 
 
 @pytest.mark.shows("SEQ-READ-ORDER")
 @given(st.permutations(["abcab", "bcab", "cabca", "aa"]))
-def test_a_reader_forgets_the_order_it_read_in(documents: list[str]) -> None:
-    reader = Reader()
-    for document in documents:
-        reader.read(document)
-    graph = reader.graph
-    first = read(sorted(documents))
+def test_a_graph_does_not_depend_on_the_order_of_its_documents(documents: list[str]) -> None:
+    graph = canonical_graph(documents)
+    first = canonical_graph(sorted(documents))
     assert [graph.patterns(v) for v in graph.vertices()] == [
         first.patterns(v) for v in first.vertices()
     ]
@@ -116,7 +112,7 @@ def test_the_canonical_graph_is_what_its_definition_says(
 
 
 def steps(text: str, *, unions: bool) -> int:
-    limits = canonical.Limits()
+    limits = canonical.GraphLimits()
     canonical.canonical_patterns([text], unions=unions, limits=limits)
     return limits.steps
 
@@ -133,7 +129,7 @@ def test_periodic_text_takes_quadratic_work(period: str, unions: bool) -> None:
 
 @pytest.mark.shows("SEQ-PERIODIC", "SEQ-LIMIT")
 def test_work_past_its_limit_is_refused() -> None:
-    limits = canonical.Limits(steps_max=10_000)
+    limits = canonical.GraphLimits(steps_max=10_000)
     with pytest.raises(GraphTooLarge, match="more than 10000 steps"):
         canonical.canonical_patterns(["a" * 160], limits=limits)
     assert limits.steps < 12_000, "it stops soon after"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.sequence.corpus import Corpus
+from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.search import find_ancestor
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.tokens.lexer import CODE_ONLY
@@ -17,9 +17,9 @@ from tests.sequence.graphs import env1
 from tests.sequence.test_segments import ask, segment_of
 
 PRINT_A_GRAPH = """
-from holdfast.sequence.read import read
+from holdfast.sequence.canonical import canonical_graph
 from holdfast.sequence.search import find_sequence
-graph = read(["abcabababcaba", "bacab", "ccab"])
+graph = canonical_graph(["abcabababcaba", "bacab", "ccab"])
 print([graph.patterns(v) for v in graph.vertices()])
 print([graph.digest(v) for v in graph.vertices()])
 answer = find_sequence(graph, "babca")
@@ -54,7 +54,7 @@ def test_four_atoms_of_a_query_of_four_tokens_are_not_all_of_it() -> None:
 
 @pytest.mark.shows("SEQ-D7")
 def test_every_occurrence_is_counted_and_listed() -> None:
-    corpus = Corpus([LiveSegment(segment_of([list("abcab"), list("ab"), list("xab")]))])
+    corpus = TokenCorpus([LiveSegment(segment_of([list("abcab"), list("ab"), list("xab")]))])
     answer = ask(corpus, ["a", "b"])
     assert answer.count == 4
     assert sorted((o.path, o.token) for o in answer.occurrences()) == [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.main import main
-from holdfast.sequence import locate, report, segment_store
+from holdfast.sequence import clones_answer, locate, segment_store
 from holdfast.sequence.suffix import segment
 from holdfast.sequence.tokens import lexer
 
@@ -45,6 +45,8 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     "arguments",
     [
         ["locate", "for price in prices:\n    if price.paid:"],
+        ["locate", "--explain", "price.amount * (1 + rate)"],
+        ["locate", "for price in prices:\n    if price.active:\n    result += price.amount"],
         ["clones", "--min-tokens", "30"],
         ["clones", "--min-tokens", "30", "--renamed"],
         ["sequence", "show", "abcab", "bcab", "--query", "cab"],
@@ -80,7 +82,7 @@ def test_the_program_of_the_page_prints_what_it_says(
         ("manifest (`manifest.json`)", segment_store.MANIFEST_VERSION),
         ("lexer", lexer.LEXER_VERSION),
         ("`locate --json`", locate.REPORT_VERSION),
-        ("`clones --json`", report.CLONES_VERSION),
+        ("`clones --json`", clones_answer.CLONES_VERSION),
     ],
 )
 def test_the_page_names_the_version_of_every_format(name: str, version: int) -> None:

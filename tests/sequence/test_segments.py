@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from holdfast.sequence import canonical, clones, view
 from holdfast.sequence import corpus as corpus_module
-from holdfast.sequence.corpus import Corpus, CorpusMatch
+from holdfast.sequence.corpus import CorpusMatch, TokenCorpus
 from holdfast.sequence.errors import EmptyQuery, SegmentDamaged, SegmentTooNew
 from holdfast.sequence.graph import string_digest
-from holdfast.sequence.response import Answer, EndReason, Kind
+from holdfast.sequence.response import EndReason, Kind, SearchAnswer
 from holdfast.sequence.search import find_sequence
 from holdfast.sequence.suffix import backends, segment
-from holdfast.sequence.suffix.backends import Backend
+from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.suffix.segment import ARRAYS, FORMAT_VERSION, TokenSegment, build
 from holdfast.sequence.suffix.stream import Document, DocumentFacts, joined, stream_of
@@ -29,7 +29,7 @@ from tests.sequence import brute
 words = st.sampled_from("abc")
 documents_of_words = st.lists(st.lists(words, max_size=14), min_size=1, max_size=4)
 queries = st.lists(st.sampled_from("abcd"), min_size=1, max_size=7)
-EVERY = list(Backend)
+EVERY = list(SuffixBackend)
 
 
 def document(text: str, path: str = "a.txt") -> Document:
@@ -37,12 +37,12 @@ def document(text: str, path: str = "a.txt") -> Document:
     return Document(DocumentFacts(path, len(data), 0, str(zlib.crc32(data))), data)
 
 
-def segment_of(texts: list[list[str]], backend: Backend = Backend.PURE) -> TokenSegment:
+def segment_of(texts: list[list[str]], backend: SuffixBackend = SuffixBackend.PURE) -> TokenSegment:
     made = [document(" ".join(text), f"{n}.txt") for n, text in enumerate(texts)]
     return build(stream_of(made, CODE_ONLY, backend), backend)
 
 
-def ask(corpus: Corpus, query: list[str]) -> CorpusMatch:
+def ask(corpus: TokenCorpus, query: list[str]) -> CorpusMatch:
     return corpus.find([word.encode() for word in query])
 
 
@@ -78,7 +78,7 @@ def test_segments_with_deletions_answer_as_looking_everywhere_does(
             else:
                 alive.append(text)
         lives.append(live)
-    check(ask(Corpus(lives), query), query, alive)
+    check(ask(TokenCorpus(lives), query), query, alive)
 
 
 @pytest.mark.shows("SEQ-SAME-ANSWERS")
@@ -86,11 +86,11 @@ def test_segments_with_deletions_answer_as_looking_everywhere_does(
 def test_core_graph_and_segments_agree(texts: list[list[str]], query: list[str]) -> None:
     """On position and count always; on root and kind after lifting helper vertices to repeats."""
     texts = [*texts, ["a", "b", "c", "d"]]
-    answer: Answer = ask(Corpus([LiveSegment(segment_of(texts))]), query)
+    answer: SearchAnswer = ask(TokenCorpus([LiveSegment(segment_of(texts))]), query)
     if len(query) < 2:
         return
     graph = canonical.canonical_graph(texts)
-    core: Answer = find_sequence(graph, query)
+    core: SearchAnswer = find_sequence(graph, query)
     assert core.position == answer.position
     assert core.query_exhausted == answer.query_exhausted
     if core.kind is Kind.NOT_FOUND:
@@ -135,20 +135,6 @@ def test_every_backend_makes_the_same_segment_and_finds_the_same(
     assert again[0] == again[1] == again[2]
 
 
-@pytest.mark.shows("SEQ-BACKENDS")
-@given(documents_of_words)
-def test_numpy_alone_sorts_as_divsufsort_does(texts: list[list[str]]) -> None:
-    import numpy as np
-
-    from holdfast.sequence.suffix import vector
-
-    made = segment_of(texts)
-    tokens = np.array(made.tokens, np.int32)
-    assert vector.doubled(tokens).tolist() == list(made.suffixes)
-    shared = vector.doubled_prefixes(tokens, np.array(made.suffixes, np.int32))
-    assert shared.tolist() == list(made.shared_prefixes())
-
-
 @pytest.mark.shows("SEQ-REPEATS")
 @given(documents_of_words, st.integers(1, 3))
 def test_the_maximal_repeats_of_a_segment_are_all_there(
@@ -170,7 +156,7 @@ def test_the_maximal_repeats_of_a_segment_are_all_there(
 def test_matching_statistics_are_the_longest_match_from_every_token(
     texts: list[list[str]], query: list[str]
 ) -> None:
-    corpus = Corpus([LiveSegment(segment_of(texts))])
+    corpus = TokenCorpus([LiveSegment(segment_of(texts))])
     assert corpus.matching_statistics([w.encode() for w in query]) == [
         brute.longest_prefix(query[at:], texts) for at in range(len(query))
     ]
@@ -179,7 +165,7 @@ def test_matching_statistics_are_the_longest_match_from_every_token(
 @pytest.mark.shows("SEQ-PARTS")
 @given(documents_of_words, queries)
 def test_parts_respell_the_query(texts: list[list[str]], query: list[str]) -> None:
-    corpus = Corpus([LiveSegment(segment_of(texts))])
+    corpus = TokenCorpus([LiveSegment(segment_of(texts))])
     spelled: list[str] = []
     for part in corpus.parts([w.encode() for w in query]):
         spelled += [t.decode() for t in part.query[: max(1, part.position)]]
@@ -191,7 +177,7 @@ def test_parts_respell_the_query(texts: list[list[str]], query: list[str]) -> No
 def test_parts_are_the_same_however_much_is_looked_at_once(
     texts: list[list[str]], query: list[str], window: int
 ) -> None:
-    corpus = Corpus([LiveSegment(segment_of(texts))])
+    corpus = TokenCorpus([LiveSegment(segment_of(texts))])
     words = [w.encode() for w in query]
 
     def plain() -> Iterator[tuple[int, int, object, object, bytes | None]]:
@@ -307,12 +293,12 @@ def test_a_segment_survives_its_file(tmp_path: Path) -> None:
     assert arrays(mapped) == arrays(made)
     assert mapped.documents == made.documents
     check(
-        ask(Corpus([LiveSegment(mapped)]), ["b", "c"]),
+        ask(TokenCorpus([LiveSegment(mapped)]), ["b", "c"]),
         ["b", "c"],
         [["a", "b", "c"], ["b", "c", "a"]],
     )
     empty = build(stream_of([], CODE_ONLY)).write(tmp_path / "2.segment")
-    assert ask(Corpus([LiveSegment(empty)]), ["a"]).position == 0
+    assert ask(TokenCorpus([LiveSegment(empty)]), ["a"]).position == 0
 
 
 @pytest.mark.shows("SEQ-FORMAT-VERSION")
@@ -367,17 +353,19 @@ def test_a_long_run_some_of_whose_copies_were_deleted_is_not_compared_with_itsel
     """Where one of its places had been deleted every place was compared with the first, all that
     stands before it: a hundred thousand tokens took minutes."""
     for before in ([], ["b", "c"]):
-        live = LiveSegment(segment_of([before + ["a"] * 100_000, ["a", "a", "a"]], Backend.VECTOR))
+        live = LiveSegment(
+            segment_of([before + ["a"] * 100_000, ["a", "a", "a"]], SuffixBackend.VECTOR)
+        )
         live.delete(1)
-        answer = ask(Corpus([live]), ["a", "a"])
+        answer = ask(TokenCorpus([live]), ["a", "a"])
         assert (answer.count, answer.start, answer.root_width) == (99_999, 0, 2)
 
 
 @pytest.mark.shows("SEQ-ERRORS")
 def test_an_empty_query_is_refused_over_segments_too() -> None:
     with pytest.raises(EmptyQuery):
-        Corpus([]).find([])
-    assert ask(Corpus([]), ["a"]).reason is EndReason.NO_MATCH
+        TokenCorpus([]).find([])
+    assert ask(TokenCorpus([]), ["a"]).reason is EndReason.NO_MATCH
 
 
 @pytest.mark.shows("SEQ-MERGE")
@@ -405,17 +393,63 @@ def test_joined_streams_are_the_stream_of_the_chosen_documents(
 def test_an_answer_is_explained_on_a_core_graph_of_its_surroundings(
     texts: list[list[str]], query: list[str]
 ) -> None:
-    answer = ask(Corpus([LiveSegment(segment_of(texts))]), query)
-    explained = view.explain(answer, tokens=6)
+    corpus = TokenCorpus([LiveSegment(segment_of(texts))])
+    answer = ask(corpus, query)
+    explained = view.explain(answer, corpus, tokens=6)
     if answer.position < 2:
         assert explained is None
         return
     assert explained is not None
-    assert explained.position == answer.position
-    assert explained.query_exhausted
-    spelled = explained.graph.spelled(explained.root)[explained.start : explained.end]
-    assert spelled == answer.matched
-    assert explained.cache
+    core = explained.response
+    assert core.position == answer.position
+    assert core.query_exhausted
+    assert core.graph.spelled(core.root)[core.start : core.end] == answer.matched
+    assert core.cache
+    widths = [container.tokens for container in explained.containers]
+    assert widths == sorted(widths)
+    matched = tuple(query[: answer.position])
+    around = {
+        start: tuple(str(atom, "ascii") for atom in core.graph.spelled(vertex))  # type: ignore[call-overload]
+        for vertex, start in view.containing(core)
+    }
+    for container in explained.containers:
+        spelled = around[container.start]
+        assert len(spelled) == container.tokens
+        assert spelled[container.start : container.end] == matched
+        assert container.count == len(brute.occurrences(spelled, texts))
+        assert container.kind in brute.kinds(matched, spelled)
+    assert answer.root_width in widths or answer.root_width > widths[-1]
+
+
+@pytest.mark.shows("SEQ-SAME-ANSWERS")
+@given(documents_of_words, queries, st.booleans())
+def test_the_container_of_a_match_is_the_same_vertex_in_the_core_graph_and_over_segments(
+    texts: list[list[str]], query: list[str], unions: bool
+) -> None:
+    """Of the vertices that contain the match, some only help to decompose others. The smallest
+    repeat or document among them is the container that segments report."""
+    texts = [*texts, ["a", "b", "c", "d"]]
+    answer = ask(TokenCorpus([LiveSegment(segment_of(texts))]), query)
+    if answer.position < 2:
+        return
+    graph = canonical.canonical_graph([text for text in texts if text], unions=unions)
+    core = find_sequence(graph, query)
+    assert (core.position, core.query_exhausted) == (answer.position, answer.query_exhausted)
+    listed = brute.maximal_repeats(texts, 2) | {tuple(text) for text in texts}
+    around = [
+        (graph.spelled(vertex), start)
+        for vertex, start in view.containing(core)
+        if graph.spelled(vertex) in listed
+    ]
+    root, start = around[0]
+    assert string_digest(str(word).encode() for word in root) == answer.root_digest
+    assert Kind.of(at_start=start == 0, at_end=start + core.position == len(root)) in brute.kinds(
+        tuple(query[: core.position]), root
+    )
+    assert answer.root_width == len(root)
+    if not answer.query_exhausted and core.kind is not Kind.NOT_FOUND:
+        ends = start + core.position == len(root)
+        assert answer.reason in ({EndReason.CHILD_EXHAUSTED} if ends else set(EndReason))
 
 
 @pytest.mark.shows("SEQ-LAZY-IMPORTS")
@@ -435,6 +469,6 @@ def test_the_choice_of_a_backend_is_never_one_that_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(backends, "find_spec", lambda _name: None)
-    assert backends.available() == [Backend.PURE]
-    assert backends.choose(10**8) is Backend.PURE
+    assert backends.available() == [SuffixBackend.PURE]
+    assert backends.choose(10**8) is SuffixBackend.PURE
     assert segment.SATURATED == 0xFFFF

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.sequence.corpus import Corpus
-from holdfast.sequence.suffix.backends import Backend
+from holdfast.sequence.corpus import TokenCorpus
+from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.suffix.statistics import RangeMinima
 from tests.sequence import brute
@@ -35,7 +35,7 @@ def test_the_walk_is_the_longest_match_from_every_token(
             else:
                 alive.append(text)
         lives.append(live)
-    assert Corpus(lives).matching_statistics([word.encode() for word in query]) == [
+    assert TokenCorpus(lives).matching_statistics([word.encode() for word in query]) == [
         brute.longest_prefix(query[at:], alive) for at in range(len(query))
     ]
 
@@ -70,7 +70,7 @@ def test_lows_of_many_levels() -> None:
 def test_one_token_a_hundred_thousand_times_asked_with_itself() -> None:
     """The square of it would be ten thousand million comparisons."""
     count = 100_000
-    corpus = Corpus([LiveSegment(segment_of([["a"] * count], Backend.VECTOR))])
+    corpus = TokenCorpus([LiveSegment(segment_of([["a"] * count], SuffixBackend.VECTOR))])
     assert corpus.matching_statistics([b"a"] * (count + 5)) == [
         min(count, count + 5 - at) for at in range(count + 5)
     ]
@@ -81,7 +81,7 @@ def test_a_copy_with_a_fault_now_and_then() -> None:
     """Shared prefixes longer than sixteen bits can say, and a match that ends and begins again."""
     random.seed(7)
     period = [random.choice("abcdefgh") for _ in range(71_000)]
-    corpus = Corpus([LiveSegment(segment_of([period, [*period, "z"]], Backend.VECTOR))])
+    corpus = TokenCorpus([LiveSegment(segment_of([period, [*period, "z"]], SuffixBackend.VECTOR))])
     query = list(period)
     faults = [20_000, 20_001, 45_000]
     for at in faults:

@@ -15,7 +15,7 @@ from holdfast.sync.client.errors import NotFound, TypeMismatch
 from holdfast.sync.client.outbox import Remembered
 from holdfast.sync.client.outcome import Outcome
 from holdfast.sync.client.replica import Notification
-from holdfast.sync.client.session import SpaceSession
+from holdfast.sync.client.space_session import SpaceSession
 from holdfast.sync.client.transaction import Transaction
 from holdfast.sync.wire import messages
 from holdfast.sync.wire.messages import Sync, WatchSpec

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from holdfast.sync.client import session as session_module
+from holdfast.sync.client import space_session
 from holdfast.sync.client.replica import Manner
 from tests.simulation.world import Faults, World, play
 
@@ -84,7 +84,7 @@ def test_the_same_seed_is_the_same_story() -> None:
 def test_a_weaker_client_is_found_out(
     weaker: Manner, seeds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_module, "SOUND", weaker)
+    monkeypatch.setattr(space_session, "SOUND", weaker)
 
     def play_all() -> None:
         for seed in range(seeds):

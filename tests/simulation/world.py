@@ -21,10 +21,10 @@ from holdfast.store.model import Applied, Guard
 from holdfast.store.store import Store, open_store
 from holdfast.store.values import same
 from holdfast.sync.client.errors import NotFound, TypeMismatch
-from holdfast.sync.client.session import Stage
+from holdfast.sync.client.space_session import Stage
 from holdfast.sync.server.connection import Connection
-from holdfast.sync.server.pending_writes import Told
 from holdfast.sync.server.server import Server
+from holdfast.sync.server.settings import OnCommitted, ServerSettings
 from holdfast.sync.wire import messages
 from holdfast.sync.wire.messages import CAPABILITIES, Effect, HelloOk, Response, WatchSpec
 from tests.simulation.actors import SPACE, Actor, MemoryOutbox
@@ -90,8 +90,8 @@ class World:
     # the server
 
     def _server(self) -> Server:
-        server = Server(
-            lambda _: self.store,
+        settings = ServerSettings(
+            open_space=lambda _: self.store,
             clock_ms=lambda: int(self.time.now),
             new_id=partial(self._name, "session"),
             new_token=partial(self._name, "token"),
@@ -100,7 +100,8 @@ class World:
             remove_after_ms=100,
             drain_wait_ms=20,
         )
-        server.on_stale = self._arm
+        server = Server(settings)
+        server.notifier.on_stale = self._arm
         return server
 
     def _name(self, kind: str) -> str:
@@ -112,7 +113,7 @@ class World:
         store: Store,
         session: str,
         commit: Mapping[str, Any],
-        tell: Told,
+        tell: OnCommitted,
         guard: Guard | None,
     ) -> None:
         chance = self.random.random() if not self.calm else 1.0
@@ -431,8 +432,8 @@ class World:
             SpaceId(SPACE), SessionId(str(session.session_id)), int(self.time.now)
         )
         assert known is not None
-        assert set(known.watched.watches) == set(session.watches), f"{actor.name}: other watches"
-        mirrored = {key: entry.seq for key, entry in known.watched.known.items()}
+        assert set(known.watch_set.watches) == set(session.watches), f"{actor.name}: other watches"
+        mirrored = {key: entry.seq for key, entry in known.watch_set.known.items()}
         shown = {(entity.branch, entity.id): entity.seq for entity in view.entities}
         assert mirrored == shown, f"{actor.name}: the server believes {mirrored}, not {shown}"
         for watch in session.watches.values():

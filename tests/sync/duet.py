@@ -8,7 +8,7 @@ from holdfast.sync.client.actions import Dial, HangUp, Send, Wake
 from holdfast.sync.client.client import RECONNECT, RESEND, TURN, Client
 from holdfast.sync.client.outbox import Outbox
 from holdfast.sync.client.replica import Notification
-from holdfast.sync.client.session import SpaceSession
+from holdfast.sync.client.space_session import SpaceSession
 from holdfast.sync.server.connection import Connection
 from holdfast.sync.wire import messages
 from holdfast.sync.wire.messages import CAPABILITIES, Message, WatchSpec

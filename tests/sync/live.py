@@ -12,7 +12,7 @@ import uvicorn
 from holdfast.app import App
 from holdfast.sync.io.endpoint import ServeOptions, SyncService
 from holdfast.sync.io.handover import Handover
-from holdfast.sync.io.websocket import Doors
+from holdfast.sync.io.websocket import OriginPolicy
 from holdfast.web.compose import site
 
 
@@ -38,7 +38,7 @@ class LiveServer:
         whole = site(
             App(home=Path(store) / "home"),
             self.service,
-            Doors(served.hosts, served.origins),
+            OriginPolicy(served.hosts, served.origins),
             token="the token of a test",
         )
         config = uvicorn.Config(

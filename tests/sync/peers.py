@@ -11,6 +11,7 @@ from holdfast.store.settings import Settings
 from holdfast.store.store import Store, open_store
 from holdfast.sync.server.connection import Connection
 from holdfast.sync.server.server import Server
+from holdfast.sync.server.settings import ServerSettings
 
 SPACE = "did:key:z6Mk-tests"
 FLAGS = {
@@ -36,14 +37,15 @@ class World:
 
     def start(self, **options: Any) -> Server:
         """A server over the same spaces; the one before is forgotten, as in a crash."""
-        self.server = Server(
-            self.open,
+        settings = ServerSettings(
+            open_space=self.open,
             open_existing=self.open_existing,
             clock_ms=lambda: self.now,
             new_id=lambda: f"session-{next(self.numbers)}",
             new_token=lambda: f"token-{next(self.numbers)}",
             **options,
         )
+        self.server = Server(settings)
         return self.server
 
     def open(self, space: SpaceId) -> Store:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from holdfast.sync.client.session import SpaceSession
+from holdfast.sync.client.space_session import SpaceSession
 from tests.conformance.players.store_replica import ReplicaPlayer
 
 Operation = dict[str, Any]

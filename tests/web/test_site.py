@@ -12,10 +12,11 @@ import pytest
 
 from holdfast.app import App
 from holdfast.errors import UsageError
+from holdfast.home import Home
 from holdfast.ids import SpaceId
 from holdfast.sync.io.endpoint import ServeOptions, SyncService
-from holdfast.sync.io.websocket import Doors, Receive, Scope, Send
-from holdfast.web import Part, Site, answer
+from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
+from holdfast.web import Site, SitePart, answer
 from holdfast.web.compose import site
 from holdfast.web.site import POLICY
 from holdfast.web.token import page_token, token_of
@@ -96,8 +97,8 @@ async def hello(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def small_site(*, origins: tuple[str, ...] = ()) -> Site:
-    parts = [Part("/", hello), Part("/free", hello, open=True), Part("/shut", hello)]
-    return Site(parts, Doors(origins=origins), TOKEN)
+    parts = [SitePart("/", hello), SitePart("/free", hello, open=True), SitePart("/shut", hello)]
+    return Site(parts, OriginPolicy(origins=origins), TOKEN)
 
 
 @pytest.mark.shows("MCP-WEB-HOST")
@@ -174,19 +175,19 @@ def test_every_answer_has_the_strict_headers_refusals_too(path: str) -> None:
 @pytest.mark.shows("MCP-WEB-TOKEN-FILE")
 def test_the_token_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    token = token_of(home)
-    assert token_of(home) == token
+    token = token_of(Home(home))
+    assert token_of(Home(home)) == token
     assert stat.S_IMODE((home / "token").stat().st_mode) == 0o600
     assert [path.name for path in home.iterdir()] == ["token"]
     assert page_token(token) != token
     (home / "token").chmod(0o644)
     with pytest.raises(UsageError, match="others may read"):
-        token_of(home)
+        token_of(Home(home))
     (home / "token").unlink()
     (home / "token").write_text("short\n")
     (home / "token").chmod(0o600)
     with pytest.raises(UsageError, match="no token"):
-        token_of(home)
+        token_of(Home(home))
 
 
 # the parts of `holdfast serve`
@@ -195,7 +196,7 @@ def test_the_token_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
 def served(tmp_path: Path) -> tuple[Site, SyncService]:
     app = App(home=tmp_path / "home")
     service = SyncService(ServeOptions(store=str(tmp_path / "home" / "spaces")))
-    return site(app, service, Doors(), TOKEN), service
+    return site(app, service, OriginPolicy(), TOKEN), service
 
 
 @pytest.mark.shows("MCP-WEB-HEALTH")
@@ -256,7 +257,7 @@ def test_cookies_of_other_programs_lock_nobody_out(others: str) -> None:
 @pytest.mark.shows("MCP-WEB-COOKIE")
 def test_two_servers_of_one_machine_each_keep_their_visitors() -> None:
     """They had one cookie: whoever opened the second was a stranger to the first."""
-    one, other = small_site(), Site([Part("/", hello)], Doors(), TOKEN[::-1])
+    one, other = small_site(), Site([SitePart("/", hello)], OriginPolicy(), TOKEN[::-1])
     jar = {}
     for app, token in ((one, TOKEN), (other, TOKEN[::-1])):
         cookie = ask(app, "GET", f"/?token={token}").headers["set-cookie"]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.retrieval.workers.common import Ask, Place, work
+from holdfast.home import Home
 
 
 def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
@@ -18,10 +19,10 @@ def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
 
     leave_out(job.get("without", ()), job.get("weights"))
     root = job["root"]
-    index = index_of({"HOLDFAST_HOME": job["home"], **job.get("environment", {})})
+    index = index_of(Home(job["home"]), job.get("environment", {}))
     index.start = run_here
     manage_index(index, "create", root)
-    status: Any = manage_index(index, "status", root)
+    status = wire(manage_index(index, "status", root))
     if status["status"] != "ok":
         raise SystemExit(f"not indexed: {status.get('message') or status}")
     with index.backend.reader(root) as reader:
@@ -34,12 +35,18 @@ def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
         # Questions are words, for every system: `path:` in one is no operator.
         asked = as_words(text)
         scope = job.get("scope", "runtime")
-        answer: Any = search_code(index, root, asked, scope=scope, limit=limit)
+        answer = wire(search_code(index, root, asked, scope=scope, limit=limit))
         if answer["status"] != "ok":
             raise RuntimeError(f"search said {answer['status']}: {answer.get('message')}")
         return [place(result) for result in answer["results"]]
 
     return ask, chunks
+
+
+def wire(answer: Any) -> dict[str, Any]:
+    """An answer as JSON; in versions before typed answers it is that already."""
+    plain: dict[str, Any] = answer if isinstance(answer, dict) else answer.to_wire()
+    return plain
 
 
 def place(result: Mapping[str, Any]) -> Place:

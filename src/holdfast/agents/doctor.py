@@ -68,23 +68,26 @@ def _python() -> Iterator[Finding]:
         if importlib.util.find_spec(module) is None:
             fix = f"pip install 'holdfast[{extra}]'"
             yield Finding("python", "wrong", f"{module} is missing, so no {what}", fix)
+    if importlib.util.find_spec("numba") is None:
+        slower = "numba is not installed; locate and clones work, and prepare large trees slower"
+        yield Finding("python", "note", f"{slower} (about 3 times)", "pip install 'holdfast[fast]'")
 
 
 def _home(app: App) -> Iterator[Finding]:
     home = app.home
-    if not home.exists():
-        above = next(path for path in home.parents if path.exists())
+    if not home.path.exists():
+        above = next(path for path in home.path.parents if path.exists())
         if above.is_dir() and os.access(above, os.W_OK):
             yield Finding("home", "ok", f"{home} will be made when it is needed")
         else:
             fix = HOME_HINT
             yield Finding("home", "wrong", f"{home} cannot be made", fix)
         return
-    if not home.is_dir() or not os.access(home, os.W_OK):
+    if not home.exists() or not os.access(home, os.W_OK):
         fix = HOME_HINT
         yield Finding("home", "wrong", f"{home} is no directory that you may write", fix)
         return
-    if home.stat().st_mode & 0o077:
+    if home.path.stat().st_mode & 0o077:
         yield Finding(
             "home", "wrong", f"others may look into {home}", f"chmod 700 {quote(str(home))}"
         )
@@ -111,21 +114,21 @@ def _store(app: App) -> Iterator[Finding]:
                 "store", "wrong", "psycopg is missing", "pip install 'holdfast[postgres]'"
             )
             return
-        with app.look_into() as store:
+        with app.inspect_space() as store:
             yield Finding("store", "ok", f"PostgreSQL answers, seq {store.newest_seq()}")
 
 
 def _index(app: App) -> Iterator[Finding]:
-    from holdfast.index.tools.listing import list_codebases
+    from holdfast.index.tools.codebases import list_codebases
 
     index = app.open_index()
     try:
         listed = list_codebases(index)
     finally:
         index.close()
-    for codebase in listed["codebases"]:
-        path, section = str(codebase["path"]), str(codebase["section"])
-        detail = f" ({codebase['detail']})" if codebase.get("detail") else ""
+    for codebase in listed.codebases:
+        path, section = codebase.path, codebase.section
+        detail = f" ({codebase.detail})" if codebase.detail else ""
         if not os.path.isdir(path):
             fix = f"holdfast index clear {quote(path)}"
             yield Finding("index", "note", f"{path} is not there any more", fix)
@@ -134,7 +137,7 @@ def _index(app: App) -> Iterator[Finding]:
         else:
             fix = f"holdfast index {'reindex' if 'Reindex' in section else 'create'} {quote(path)}"
             yield Finding("index", "wrong", f"{path}: {section.lower()}{detail}", fix)
-    if not listed["codebases"]:
+    if not listed.codebases:
         yield Finding("index", "note", "no tree is indexed", "holdfast index create PATH")
 
 
@@ -153,13 +156,11 @@ def _watching() -> Iterator[Finding]:
 
 def _host(app: App) -> Iterator[Finding]:
     from holdfast import __version__
-    from holdfast.mcp.control import running
-    from holdfast.mcp.rendezvous import rendezvous_of
+    from holdfast.mcp.control import running_host
 
-    if not app.home.is_dir():
+    if not app.home.exists():
         return
-    environment = {**app.environment, "HOLDFAST_HOME": str(app.home)}
-    host = running(rendezvous_of(environment, make=False))
+    host = running_host(app)
     if host is None:
         yield Finding("host", "ok", "no background host runs; it starts with the first agent")
     elif host.get("version") != __version__:

@@ -11,13 +11,13 @@ import contextlib
 import difflib
 import json
 import os
-import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from holdfast import system
 from holdfast.agents.errors import Changed
 
 RECEIPT_VERSION = 2
@@ -70,7 +70,13 @@ class Done:
     folders: list[Path]
 
 
-def apply(edits: Iterable[Edit], backups: Path, now: float, ours: Iterable[str] = ()) -> Done:
+def apply(
+    edits: Iterable[Edit],
+    backups: Path,
+    now: float,
+    ours: Iterable[str] = (),
+    new_id: Callable[[], str] = system.new_id,
+) -> Done:
     """Write what the edits say; `ours` are folders of ours, which go when they are empty.
 
     All files are compared before the first is written.
@@ -82,7 +88,7 @@ def apply(edits: Iterable[Edit], backups: Path, now: float, ours: Iterable[str] 
     kept, made = [], []
     for edit in needed:
         if edit.before is not None:
-            kept.append(_back_up(edit, backups, now))
+            kept.append(_back_up(edit, backups, now, new_id()))
         made += _write(edit)
     for folder in sorted(ours, key=len, reverse=True):
         with contextlib.suppress(OSError):
@@ -90,12 +96,12 @@ def apply(edits: Iterable[Edit], backups: Path, now: float, ours: Iterable[str] 
     return Done(kept, made)
 
 
-def _back_up(edit: Edit, backups: Path, now: float) -> Path:
+def _back_up(edit: Edit, backups: Path, now: float, id: str) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     # The end of a path tells more than its beginning, and a name may have some 200 bytes only.
     whole = os.fsencode(edit.path).strip(b"/").replace(b"/", b"%")
     name = whole[-NAME_BYTES_MAX:].decode("utf-8", "ignore")
-    target = backups / f"{stamp}-{secrets.token_hex(2)}-{name}"
+    target = backups / f"{stamp}-{id}-{name}"
     backups.mkdir(mode=0o700, parents=True, exist_ok=True)
     assert edit.before is not None
     with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:

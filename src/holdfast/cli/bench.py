@@ -10,9 +10,7 @@ import argparse
 import os
 import statistics
 import tempfile
-import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     root = Path(args.path).resolve()
     if not root.is_dir():
         raise UsageError(f"{root} is not a directory", "name a directory that exists")
@@ -38,11 +36,11 @@ def run(args: argparse.Namespace) -> int:
     rows: list[dict[str, Any]] = []
     step = steps_on_terminal()
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as home:
-        app = replace(App.from_environment(), home=Path(home), database_url=None)
+        own = app.with_home(home)
         measures = (_index, _locate, _reading, _memory)
         for done, measure in enumerate(measures):
             step("measuring", done, len(measures))
-            rows += measure(app, root, args.rounds)
+            rows += measure(own, root, args.rounds)
         step("measuring", 1, 1)
     if args.json:
         print_json({"tree": str(root), "rows": rows})
@@ -58,10 +56,10 @@ def _row(what: str, here: str, beside: str = "", **facts: float) -> dict[str, An
     return {"what": what, "here": here, "beside": beside, **facts}
 
 
-def _clocked(act: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
+def _timed(app: App, act: Callable[[], Any]) -> tuple[float, Any]:
+    start = app.clock.monotonic()
     made = act()
-    return time.perf_counter() - start, made
+    return app.clock.monotonic() - start, made
 
 
 def _spread(times: list[float]) -> str:
@@ -80,17 +78,17 @@ def _index(app: App, root: Path, rounds: int) -> list[dict[str, Any]]:
         files = disk.walk(str(root)).stats
         return sum(len(disk.read_file(str(root), path)[0]) for path in files)
 
-    reading_s, size = _clocked(read_all)
+    reading_s, size = _timed(app, read_all)
     index = app.open_index()
     index.start = run_here
     try:
-        built_s, answer = _clocked(lambda: manage_index(index, "create", str(root)))
-        if answer["status"] != "ok":
-            raise UsageError(answer["message"])
-        synced_s, _ = _clocked(lambda: manage_index(index, "sync", str(root)))
+        built_s, answer = _timed(app, lambda: manage_index(index, "create", str(root)))
+        if answer.status != "ok":
+            raise UsageError(answer.message)
+        synced_s, _ = _timed(app, lambda: manage_index(index, "sync", str(root)))
         words = _words(root)
         times = [
-            _clocked(lambda word=word: search_code(index, str(root), word))[0]  # type: ignore[misc]
+            _timed(app, lambda word=word: search_code(index, str(root), word))[0]  # type: ignore[misc]
             for word in (words * (rounds // max(1, len(words)) + 1))[: rounds + 1]
         ][1:]
     finally:
@@ -134,8 +132,8 @@ def _locate(app: App, root: Path, rounds: int) -> list[dict[str, Any]]:
     for snippet in snippets:
         tokens = lex(snippet, 0, CODE_ONLY).texts
         if len(tokens) > 2:
-            times.append(_clocked(lambda tokens=tokens: corpus.find(tokens))[0])  # type: ignore[misc]
-            plain.append(_clocked(lambda snippet=snippet: joined.find(snippet))[0])  # type: ignore[misc]
+            times.append(_timed(app, lambda tokens=tokens: corpus.find(tokens))[0])  # type: ignore[misc]
+            plain.append(_timed(app, lambda snippet=snippet: joined.find(snippet))[0])  # type: ignore[misc]
     if not times:
         return []
     beside = f"{statistics.median(plain) * 1000:.2f} ms to scan the bytes"
@@ -145,33 +143,24 @@ def _locate(app: App, root: Path, rounds: int) -> list[dict[str, Any]]:
 def _reading(app: App, root: Path, rounds: int) -> list[dict[str, Any]]:
     from holdfast.files import disk
     from holdfast.reading.hosts.native import NativeSession
-    from holdfast.reading.objects import Objects
-    from holdfast.reading.paths import Place, Request
-    from holdfast.reading.reader import Reader
+    from holdfast.reading.paths import Request
     from holdfast.sessions import SPACE, StoredLog
 
     paths = sorted(disk.walk(str(root)).stats)[:rounds]
     if not paths:
         return []
 
-    def now_ms() -> int:
-        return time.time_ns() // 1_000_000
-
     with app.open_space(SPACE) as store:
-        log = StoredLog(store, "bench", f"log-{app.fresh_name()}")
-        session = NativeSession(log, now_ms=now_ms, new_id=app.fresh_name)
-        reader = Reader(
-            Place(str(root), str(Path.home())),
-            Objects(app.home),
-            now_ms=now_ms,
-            monotonic=time.monotonic,
-        )
+        log = StoredLog(store, "bench", f"log-{app.new_id()}")
+        session = NativeSession(log, now_ms=app.clock.now_ms, new_id=app.new_id)
+        reader = app.reader(str(root))
         sent = [0, 0]
         times = []
         for turn in range(2):
             for path in paths:
-                spent, answer = _clocked(
-                    lambda path=path: reader.read(Request(path), session)  # type: ignore[misc]
+                spent, answer = _timed(
+                    app,
+                    lambda path=path: reader.read(Request(path), session),  # type: ignore[misc]
                 )
                 session.append_read(answer)
                 sent[turn] += len(answer.text.encode("utf-8", "surrogatepass"))
@@ -197,15 +186,15 @@ def _memory(app: App, root: Path, rounds: int) -> list[dict[str, Any]]:
             store.transact("bench", {"localSeq": n + 1, "operations": [operation]})
 
     def sync_all() -> None:
-        with open(app.home / "plain", "wb") as file:
+        with open(app.home.path / "plain", "wb") as file:
             for n in range(commits):
                 file.write(b"%d\n" % n)
                 file.flush()
                 os.fsync(file.fileno())
 
     with app.open_space() as store:
-        spent, _ = _clocked(commit_all)
-    plain, _ = _clocked(sync_all)
+        spent, _ = _timed(app, commit_all)
+    plain, _ = _timed(app, sync_all)
     return [
         _row(
             "commits, each durable",

@@ -5,19 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from typing import Any
+from dataclasses import replace
 
 from holdfast.app import App
-from holdfast.cli.envelopes import as_typed, exit_code, no_file, spoken
-from holdfast.cli.named import named_symbol
+from holdfast.cli.find_symbol import find_symbol
 from holdfast.cli.output import print_json
-from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph, leading_out
-
-SAID = {
-    "CALL_GRAPH_EDGES_TRUNCATED": "more calls than {0[limit]}: --limit N shows more",
-    "CALL_GRAPH_NOTES_TRUNCATED": "not every call that leads out of the tree is listed",
-}
-"""Warnings of the tool, for a person."""
+from holdfast.cli.terminal import as_typed, exit_code, no_file, terminal, with_commands
+from holdfast.index.tools.calls import LIMIT_DEFAULT, call_graph, symbol_ref
+from holdfast.index.tools.render import calls_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,22 +42,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     file = args.file if args.path or not args.file else os.path.abspath(args.file)
     whole = os.path.join(args.path or "", file or "")
-    # The tool knows what to say of a file that is gone; here is only what a person typed wrong.
+    # The verb answers for a file that was deleted; this is about what was typed.
     if file and (os.path.isdir(whole) or not (args.json or os.path.isfile(whole))):
         raise no_file(args.file, whole, "calls", args.symbol)
-    index = App.from_environment().open_index()
+    index = app.open_index()
     try:
         if file:
             tree = args.path or os.path.dirname(file)
-            key = "symbolId" if args.symbol.startswith("sym_") else "symbolLabel"
-            reference: Any = {"file": file, key: args.symbol}
+            reference = symbol_ref(file, args.symbol)
         else:
             tree = args.path or os.getcwd()
-            reference = named_symbol(index, tree, args.symbol)
-        answer: Any = call_graph(
+            reference = find_symbol(index, tree, args.symbol)
+        answer = call_graph(
             index,
             tree,
             reference,
@@ -73,28 +67,14 @@ def run(args: argparse.Namespace) -> int:
     finally:
         index.close()
     if args.json:
-        print_json(answer)
-    elif answer["status"] != "ok":
-        typed = args.file or as_typed(reference["file"], tree)
-        outline = f"`holdfast outline {shlex.quote(typed)}` lists its symbols"
-        said = answer["message"].replace("ask file_outline for its symbols", outline)
-        print(spoken(said))
-        for node in answer["nodes"]:
-            at = f"{as_typed(node['file'], tree)}:{node['span']['startLine']}"
-            print(f"  {node['symbolId']}  {at}")
-    else:
-        names = {node["symbolId"]: node["symbolLabel"] for node in answer["nodes"]}
-        for edge in answer["edges"]:
-            site = edge["site"]
-            print(
-                f"{names[edge['srcSymbolId']]} -> {names[edge['dstSymbolId']]}  "
-                f"{as_typed(site['file'], tree)}:{site['startLine']}  "
-                f"{edge['confidence']:.2f} {edge['reason']}"
-            )
-        if not answer["edges"]:
-            print("No calls found.")
-        if answer["totalNoteCount"]:
-            print(f"[{leading_out(answer['totalNoteCount'])}]")
-        for warning in answer.get("warnings", []):
-            print(f"[{SAID.get(warning, warning).format(answer)}]")
-    return exit_code(answer)
+        print_json(answer.to_wire())
+        return exit_code(answer.status)
+    typed = args.file or as_typed(reference.file, tree)
+    outline = f"`holdfast outline {shlex.quote(typed)}` lists its symbols"
+
+    def message(text: str) -> str:
+        return with_commands(text.replace("ask file_outline for its symbols", outline))
+
+    surface = replace(terminal(), message=message)
+    print(calls_text(answer, surface, more=f"--limit {args.limit * 2}"))
+    return exit_code(answer.status)

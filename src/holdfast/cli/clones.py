@@ -8,67 +8,64 @@ import sys
 
 from holdfast import __version__
 from holdfast.app import App
-from holdfast.cli.envelopes import typed_in
 from holdfast.cli.output import ended_at_once, steps_on_terminal
+from holdfast.cli.terminal import typed_in
 from holdfast.errors import UsageError
-from holdfast.repeats import repeats
-from holdfast.sequence import clones, report
+from holdfast.repeats import find_clones
+from holdfast.sequence import clones_answer
+from holdfast.sequence.clones import MINIMUM
 from holdfast.sequence.tokens.lexer import LexerOptions
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", nargs="?", default=".", help="the tree to look in")
+    parser.add_argument("path", nargs="?", default=".", help="the tree to search")
     parser.add_argument(
-        "--min-tokens", type=int, default=clones.MINIMUM, metavar="N", help="the shortest block"
+        "--min-tokens", type=int, default=MINIMUM, metavar="N", help="the shortest block"
     )
     parser.add_argument(
-        "--limit", type=int, default=50, metavar="N", help="list so many; 0 for all"
+        "--limit", type=int, default=50, metavar="N", help="list at most N blocks; 0 lists all"
     )
     parser.add_argument(
-        "--renamed", action="store_true", help="names and literals count as equal to each other"
+        "--renamed", action="store_true", help="treat all names as equal, and all literals"
     )
     parser.add_argument(
-        "--since", metavar="REV", help="only blocks that have more copies than at this revision"
+        "--since", metavar="REV", help="only blocks with more copies than at this git revision"
     )
     parser.add_argument(
-        "--all", action="store_true", help="also blocks that lie in blocks listed before them"
+        "--all", action="store_true", help="include blocks that lie in blocks already listed"
     )
-    parser.add_argument("--comments", action="store_true", help="comments count as tokens")
+    parser.add_argument("--comments", action="store_true", help="treat comments as tokens")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--sarif", action="store_true", help="print a SARIF 2.1.0 log")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     if args.min_tokens < 2:
-        raise UsageError(f"--min-tokens {args.min_tokens}: a block has two tokens or more")
+        raise UsageError(f"--min-tokens must be at least 2 (got {args.min_tokens})")
     if args.limit < 0:
-        raise UsageError(f"--limit {args.limit} names no number of blocks", "0 lists all")
+        raise UsageError(f"--limit must be at least 0 (got {args.limit})", "0 lists all blocks")
     progress = steps_on_terminal()
     options = LexerOptions(comments=args.comments)
     with ended_at_once():
-        tree = App.from_environment().open_tree(args.path, options, progress)
-        found = repeats(
+        tree = app.open_tree(args.path, options, progress)
+        answer = find_clones(
             tree,
             options,
             progress,
             minimum=args.min_tokens,
+            limit=args.limit,
             renamed=args.renamed,
             since=args.since,
             overlapping=args.all,
         )
-    groups, tokens, documents = found.groups, found.tokens, found.documents
-    total = len(groups)
-    if args.limit:
-        groups = groups[: args.limit]
     if args.json:
-        data = report.as_data(groups, tokens, documents, total)
-        print(json.dumps({"root": str(tree.root), **data, **tree.notes()}))
+        print(json.dumps(answer.to_wire()))
         return 0
     if args.sarif:
-        print(json.dumps(report.as_sarif(groups, __version__, str(tree.root))))
+        print(json.dumps(clones_answer.as_sarif(answer, __version__)))
     else:
-        print(report.as_text(groups, tokens, documents, total, typed=typed_in(tree.root)))
-    for note in tree.notes().values():
-        print(note, file=sys.stderr)
+        print(clones_answer.as_text(answer, format_path=typed_in(tree.root)))
+    if answer.not_searched:
+        print(answer.not_searched, file=sys.stderr)
     return 0

@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("typed", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, _app: object) -> int:
     if args.shell == "words":
         for word in words(args.typed):
             print(word)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 
+from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.cli.output import print_json
-from holdfast.reading.context import as_data, as_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,9 +15,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     reading.add_session_arguments(parser, required=True)
 
 
-def run(args: argparse.Namespace) -> int:
-    host = reading.host(args, newest_leaf=args.call is None)
+def run(args: argparse.Namespace, app: App) -> int:
+    host = reading.host(args, app, newest_leaf=args.call is None)
     assert host is not None, "the session is required"
-    found = reading.reader().context(host)
-    print_json(as_data(found)) if args.json else print(as_text(found, os.getcwd()))
+    found = reading.reader(app).context(host)
+    print_json(found.to_wire()) if args.json else print(found.to_text(os.getcwd()))
     return 0

@@ -5,20 +5,20 @@ from __future__ import annotations
 import argparse
 
 from holdfast.agents.doctor import examine
+from holdfast.agents.target import target_of
 from holdfast.app import App
-from holdfast.cli import install, output
+from holdfast.cli import output
 from holdfast.cli.output import print_json, styled
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
-    parser.set_defaults(scope="user", start=None)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     """0 when nothing is wrong, 1 when something is."""
     findings = []
-    for finding in examine(App.from_environment(), install.target_of(args)):
+    for finding in examine(app, target_of(app)):
         findings.append(finding)
         if args.json:
             continue

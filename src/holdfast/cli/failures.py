@@ -7,18 +7,18 @@ and the exit code are decided once.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from dataclasses import dataclass
 from typing import NoReturn
 
 from holdfast.cli.parsing import Parser
 from holdfast.errors import HOME_HINT, HoldfastError, UsageError
+from holdfast.home import Home
 
 OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3
 
 
-class Refused(HoldfastError):
+class CommandRefused(HoldfastError):
     """Raised by a command whose answer is no; `error` is the word for programs."""
 
     def __init__(self, error: str, message: str, hint: str = "", code: int = REFUSED) -> None:
@@ -47,8 +47,10 @@ class Failure:
         return self.code
 
 
-def failure_of(error: HoldfastError | OSError | UnicodeEncodeError) -> Failure:
-    """An error as what is said of it."""
+def failure_of(
+    error: HoldfastError | OSError | UnicodeEncodeError, home: Home | None = None
+) -> Failure:
+    """The message, hint and exit code for an error; `home` for a hint about its files."""
     if isinstance(error, HoldfastError):
         word = getattr(error, "error", "") or type(error).__name__
         return Failure(word, str(error), error.hint, _code(error))
@@ -57,26 +59,17 @@ def failure_of(error: HoldfastError | OSError | UnicodeEncodeError) -> Failure:
         hint = "only names in UTF-8 can be kept; rename it"
         return Failure("NotText", f"{error.object!r} is not UTF-8", hint, REFUSED)
     where = f": {error.filename}" if error.filename else ""
-    hint = HOME_HINT if _in_home(error.filename) else ""
+    in_home = home is not None and isinstance(error.filename, str) and home.is_near(error.filename)
+    hint = HOME_HINT if in_home else ""
     return Failure(type(error).__name__, f"{error.strerror or error}{where}", hint, REFUSED)
 
 
 def _code(error: HoldfastError) -> int:
-    if isinstance(error, Refused):
+    if isinstance(error, CommandRefused):
         return error.code
     if getattr(error, "name", "") == "ConnectionError":
         return TRANSPORT
     return USAGE if isinstance(error, UsageError) else REFUSED
-
-
-def _in_home(name: object) -> bool:
-    """Whether a file that made trouble is one of those we keep."""
-    home = os.environ.get("HOLDFAST_HOME") or os.path.expanduser("~/.holdfast")
-    if not isinstance(name, str):
-        return False
-    name, home = os.path.abspath(name), os.path.abspath(os.path.expanduser(home))
-    # Making the home can fail at the home, inside it, or at a directory above it.
-    return f"{name}/".startswith(f"{home}/") or f"{home}/".startswith(f"{name}/")
 
 
 class JsonParser(Parser):

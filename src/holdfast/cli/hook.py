@@ -12,6 +12,8 @@ import os
 import sys
 from typing import NoReturn
 
+from holdfast.app import App
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
@@ -25,32 +27,27 @@ def _ignored(message: str) -> NoReturn:
     raise SystemExit(0)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     with contextlib.suppress(Exception):
-        _run(sys.stdin.read() if sys.stdin is not None else "")
+        _run(sys.stdin.read() if sys.stdin is not None else "", app)
     return 0
 
 
-def _run(raw: str) -> None:
-    import time
-
+def _run(raw: str, app: App) -> None:
     from holdfast.agents.claude.hook import answer, parse, recovery_text
-    from holdfast.app import App
-    from holdfast.mcp import bindings
     from holdfast.mcp.rendezvous import ancestors
+    from holdfast.reading.hosts import bindings
 
     heard = parse(raw)
     if heard is None:
         return
-    app = App.from_environment()
-    home = app.home
     agent = next(
         ((int(f"{p['pid']}"), int(f"{p['start']}")) for p in ancestors() if _is_agent(p)), None
     )
     with contextlib.suppress(OSError):
-        app.make_home()
+        app.home.make()
         bindings.write(
-            home,
+            app.home,
             bindings.Binding(
                 "claude-code",
                 heard.session,
@@ -58,10 +55,10 @@ def _run(raw: str) -> None:
                 heard.cwd,
                 agent,
                 heard.event,
-                time.time_ns() // 1_000_000,
+                app.clock.now_ms(),
             ),
         )
-    said = answer(heard, lambda: recovery_text(home, heard))
+    said = answer(heard, lambda: recovery_text(app, heard))
     if said:
         print(json.dumps(said))
 

@@ -5,27 +5,18 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-import time
-from typing import Any
+from collections.abc import Callable
 
 from holdfast.app import App
-from holdfast.cli.envelopes import OK, REFUSED, spoken
 from holdfast.cli.output import print_json
+from holdfast.cli.terminal import OK, REFUSED, exit_code, with_commands
 from holdfast.errors import HoldfastError
 from holdfast.index.building.progress import Progress
 from holdfast.index.code_index import CodeIndex, run_here
-from holdfast.index.tools.listing import list_codebases
+from holdfast.index.tools.codebases import list_codebases
 from holdfast.index.tools.manage import manage_index
-from holdfast.index.tools.status import LAST_RUN_FAILED
-
-INNER = (
-    "Last updated",
-    "Runtime fingerprint",
-    "Indexed fingerprint",
-    "Fingerprint source",
-    "Reindex reason: none",
-)
-"""What only `status` says: a run that just ended well has nothing to tell of these."""
+from holdfast.index.tools.manage.status import LAST_RUN_FAILED
+from holdfast.index.tools.render import built_text
 
 ACTIONS = ("create", "reindex", "sync", "status", "clear", "list", "repair")
 
@@ -53,27 +44,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
-    app = App.from_environment()
+def run(args: argparse.Namespace, app: App) -> int:
     if args.action in ("create", "reindex"):
-        app.make_home()
+        app.home.make()
     index = app.open_index()
     index.start = run_here
     try:
-        return _run(index, args)
+        return _run(index, args, app)
     finally:
         index.close()
 
 
-def _run(index: CodeIndex, args: argparse.Namespace) -> int:
+def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
     if args.action == "list":
         listed = list_codebases(index)
-        print_json(listed) if args.json else print(spoken(listed["text"]))
+        print_json(listed.to_wire()) if args.json else print(with_commands(listed.text))
         return OK
     if args.action == "repair":
         return _repair(index, args)
-    bar = _Bar(sys.stderr.isatty() and not args.json)
-    answer: Any = manage_index(
+    bar = _Bar(sys.stderr.isatty() and not args.json, app.clock.monotonic)
+    answer = manage_index(
         index,
         args.action,
         args.path,
@@ -84,20 +74,18 @@ def _run(index: CodeIndex, args: argparse.Namespace) -> int:
         report=bar,
     )
     bar.close()
-    started = answer["status"] == "ok" and args.action in ("create", "reindex")
-    # A command waits for its run, so what it says at the end is what the run came to.
-    final: Any = manage_index(index, "status", answer["path"]) if started else answer
+    if answer.status != "ok" or args.action not in ("create", "reindex"):
+        text = with_commands(answer.human_text, answer.path)
+        print_json(answer.to_wire()) if args.json else print(text)
+        return exit_code(answer.status)
+    # The command has waited for the build, so it reports the state that the build led to.
+    final = manage_index(index, "status", answer.path)
     if args.json:
-        print_json({**final, "started": answer} if started else answer)
+        print_json({**final.to_wire(), "started": answer.to_wire()})
     else:
-        if started:
-            notes = answer["humanText"].splitlines()[:-1]
-            said = [line for line in final["humanText"].splitlines() if not line.startswith(INNER)]
-            print(spoken("\n".join([*notes, *said]), final["path"]))
-        else:
-            print(spoken(answer["humanText"], answer["path"]))
-    failed = any(said["code"] == LAST_RUN_FAILED for said in final.get("warnings", ()))
-    return REFUSED if final["status"] != "ok" or (started and failed) else OK
+        print(with_commands(built_text(answer, final), final.path))
+    failed = any(warning.code == LAST_RUN_FAILED for warning in final.warnings)
+    return REFUSED if failed else exit_code(final.status)
 
 
 def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
@@ -141,13 +129,13 @@ def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
 class _Bar:
     """One line of progress on a terminal, rewritten at most ten times a second."""
 
-    def __init__(self, shown: bool) -> None:
-        self._shown, self._last, self._width = shown, 0.0, 0
+    def __init__(self, shown: bool, clock: Callable[[], float]) -> None:
+        self._shown, self._clock, self._last, self._width = shown, clock, 0.0, 0
 
     def __call__(self, progress: Progress) -> None:
         if not self._shown:
             return
-        now = time.monotonic()
+        now = self._clock()
         if now - self._last < 0.1 and progress.pct < 100:
             return
         self._last = now

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +11,7 @@ from typing import Any
 from holdfast.agents.client import Client, InstallTarget
 from holdfast.agents.clients import CLIENTS
 from holdfast.agents.plan import Edit, Receipts, apply
+from holdfast.agents.target import target_of
 from holdfast.app import App
 from holdfast.cli import output
 from holdfast.cli.output import nobody_need_read, print_json, styled
@@ -43,18 +41,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
-    return _run(args, install=True)
+def run(args: argparse.Namespace, app: App) -> int:
+    return _run(args, app, install=True)
 
 
-def run_uninstall(args: argparse.Namespace) -> int:
-    return _run(args, install=False)
+def run_uninstall(args: argparse.Namespace, app: App) -> int:
+    return _run(args, app, install=False)
 
 
-def _run(args: argparse.Namespace, *, install: bool) -> int:
-    app = App.from_environment()
-    target = target_of(args)
-    receipts = Receipts(app.home / "agents" / "receipts.json")
+def _run(args: argparse.Namespace, app: App, *, install: bool) -> int:
+    target = target_of(app, args.scope, args.start)
+    receipts = Receipts(app.home.receipts)
     clients = _clients(args, target, receipts, install=install)
     if not clients and not args.json:
         print("no agent was found here, and nothing of ours in the settings of one")
@@ -74,39 +71,6 @@ def _run(args: argparse.Namespace, *, install: bool) -> int:
     if args.json:
         print_json({"dryRun": args.dry_run, "scope": args.scope, "clients": facts})
     return 1 if any(fact["status"] == "failed" for fact in facts) else 0
-
-
-def target_of(args: argparse.Namespace) -> InstallTarget:
-    """Where things are, by the scope and the program that the arguments name."""
-    project = Path.cwd() if args.scope == "project" else None
-    command = (*_home_of_ours(project), *_command(args.start, project))
-    return InstallTarget(Path.home(), project, command, os.environ)
-
-
-def _home_of_ours(project: Path | None) -> tuple[str, ...]:
-    """What makes an agent use the same home as we do now, if that is not the usual one.
-
-    A project's files are shared, so they name nobody's home.
-    """
-    home = App.from_environment().home
-    if project is not None or home.absolute() == Path.home() / ".holdfast":
-        return ()
-    return ("env", f"HOLDFAST_HOME={home.absolute()}")
-
-
-def _command(given: str | None, project: Path | None) -> tuple[str, ...]:
-    """How an agent starts us: by name in a project that others share, else by full path."""
-    if given is not None:
-        return (given,)
-    found = shutil.which("holdfast")
-    if project is not None and found is not None:
-        return ("holdfast",)
-    started = Path(sys.argv[0])
-    if started.name == "holdfast" and started.is_file():
-        return (str(started.resolve().absolute()),)
-    if found is not None:
-        return (str(Path(found).absolute()),)
-    return (sys.executable, "-m", "holdfast")
 
 
 def _clients(
@@ -150,9 +114,9 @@ def _one(
     needed = [edit for edit in edits if edit.needed]
     kept: list[Path] = []
     if not args.dry_run:
-        app.make_home()
+        app.home.make()
         ours = () if install else [str(one) for one in receipt.get("folders", ())]
-        done = apply(edits, app.home / "agents" / "backups", time.time(), ours)
+        done = apply(edits, app.home.backups, app.clock.now_s(), ours, app.new_id)
         kept = done.kept
         if install and needed:
             receipts.put(key, client.receipt(edits, receipt, target, done.folders))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import secrets
 import sys
 from pathlib import Path
 
 from holdfast.app import App
 from holdfast.cli.output import print_json, print_table
 from holdfast.errors import UsageError
+from holdfast.home import Home
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 SEED_BYTES = 32
@@ -35,17 +35,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         sub.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
-    home = App.from_environment().home
+def run(args: argparse.Namespace, app: App) -> int:
+    home = app.home
     if args.verb == "new":
-        did = _did(make_key(home, args.name))
+        did = _did(make_key(home, args.name, app.random_bytes(SEED_BYTES)))
         if args.json:
             print_json({"name": args.name, "did": did})
         else:
             print(did)
             print(f"the key is in {key_path(home, args.name)}, for you alone", file=sys.stderr)
         return 0
-    names = [args.name] if args.name else sorted(p.stem for p in (home / "keys").glob("*.key"))
+    names = [args.name] if args.name else sorted(p.stem for p in home.keys.glob("*.key"))
     rows = [(name, _did(load_key(home, name))) for name in names]
     if args.json:
         print_json([{"name": name, "did": did} for name, did in rows])
@@ -56,19 +56,18 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def key_path(home: Path, name: str) -> Path:
+def key_path(home: Home, name: str) -> Path:
     """Where a key is kept."""
     if _NAME.fullmatch(name) is None:
         raise UsageError(f"{name!r} is no name for a key", hint="letters, digits, dots and dashes")
-    return home / "keys" / f"{name}.key"
+    return home.keys / f"{name}.key"
 
 
-def make_key(home: Path, name: str) -> bytes:
-    """A new key, kept under a name that is not taken."""
+def make_key(home: Home, name: str, seed: bytes) -> bytes:
+    """Store a new key under a name that is not taken."""
     path = key_path(home, name)
-    for folder in (home, path.parent):  # each on its own, so that each is its owner's alone
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    seed = secrets.token_bytes(SEED_BYTES)
+    home.make()
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -80,7 +79,7 @@ def make_key(home: Path, name: str) -> bytes:
     return seed
 
 
-def load_key(home: Path, name: str) -> bytes:
+def load_key(home: Home, name: str) -> bytes:
     """The seed of a key."""
     path = key_path(home, name)
     try:

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from holdfast import __version__
+from holdfast.app import App, process_environment
 from holdfast.cli.parsing import Parser
 from holdfast.cli.streams import delivered, prepared, undelivered
 from holdfast.errors import HoldfastError, UsageError
 
-COLLECT_AFTER = 50_000
-"""So many more objects made than freed, and the collector looks for cycles."""
+GC_THRESHOLD = 50_000
+"""Net allocations before a garbage collection."""
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "index": ("holdfast.cli.index", "make, refresh, inspect, forget and repair indexes"),
@@ -45,7 +45,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "completion": ("holdfast.cli.completion", "make Tab work in bash, zsh or fish"),
     "try": ("holdfast.cli.tour", "take a two-minute tour on data of its own"),
 }
-"""Command name -> (module with `configure(parser)` and `run(args)`, one line of help)."""
+"""Command name -> (module with `configure(parser)` and `run(args, app)`, one line of help)."""
 
 OK = 0
 
@@ -109,8 +109,8 @@ def _overview() -> argparse.ArgumentParser:
     return parser
 
 
-def _say_what_happens() -> None:
-    """Send our logs to standard error: changes of state, and under them the rest."""
+def _log_to_stderr() -> None:
+    """Send our logs to standard error, debug messages included."""
     import logging
 
     form = "%(asctime)s %(levelname)-5s %(name)s: %(message)s"
@@ -118,28 +118,27 @@ def _say_what_happens() -> None:
     logging.getLogger("holdfast").setLevel(logging.DEBUG)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; 0 ok, 1 a tool said no, 2 usage, 3 transport."""
+def main(argv: Sequence[str] | None = None, app: App | None = None) -> int:
+    """Run one command; 0 ok, 1 refused, 2 wrong usage, 3 server unreachable."""
     argv = sys.argv[1:] if argv is None else list(argv)
-    # What a start makes, mostly modules and tables, stays: to look through it for cycles after
-    # every few hundred objects took a twentieth of the time to a first answer.
-    gc.set_threshold(COLLECT_AFTER)
-    # What we multiply is too small to share among threads, and numpy is there sooner without them.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    sys.stdout, sys.stderr = prepared(sys.stdout), prepared(sys.stderr, rewrites=True)
-    if os.environ.get("HOME") == "":
-        del os.environ["HOME"]  # else home would be /; unset, the password database says it
+    # Nearly all objects of a short process stay alive. With the default threshold the collector
+    # took a twentieth of the time to a first answer.
+    gc.set_threshold(GC_THRESHOLD)
+    environment = process_environment() if app is None else app.environment
+    sys.stdout = prepared(sys.stdout, environment)
+    sys.stderr = prepared(sys.stderr, environment, rewrites=True)
     try:
-        return delivered(_obey(argv))
-    except SystemExit as end:  # the parser has said what there is to say
+        return delivered(dispatch(argv, environment, app))
+    except SystemExit as end:  # the parser has printed its message
         raise SystemExit(delivered(int(end.code or OK))) from None
-    except OSError as error:  # not even the failure could be said
+    except OSError as error:  # not even the error message could be written
         return delivered(undelivered(error))
 
 
-def _obey(argv: list[str]) -> int:
+def dispatch(argv: list[str], environment: Mapping[str, str], app: App | None = None) -> int:
+    """Run the command that the arguments name, and report what it raises."""
     while argv[:1] in (["-v"], ["--verbose"]):
-        _say_what_happens()
+        _log_to_stderr()
         argv = argv[1:]
     if not argv or argv[0].startswith("-"):
         overview = _overview()
@@ -148,27 +147,28 @@ def _obey(argv: list[str]) -> int:
         return OK
     name, as_json = argv[0], "--json" in argv
     try:
-        return _run(name, argv[1:], as_json)
+        app = app or App.from_environment(environment)
+        return _run(name, argv[1:], app, as_json)
     except BrokenPipeError:
-        return OK  # the reader went away (head, less): not an error of ours
+        return OK  # the reader closed the pipe (head, less)
     except (HoldfastError, OSError, UnicodeEncodeError) as error:
         from holdfast.cli.failures import failure_of
 
-        return failure_of(error).show(as_json=as_json)
+        return failure_of(error, None if app is None else app.home).show(as_json=as_json)
     except KeyboardInterrupt:
         return 130
 
 
-def _run(name: str, argv: Sequence[str], as_json: bool) -> int:
+def _run(name: str, argv: Sequence[str], app: App, as_json: bool) -> int:
     if name not in COMMANDS:
         raise UsageError(f"there is no command {name!r}", _nearest(name))
     module = import_module(COMMANDS[name][0])
-    parser_of = Parser
+    parser_class = Parser
     if as_json:
-        from holdfast.cli.failures import JsonParser as parser_of
-    parser = parser_of(prog=f"holdfast {name}", description=COMMANDS[name][1])
+        from holdfast.cli.failures import JsonParser as parser_class
+    parser = parser_class(prog=f"holdfast {name}", description=COMMANDS[name][1])
     module.configure(parser)
-    return int(module.run(parser.parse_args(argv)))
+    return int(module.run(parser.parse_args(argv), app))
 
 
 def _nearest(name: str) -> str:

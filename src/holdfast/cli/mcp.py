@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 
+from holdfast.app import App
 from holdfast.errors import UsageError
 
 
@@ -25,11 +26,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer --stop and --status as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     if args.stop or args.status:
         from holdfast.mcp.control import status, stop
 
-        return (stop if args.stop else status)(os.environ, as_json=args.json)
+        return (stop if args.stop else status)(app, as_json=args.json)
     from holdfast.mcp.shim import main
 
     if sys.stdin is None:
@@ -39,4 +40,4 @@ def run(args: argparse.Namespace) -> int:
     session = args.session
     if session is not None and (os.sep in session or session.endswith(".jsonl")):
         session = os.path.abspath(session)
-    return main(session, args.host)
+    return main(app, session, args.host)

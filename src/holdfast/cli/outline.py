@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any
 
 from holdfast.app import App
-from holdfast.cli.envelopes import exit_code, no_file, spoken
 from holdfast.cli.output import print_json
-from holdfast.index.tools.outline import PROBLEM, file_outline
+from holdfast.cli.terminal import exit_code, no_file, terminal
+from holdfast.index.tools.outline import file_outline
+from holdfast.index.tools.render import outline_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,15 +19,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     file = args.file if args.path else os.path.abspath(args.file)
     whole = os.path.join(args.path or "", file)
-    # The tool knows what to say of a file that is gone; here is only what a person typed wrong.
+    # The verb answers for a file that was deleted; this is about what was typed.
     if os.path.isdir(whole) or not (args.json or os.path.isfile(whole)):
         raise no_file(args.file, whole, "outline")
-    index = App.from_environment().open_index()
+    index = app.open_index()
     try:
-        answer: Any = file_outline(
+        answer = file_outline(
             index,
             args.path or os.path.dirname(file),
             file,
@@ -37,26 +37,7 @@ def run(args: argparse.Namespace) -> int:
     finally:
         index.close()
     if args.json:
-        print_json(answer)
-        return exit_code(answer)
-    if answer["outline"] is None:
-        print(spoken(answer.get("message", answer["status"])))
-        _print_problems(answer)
-        return exit_code(answer)
-    if not answer["outline"]["symbols"]:
-        print("No symbols.")
-    for symbol in answer["outline"]["symbols"]:
-        span = symbol["span"]
-        depth = symbol["symbolLabel"].count(".")
-        shown = symbol.get("signature") or symbol["name"]
-        shown = shown.removeprefix(f"{symbol['kind']} ")
-        lines = f"{span['startLine']}-{span['endLine']}"
-        print(f"{lines:>11}  {'  ' * depth}{symbol['kind']} {shown}")
-    _print_problems(answer)
-    return exit_code(answer)
-
-
-def _print_problems(answer: Any) -> None:
-    """What was not understood of the file, where a symbol may be that is not listed."""
-    for warning in answer.get("warnings", []):
-        print(f"[{warning.removeprefix(PROBLEM).partition(' ')[2]}]")
+        print_json(answer.to_wire())
+    else:
+        print(outline_text(answer, terminal(), more="--symbol NAME shows any of them"))
+    return exit_code(answer.status)

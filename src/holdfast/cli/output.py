@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
+from holdfast import system
 from holdfast.cli.streams import leave_unread
 
 LAST_MIN, COLUMN_MIN = 10, 12
@@ -23,9 +22,7 @@ BOLD, DIM, RED, GREEN, YELLOW, PLAIN = "1", "2", "31", "32", "33", "0"
 def styled(text: str, style: str, stream: TextIO | None = None) -> str:
     """The text in a style, if whoever reads it is a terminal."""
     out = sys.stdout if stream is None else stream
-    if not out.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return text
-    return f"\033[{style}m{text}\033[{PLAIN}m"
+    return text if not out.isatty() else f"\033[{style}m{text}\033[{PLAIN}m"
 
 
 def print_json(value: Any) -> None:
@@ -85,10 +82,10 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-class Progress:
+class ProgressBar:
     """A bar with a rate and what is left, on a terminal; nothing anywhere else."""
 
-    def __init__(self, what: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, what: str, clock: Callable[[], float] = system.monotonic) -> None:
         self._what, self._clock = what, clock
         self._start = self._shown = clock()
         self._on = sys.stderr.isatty()
@@ -114,7 +111,7 @@ class Progress:
         if self._on:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -40,18 +40,17 @@ def _number(text: str) -> float:
     return int(value) if value.is_integer() else value
 
 
-def run(args: argparse.Namespace) -> int:
-    host, lost = _host(args)
+def run(args: argparse.Namespace, app: App) -> int:
+    host, lost = _host(args, app)
     request = Request(args.path, args.offset, args.limit, bypass_cache=args.bypass_cache)
-    reader = reading.reader()
+    reader = reading.reader(app)
     try:
         answer = reader.read(request, host)
     except ReadingError as error:
         raise _hinted(error, args.path) from None
     if args.json:
-        out = {"content": answer.content, "details": answer.details, "mode": answer.mode}
         note = {} if lost is None else {"note": lost.message}
-        print(json.dumps(out | note, ensure_ascii=False))
+        print(json.dumps(answer.to_wire() | note, ensure_ascii=False))
     else:
         sys.stdout.write(answer.text + "\n")
     # Shown first, noted after: what nobody saw must not count as seen.
@@ -62,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
         said = f"the output is {sys.stdout.encoding} and cannot show all of it: this is not noted"
         print(f"holdfast: {said}", file=sys.stderr)
     elif host is not None:
-        _record(host, answer, args.call)
-        App.from_environment().collect_daily(reader, host)
+        _record(host, answer, args.call, app)
+        app.collect_daily(reader, host)
     return 0
 
 
@@ -95,22 +94,22 @@ def _hinted(error: ReadingError, typed: str) -> ReadingError:
     return error
 
 
-def _host(args: argparse.Namespace) -> tuple[SessionLog | None, Failure | None]:
+def _host(args: argparse.Namespace, app: App) -> tuple[SessionLog | None, Failure | None]:
     """The session, or why nothing of it can be kept: then the answer is the plain text."""
     try:
-        return reading.host(args, begins=True), None
+        return reading.host(args, app, begins=True), None
     except (StoreError, OSError) as error:
         if not reading.is_own(args.session):
             raise
-        why = failure_of(error)
+        why = failure_of(error, app.home)
         said = f"nothing of session {args.session} can be kept: {why.message}; every read is the "
         return None, replace(why, message=f"{said}plain text")
 
 
-def _record(log: SessionLog, answer: Answer, call: str | None) -> None:
+def _record(log: SessionLog, answer: Answer, call: str | None, app: App) -> None:
     try:
         log.record(answer, call)
     except (StoreError, OSError) as error:
-        why = failure_of(error)
+        why = failure_of(error, app.home)
         message = f"the read could not be recorded: {why.message}; it will be sent again"
         replace(why, message=message).show(as_json=False)

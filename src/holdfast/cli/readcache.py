@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 
+from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.reading import commands
+from holdfast.reading.explain import Explanation, NeverKept
 from holdfast.reading.paths import Request
+from holdfast.reading.status import Invalidated, Status
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,66 +38,32 @@ def configure(parser: argparse.ArgumentParser) -> None:
         reading.add_session_arguments(verb, required=True)
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     verb = {"status": _status, "refresh": _refresh, "explain": _explain}[args.verb]
-    return verb(args)
+    return verb(args, app)
 
 
-def _status(args: argparse.Namespace) -> int:
-    host = reading.host(args, newest_leaf=True)
-    assert host is not None, "the session is required"
-    status = reading.reader().status(host)
-    if args.json:
-        facts = {
-            "scopes": status.scopes,
-            "files": status.files,
-            "window": {"entries": status.window_entries, "start": status.window_start},
-            "modes": status.savings.counts,
-            "saved": {"bytes": status.savings.saved_bytes, "tokens": status.savings.tokens},
-            "store": status.store,
-            "doubt": status.doubt,
-        }
-        print(json.dumps(facts))
-    else:
-        print(status)
-        if status.doubt is not None:
-            print(f"the session proves nothing now: {status.doubt}")
-    return 0
+def _status(args: argparse.Namespace, app: App) -> int:
+    log = reading.host(args, app, newest_leaf=True)
+    assert log is not None, "the session is required"
+    return _show(reading.reader(app).status(log), args)
 
 
-def _refresh(args: argparse.Namespace) -> int:
-    host = reading.host(args)
-    assert host is not None, "the session is required"
-    reader = reading.reader()
+def _refresh(args: argparse.Namespace, app: App) -> int:
+    log = reading.host(args, app)
+    assert log is not None, "the session is required"
+    reader = reading.reader(app)
     request = Request(args.path)
     if args.lines is not None:
         request = commands.parse_refresh(f"{args.path} {args.lines}", reader.place)
-    marker = reader.refresh(request, host)
-    print(json.dumps({"text": marker}) if args.json else marker)
-    return 0
+    return _show(reader.refresh(request, log), args)
 
 
-def _explain(args: argparse.Namespace) -> int:
-    facts = reading.reader().explain(
-        Request(args.path), reading.host(args, newest_leaf=args.call is None)
-    )
-    if args.json:
-        print(json.dumps(facts, ensure_ascii=False))
-        return 0
-    print(f"{facts['path']}")
-    session = facts.get("session")
-    if session is not None and session["proves"]:
-        leaf = session["leaf"] or "before the first entry"
-        print(f"session {session['id']} at {leaf}, trust since {session['boundary']}")
-    elif session is not None:
-        print(f"the session proves nothing: {session['why']}")
-    for held in facts.get("candidates", ()):
-        if held.get("blocked"):
-            print(f"  {held['scope']:<14} refreshed and not printed since: no base")
-            continue
-        state = "as it is now" if held["current"] else "older text"
-        chosen = "  <- base" if held["chosen"] else ""
-        print(f"  {held['scope']:<14} {held['digest'][:12]} seq {held['seq']}, {state}{chosen}")
-    reason = facts.get("reason", facts.get("why", "plain text"))
-    print(f"answer: {facts['mode'] or 'plain'} ({reason})")
+def _explain(args: argparse.Namespace, app: App) -> int:
+    log = reading.host(args, app, newest_leaf=args.call is None)
+    return _show(reading.reader(app).explain(Request(args.path), log), args)
+
+
+def _show(answer: Status | Invalidated | Explanation | NeverKept, args: argparse.Namespace) -> int:
+    print(json.dumps(answer.to_wire(), ensure_ascii=False) if args.json else answer.to_text())
     return 0

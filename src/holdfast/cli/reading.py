@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-import secrets
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.app import App
-from holdfast.reading import config
 from holdfast.reading.hosts import HOSTS
-from holdfast.reading.objects import Objects
-from holdfast.reading.paths import Place
-from holdfast.reading.reader import Reader
 
 if TYPE_CHECKING:
     from holdfast.reading.hosts.native import NativeSession
+    from holdfast.reading.reader import Reader
     from holdfast.reading.session_log import SessionLog
 
 
@@ -25,29 +19,9 @@ NAMED = 6
 """How many sessions a hint names."""
 
 
-def home() -> Path:
-    """`$HOLDFAST_HOME`, or `~/.holdfast`."""
-    return App.from_environment().home
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-def new_id() -> str:
-    return secrets.token_hex(4)
-
-
-def reader() -> Reader:
+def reader(app: App) -> Reader:
     """A reader for the working directory."""
-    place = Place(os.getcwd(), str(Path.home()))
-    return Reader(
-        place,
-        Objects(home()),
-        now_ms=now_ms,
-        monotonic=time.monotonic,
-        settings=config.load(home() / "reading.toml"),
-    )
+    return app.reader(os.getcwd())
 
 
 def add_session_arguments(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
@@ -63,7 +37,7 @@ def add_session_arguments(parser: argparse.ArgumentParser, *, required: bool = F
 
 
 def host(
-    args: argparse.Namespace, *, newest_leaf: bool = False, begins: bool = False
+    args: argparse.Namespace, app: App, *, newest_leaf: bool = False, begins: bool = False
 ) -> SessionLog | None:
     """The session that the arguments name, or None. A read may begin one of our own."""
     if args.session is None:
@@ -73,12 +47,12 @@ def host(
 
     if is_own(args.session):
         name = detect.checked_name(args.session)
-        return _own_session(name) if begins else _begun_session(name)
+        return _own_session(app, name) if begins else _begun_session(app, name)
     return detect.open_host(
         args.session,
-        home(),
-        now_ms=now_ms,
-        new_id=new_id,
+        app.home,
+        now_ms=app.clock.now_ms,
+        new_id=app.new_id,
         kind=args.host,
         call=args.call,
         newest_leaf=newest_leaf,
@@ -91,33 +65,31 @@ def is_own(session: str) -> bool:
     return not is_file and not os.path.isfile(session)
 
 
-def _own_session(name: str) -> NativeSession:
+def _own_session(app: App, name: str) -> NativeSession:
     """A session of our own by name, kept in the store; a new name is a new session."""
     from holdfast.reading.hosts.native import NativeSession
     from holdfast.sessions import open_log
 
-    app = App.from_environment()
-    log = open_log(app.open_space, name, app.fresh_name)
-    return NativeSession(log, now_ms=now_ms, new_id=new_id)
+    log = open_log(app.open_space, name, app.new_id)
+    return NativeSession(log, now_ms=app.clock.now_ms, new_id=app.new_id)
 
 
-def _begun_session(name: str) -> NativeSession:
+def _begun_session(app: App, name: str) -> NativeSession:
     """A session of our own that something was read in; looking for one makes nothing."""
     from holdfast.reading.errors import NoSuchSession
     from holdfast.reading.hosts.native import NativeSession
     from holdfast.sessions import SPACE, StoredLog, names
     from holdfast.store.errors import UnknownSpace
 
-    app = App.from_environment()
     known: list[str] = []
     try:
-        store = app.look_into(SPACE)
+        store = app.inspect_space(SPACE)
     except UnknownSpace:
         pass
     else:
-        log = StoredLog(store, name, app.session("log"))
+        log = StoredLog(store, name, app.writer_id("log"))
         if any(True for _ in log.entries()):
-            return NativeSession(log, now_ms=now_ms, new_id=new_id)
+            return NativeSession(log, now_ms=app.clock.now_ms, new_id=app.new_id)
         known = names(store)
     error = NoSuchSession(name, "nothing was read in it")
     error.hint = f"{_others(name, known)}holdfast read PATH --session {name} begins it"

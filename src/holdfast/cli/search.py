@@ -8,27 +8,17 @@ import re
 import shlex
 import shutil
 import sys
-from typing import Any
 
-from holdfast.cli.envelopes import as_typed, exit_code, spoken
-from holdfast.cli.output import (
-    BOLD,
-    DIM,
-    GREEN,
-    YELLOW,
-    counted,
-    plain,
-    print_json,
-    print_table,
-    styled,
-)
+from holdfast.app import App
+from holdfast.cli.output import print_json, print_table
+from holdfast.cli.terminal import exit_code, terminal, with_commands
 from holdfast.errors import UsageError
 from holdfast.files.edited_files import EditedFiles
-from holdfast.index.search.regex import lines_of
+from holdfast.index.answers import SearchAnswer
 from holdfast.index.search.scopes import SCOPES
-from holdfast.index.settings import index_of
-from holdfast.index.tools.search import BUDGET_DEFAULT, search_code
-from holdfast.index.tools.search_answer import LIMIT_DEFAULT
+from holdfast.index.tools.render import counted, search_text
+from holdfast.index.tools.search import search_code
+from holdfast.index.tools.search_request import BUDGET_DEFAULT, LIMIT_DEFAULT
 
 OPERATORS = """\
 operators, anywhere in the query:
@@ -99,14 +89,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     snippet = None if args.snippet is None else _text_of(args.snippet)
     paths = args.path or ["."]
-    index = index_of(os.environ)
+    index = app.open_index()
     # A search takes what git told before it began, and a command is over before git tells anything.
     index.edited = EditedFiles(start=lambda job: None)
     try:
-        answer: Any = search_code(
+        answer = search_code(
             index,
             paths[0] if len(paths) == 1 else paths,
             " ".join(args.query),
@@ -127,17 +117,17 @@ def run(args: argparse.Namespace) -> int:
     finally:
         index.close()
     if args.json:
-        print_json(answer)
-    elif answer["status"] == "blocked":
-        print(answer["message"])
+        print_json(answer.to_wire())
+    elif answer.status == "blocked":
+        print(answer.message)
         print(f"[from the start: {_command(args)}]")
-    elif answer["status"] != "ok" and not os.path.exists(answer["path"]):
-        print(f"'{answer['path']}' does not exist.")
-    elif answer["status"] != "ok":
-        print(spoken(answer["message"]))
+    elif answer.status != "ok" and not os.path.exists(answer.path):
+        print(f"'{answer.path}' does not exist.")
+    elif answer.status != "ok":
+        print(with_commands(answer.message or answer.status))
     else:
         _print(answer, args)
-    return exit_code(answer)
+    return exit_code(answer.status)
 
 
 def _text_of(name: str) -> str:
@@ -163,131 +153,54 @@ def _as_given(similar: str | None) -> str | None:
     return similar
 
 
-def _print(answer: Any, args: argparse.Namespace) -> None:
-    several = "roots" in answer
-    for result in answer["results"]:
-        _print_result(result, answer, several)
-    if not answer["results"]:
-        print("Nothing found.")
+def _print(answer: SearchAnswer, args: argparse.Namespace) -> None:
+    more = answer.continuation
+    next_page = None if more is None else _command(args, cursor=more.cursor)
+    surface = terminal(several_trees=bool(answer.roots))
+    print(search_text(answer, surface, next_page=next_page))
+    if not answer.results:
         print(f"[{_wider(answer, args)}]")
-    for root in answer.get("roots", []):
-        if root["status"] != "ok":
-            print(f"[{spoken(root['message'])}]")
-    decision = answer["freshnessDecision"]
-    if "stats" in decision:
-        stats = decision["stats"]
-        print(
-            f"[{stats['added']} new, {stats['modified']} changed, {stats['removed']} removed files "
-            f"since the index was made were taken as they are now]"
-        )
-    for warning in answer.get("warnings", []):
-        print(styled(f"[{plain(warning.split(':', 1)[-1])}]", YELLOW))
-    counts = answer["counts"]
-    if "matchedLines" in counts:
-        least = "" if counts["complete"] else "at least "
-        lines, files = counts["matchedLines"], counts["matchedFiles"]
-        said = f"{least}{counted(lines, 'line')} in {counted(files, 'file')}"
-        print(styled(f"[{said}]", DIM))
-    if "continuation" in answer:
-        after = _command(args, cursor=answer["continuation"]["cursor"])
-        print(f"[{counts['from']}-{counts['to']} of {counts['total']}; next page: {after}]")
     if args.debug:
         _print_debug(answer)
 
 
-def _wider(answer: Any, args: argparse.Namespace) -> str:
-    """The command that looks further after nothing was found."""
-    for step in answer.get("hints", {}).get("nextSteps", []):
-        asked = step["args"]
+def _wider(answer: SearchAnswer, args: argparse.Namespace) -> str:
+    """The command that searches more after nothing was found."""
+    if answer.hints is not None and answer.hints.next_steps:
+        asked = answer.hints.next_steps[0].args
         wider = argparse.Namespace(**vars(args))
         query = asked.get("query", "")
         wider.query = args.query if query == " ".join(args.query) else [query]
-        if asked["path"] not in (answer["path"], answer.get("paths")):
+        if asked["path"] not in (answer.path, list(answer.paths)):
             wider.path = [asked["path"]]
         wider.scope = asked.get("scope", args.scope)
         return f"wider: {_command(wider)}"
     words = ["holdfast", "locate", *([" ".join(args.query)] if args.query else ["-"])]
     words += ["--path", args.path[0]] if args.path else []
-    return f"the very words, in any file: {shlex.join(words)}"
+    return f"the exact tokens, in any file: {shlex.join(words)}"
 
 
-def _print_result(result: Any, answer: Any, several: bool) -> None:
-    span = result["span"]
-    where = result["codebasePath"] if several else answer["path"]
-    # As one would type it here; among several trees the tree matters more.
-    tree = os.path.basename(where)
-    file = os.path.join(tree, result["file"]) if several else as_typed(result["file"], where)
-    at = f"{file}:{span['startLine']}-{span['endLine']}"
-    label = f"  {styled(plain(result['symbolLabel']), GREEN)}" if result["symbolLabel"] else ""
-    kind = result.get("symbolKind", "module")
-    kind = "" if kind == "module" else f"  {styled(kind, DIM)}"
-    print(f"{styled(plain(at), BOLD)}{label}{kind}")
-    lines = _lines(result)
-    room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
-    marked = set(result.get("matchedLines", ()))
-    before = None
-    for number, text in lines:
-        if before is not None and number != before + 1:
-            print(styled(f"{'⋮':>6}", DIM))
-        before = number
-        gutter = styled(f"{number:>6}", YELLOW if number in marked else DIM)
-        text = plain(text.expandtabs(4))
-        print(f"{gutter}  {text if len(text) <= room - 8 else text[: room - 9] + '…'}".rstrip())
-    if "in_context" in result:
-        print("        [in context already]")
-    if "next" in result:
-        name = f"{as_typed(result['file'], where)}:{span['startLine']}-{span['endLine']}"
-        left = span["endLine"] - span["startLine"] + 1 - len(lines)
-        more = f"{counted(left, 'more line')}" if left > 0 else "long lines cut"
-        print(f"        [{more}: holdfast read {shlex.quote(name)}]")
-    if "alikeCount" in result:
-        alike = result.get("alike", ())
-        places = [f"{as_typed(p['file'], where)}:{p['span']['startLine']}" for p in alike]
-        named = f": {', '.join(places)}" if places else ""
-        rest = ", …; --raw shows all" if result["alikeCount"] > len(places) else ""
-        print(f"        [and {result['alikeCount']} more like it{named}{rest}]")
-    print()
-
-
-def _lines(result: Any) -> list[tuple[int, str]]:
-    """The shown lines of a result, by number."""
-    if "previewSpans" in result:
-        text = (result.get("preview") or result.get("content") or "").split("\n")
-        texts = iter(text)
-        lines: list[tuple[int, str]] = []
-        for place, span in enumerate(result["previewSpans"]):
-            if place:
-                next(texts)  # The mark between runs of lines.
-            numbers = range(span["startLine"], span["endLine"] + 1)
-            lines += [(number, next(texts)) for number in numbers]
-        return lines
-    texts = [line.removesuffix("\r") for line in lines_of(result.get("content", ""))]
-    return list(enumerate(texts, result["span"]["startLine"]))
-
-
-def _print_debug(answer: Any) -> None:
-    """What each result's place is made of: a row for each signal, a column for each result."""
-    results = answer["results"]
-    names: list[str] = []
-    for result in results:
-        names += [name for name in result["debug"]["signals"] if name not in names]
+def _print_debug(answer: SearchAnswer) -> None:
+    """What the rank of each result is made of: a row for each signal, a column for each result."""
+    explained = [(result, result.debug) for result in answer.results if result.debug is not None]
+    names = list(dict.fromkeys(name for _, debug in explained for name in debug.signals))
     room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
     across = max(1, (room - max(map(len, [*names, "signal"]))) // 8)
-    for start in range(0, len(results), across):
-        some = results[start : start + across]
-        rows = [["score", *(f"{one['score']:.3f}" for one in some)]]
+    for start in range(0, len(explained), across):
+        some = explained[start : start + across]
+        rows = [["score", *(f"{result.score:.3f}" for result, _ in some)]]
         rows += [
-            [name, *(f"{one['debug']['signals'].get(name, 0):.3f}" for one in some)]
-            for name in names
+            [name, *(f"{debug.signals.get(name, 0):.3f}" for _, debug in some)] for name in names
         ]
         print()
         print_table(["signal", *(f"#{n}" for n in range(start + 1, start + 1 + len(some)))], rows)
     print()
-    for root in answer["hints"]["debugSearch"]["roots"]:
-        exact = root["exact"]
-        looked = f", looked at {exact['looked']:,} of {exact['chunks']:,} chunks" if exact else ""
-        kind = f"taken for {root['questionKind']}, " if root["questionKind"] else ""
-        print(f"{root['path']}: {kind}{counted(root['candidates'], 'candidate')}{looked}")
+    search = answer.hints.debug_search if answer.hints is not None else None
+    for root in search.roots if search is not None else ():
+        exact = root.exact
+        looked = f", looked at {exact.looked:,} of {exact.chunks:,} chunks" if exact else ""
+        kind = f"taken for {root.question_kind}, " if root.question_kind else ""
+        print(f"{root.path}: {kind}{counted(root.candidates, 'candidate')}{looked}")
 
 
 def _command(args: argparse.Namespace, cursor: str | None = None) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from holdfast.cli.failures import TRANSPORT, Refused
+from holdfast.app import App
+from holdfast.cli.failures import TRANSPORT, CommandRefused
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,17 +65,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="say where we listen as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, app: App) -> int:
     try:
         import uvicorn
     except ImportError:
         raise UsageError(
             "serving needs the uvicorn and websockets packages", "pip install 'holdfast[serve]'"
         ) from None
-    from holdfast.app import App
     from holdfast.sync.io.endpoint import ServeOptions, SyncService
     from holdfast.sync.io.handover import Handover
-    from holdfast.sync.io.websocket import LOOPBACK, Doors
+    from holdfast.sync.io.websocket import LOOPBACK, OriginPolicy
     from holdfast.sync.server.access import AccessMode
     from holdfast.web.compose import site
     from holdfast.web.token import token_of
@@ -94,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     bound = _any_free_port(args.host) if args.port == 0 else None
     port = args.port if bound is None else bound.getsockname()[1]
     options = ServeOptions(
-        store=args.store or default_store(),
+        store=args.store or str(app.store_url),
         hosts=(*LOOPBACK, args.host, *args.allow_host),
         origins=tuple(args.allow_origin),
         require_signature=signatures,
@@ -103,11 +102,12 @@ def run(args: argparse.Namespace) -> int:
         audience=args.audience or f"holdfast://{args.host}:{port}",
         key=_key(Path(args.key_file)) if args.key_file else b"",
     )
-    app = App.from_environment()
-    token = token_of(app.home)
-    service = SyncService(options)
+    token = token_of(app.home, app.new_secret)
+    service = SyncService(
+        options, now_ms=app.clock.now_ms, new_token=app.new_token, random_bytes=app.random_bytes
+    )
     config = uvicorn.Config(
-        site(app, service, Doors(options.hosts, options.origins), token),
+        site(app, service, OriginPolicy(options.hosts, options.origins), token),
         host=args.host,
         port=port,
         ws=Handover,
@@ -130,24 +130,13 @@ def run(args: argparse.Namespace) -> int:
         # The web server has said why.
         if not stop.code:
             return 0
-        raise Refused(
+        raise CommandRefused(
             "NotServed",
             f"the server did not start on {args.host}:{args.port}",
             "the line above says why; --port 0 picks a free port",
             TRANSPORT,
         ) from None
     return 0
-
-
-def default_store() -> str:
-    """Where spaces are when nobody says."""
-    url = os.environ.get("HOLDFAST_DATABASE_URL")
-    if url:
-        return url
-    home = os.environ.get("HOLDFAST_HOME")
-    # Absolute, so that a home whose name looks like a URL is a directory all the same.
-    base = Path(home).expanduser() if home else Path.home() / ".holdfast"
-    return str(base.absolute() / "spaces")
 
 
 def _any_free_port(host: str) -> socket.socket:
@@ -158,7 +147,7 @@ def _any_free_port(host: str) -> socket.socket:
         family, *_, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family)
     except OSError as error:
-        raise Refused(
+        raise CommandRefused(
             "NotServed",
             f"cannot listen on {host}: {error.strerror or error}",
             "--host must be an address of this machine",

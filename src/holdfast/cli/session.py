@@ -7,8 +7,9 @@ import json
 import shlex
 from typing import Any
 
+from holdfast.app import App
 from holdfast.cli import reading
-from holdfast.cli.failures import Refused
+from holdfast.cli.failures import CommandRefused
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
 from holdfast.reading.tree import NO_ENTRY, Doubt, Tree
@@ -33,15 +34,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     reading.add_session_arguments(compact, required=True)
 
 
-def run(args: argparse.Namespace) -> int:
-    return _compact(args) if args.verb == "compact" else _show(args)
+def run(args: argparse.Namespace, app: App) -> int:
+    return _compact(args, app) if args.verb == "compact" else _show(args, app)
 
 
-def _compact(args: argparse.Namespace) -> int:
+def _compact(args: argparse.Namespace, app: App) -> int:
     from holdfast.reading.errors import NotOurs
     from holdfast.reading.hosts.native import NativeSession
 
-    host = reading.host(args)
+    host = reading.host(args, app)
     if not isinstance(host, NativeSession):
         raise NotOurs(args.session)
     entry = host.compact("")
@@ -50,8 +51,8 @@ def _compact(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show(args: argparse.Namespace) -> int:
-    host = reading.host(args, newest_leaf=args.call is None)
+def _show(args: argparse.Namespace, app: App) -> int:
+    host = reading.host(args, app, newest_leaf=args.call is None)
     assert host is not None, "the session is required"
     evidence = host.evidence()
     leaf = NO_ENTRY if isinstance(evidence, Doubt) else host.tree.number(evidence.leaf)
@@ -79,7 +80,7 @@ def _show_entry(tree: Tree, args: argparse.Namespace) -> int:
     if number == NO_ENTRY:
         listing = shlex.join(["holdfast", "session", "show", "--session", args.session])
         said = f"session {args.session} has no entry {args.entry}"
-        raise Refused("NoSuchEntry", said, f"{listing} lists them")
+        raise CommandRefused("NoSuchEntry", said, f"{listing} lists them")
     ledger = tree.ledger(number)
     held: dict[str, dict[str, dict[str, Any]]] = {
         path: {

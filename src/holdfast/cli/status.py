@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast import __version__
 from holdfast.app import App
-from holdfast.cli import install, output
+from holdfast.cli import output
 from holdfast.cli.output import print_json, print_table, styled
 from holdfast.errors import HoldfastError
 
@@ -17,11 +17,9 @@ SPACES_SHOWN = 8
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
-    parser.set_defaults(scope="user", start=None)
 
 
-def run(args: argparse.Namespace) -> int:
-    app = App.from_environment()
+def run(args: argparse.Namespace, app: App) -> int:
     codebases, problem = _codebases(app)
     facts: dict[str, Any] = {
         "version": __version__,
@@ -31,31 +29,29 @@ def run(args: argparse.Namespace) -> int:
         "codebases": codebases,
         **problem,
         "spaces": _spaces(app),
-        "agents": _agents(args),
+        "agents": _agents(app),
     }
     print_json(facts) if args.json else _show(facts)
     return 0
 
 
 def _host(app: App) -> dict[str, Any] | None:
-    from holdfast.mcp.control import running
-    from holdfast.mcp.rendezvous import rendezvous_of
+    from holdfast.mcp.control import running_host
 
-    if not app.home.is_dir():
+    if not app.home.exists():
         return None
-    environment = {**app.environment, "HOLDFAST_HOME": str(app.home)}
-    return running(rendezvous_of(environment, make=False))
+    return running_host(app)
 
 
 def _codebases(app: App) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """The tracked trees; or none, and why they cannot be told."""
-    if not (app.home / "index").is_dir() and app.database_url is None:
+    if not app.home.index.is_dir() and app.database_url is None:
         return [], {}
-    from holdfast.index.tools.listing import list_codebases
+    from holdfast.index.tools.codebases import list_codebases
 
     index = app.open_index()
     try:
-        return list_codebases(index)["codebases"], {}
+        return [codebase.to_wire() for codebase in list_codebases(index).codebases], {}
     except HoldfastError as error:
         return [], {"codebasesError": str(error), "codebasesHint": error.hint}
     finally:
@@ -64,14 +60,14 @@ def _codebases(app: App) -> tuple[list[dict[str, Any]], dict[str, str]]:
 
 def _spaces(app: App) -> list[dict[str, Any]]:
     """The spaces kept here; on a server they are the server's to list."""
-    folder = app.home / "spaces"
+    folder = app.home.spaces
     if app.database_url is not None or not folder.is_dir():
         return []
     found = []
     for path in sorted(folder.rglob("*.sqlite")):
         facts: dict[str, Any] = {"space": path.stem, "seq": None, "branches": []}
         try:
-            with app.look_into(path.stem) as store:
+            with app.inspect_space(path.stem) as store:
                 facts["branches"] = [branch.name or "default" for branch in store.branches()]
                 facts["seq"] = store.newest_seq()
         except (HoldfastError, OSError) as error:
@@ -81,10 +77,11 @@ def _spaces(app: App) -> list[dict[str, Any]]:
     return found
 
 
-def _agents(args: argparse.Namespace) -> list[dict[str, Any]]:
+def _agents(app: App) -> list[dict[str, Any]]:
     from holdfast.agents.clients import CLIENTS
+    from holdfast.agents.target import target_of
 
-    target = install.target_of(args)
+    target = target_of(app)
     found = []
     for client in CLIENTS.values():
         if not client.detect(target):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Mapping
 from io import TextIOWrapper
 from typing import TextIO
 
@@ -19,6 +20,13 @@ _OBEYED = re.compile(
     r"|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]"
     r"|[\u202a-\u202e\u2066-\u2069]"  # these turn the order of letters around
 )
+
+_COLOUR = re.compile(r"\x1b\[(?:0|1|2|31|32|33)m")
+
+
+def wants_colours(environment: Mapping[str, str]) -> bool:
+    """Whether a terminal is sent colours: not with NO_COLOR, nor if it knows none."""
+    return not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
 
 
 def harmless(text: str) -> str:
@@ -36,16 +44,22 @@ class Screen(TextIOWrapper):
     rewrites = False
     """Whether a line may go back to its start, as progress does."""
 
+    colours = True
+
     def write(self, text: str) -> int:
+        written = len(text)
+        text = text if self.colours else _COLOUR.sub("", text)
         if self.rewrites and text.startswith("\r"):
             super().write("\r" + harmless(text[1:].removesuffix("\r")))
             super().write("\r" if text.endswith("\r") and len(text) > 1 else "")
         else:
             super().write(harmless(text))
-        return len(text)
+        return written
 
 
-def prepared(stream: TextIO | None, *, rewrites: bool = False) -> TextIO:
+def prepared(
+    stream: TextIO | None, environment: Mapping[str, str], *, rewrites: bool = False
+) -> TextIO:
     """A stream that takes all text.
 
     A pipe gets UTF-8, for whoever reads it wants the very text; a terminal, or whoever chose an
@@ -61,8 +75,9 @@ def prepared(stream: TextIO | None, *, rewrites: bool = False) -> TextIO:
         errors = "surrogateescape" if is_utf8 else "backslashreplace"
         screen = Screen(stream.buffer, stream.encoding, errors, line_buffering=True)
         screen.rewrites = rewrites
+        screen.colours = wants_colours(environment)
         return screen
-    if not is_utf8 and os.environ.get("PYTHONIOENCODING"):
+    if not is_utf8 and environment.get("PYTHONIOENCODING"):
         stream.reconfigure(errors="backslashreplace")
     elif not is_utf8:
         stream.reconfigure(encoding="utf-8")

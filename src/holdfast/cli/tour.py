@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
+from holdfast.app import App
 from holdfast.cli import main as cli
-from holdfast.cli.output import BOLD, DIM, Progress, styled
+from holdfast.cli.output import BOLD, DIM, ProgressBar, styled
 
 OK, REFUSED = 0, 1
 
@@ -30,9 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="a line of JSON for each step")
 
 
-def run(args: argparse.Namespace) -> int:
-    guide = Recorder() if args.json else Guide()
+def run(args: argparse.Namespace, app: App) -> int:
     with _home(args.keep) as home:
+        own = app.with_home(home)
+        guide = Recorder(own) if args.json else Guide(own)
         for stop in STOPS:
             stop(guide)
         guide.end(home if args.keep else None)
@@ -41,25 +43,17 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _home(keep: str | None) -> Iterator[Path]:
-    """A home directory for the tour, and the environment that points there."""
+    """A home directory for the tour, with a tree in it that is the working directory."""
     temporary = None if keep else tempfile.TemporaryDirectory(prefix="holdfast-try-")
     home = Path(keep).resolve() if keep else Path(temporary.name)  # type: ignore[union-attr]
     tree = home / "tree"
     tree.mkdir(parents=True, exist_ok=True)
-    before = {name: os.environ.get(name) for name in ("HOLDFAST_DATABASE_URL", "HOLDFAST_HOME")}
-    os.environ.pop("HOLDFAST_DATABASE_URL", None)
-    os.environ["HOLDFAST_HOME"] = str(home)
     here = Path.cwd()
     os.chdir(tree)
     try:
         yield home
     finally:
         os.chdir(here)
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
         if temporary is not None:
             temporary.cleanup()
 
@@ -67,7 +61,8 @@ def _home(keep: str | None) -> Iterator[Path]:
 class Guide:
     """Says what comes next, runs it, and notices when it did not go as announced."""
 
-    def __init__(self) -> None:
+    def __init__(self, app: App) -> None:
+        self.app = app
         self.surprises = 0
 
     def chapter(self, title: str) -> None:
@@ -85,7 +80,7 @@ class Guide:
     def do(self, *command: str, expect: int = OK) -> None:
         """Run a command as if it had been typed."""
         print(f"$ holdfast {shlex.join(command)}", flush=True)
-        code = cli.main(command)
+        code = cli.main(command, self.app)
         sys.stdout.flush()
         if code != expect:
             self.surprises += 1
@@ -106,8 +101,8 @@ class Guide:
 class Recorder(Guide):
     """The same tour for a program: a line of JSON for each command, and one at the end."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, app: App) -> None:
+        super().__init__(app)
         self._chapter = self._said = ""
         self._steps = 0
 
@@ -119,7 +114,7 @@ class Recorder(Guide):
 
     def do(self, *command: str, expect: int = OK) -> None:
         with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
-            code = cli.main(command)
+            code = cli.main(command, self.app)
         self._steps += 1
         self.surprises += code != expect
         self._line(
@@ -250,20 +245,18 @@ def many_writers(guide: Guide) -> None:
     """A few thousand commits at once, then every invariant."""
     guide.chapter("Many writers: queued commits share one trip to the disk")
     guide.say("5,000 increments of one counter, from five writers, none of them reading first:")
-    said = _count(5_000)
+    said = _count(guide.app, 5_000)
     guide.say(said)
     guide.do("memory", "get", "counter:demo")
     guide.say("Then every rule of the store, checked on what is now on disk.")
     guide.do("memory", "verify")
 
 
-def _count(total: int) -> str:
+def _count(app: App, total: int) -> str:
     import threading
 
-    from holdfast.app import App
-
     done, landed = threading.Event(), 0
-    with App.from_environment().open_space() as store, Progress("committing") as progress:
+    with app.open_space() as store, ProgressBar("committing") as progress:
 
         def told(fate: object) -> None:
             nonlocal landed

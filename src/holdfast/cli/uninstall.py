@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from holdfast.app import App
 from holdfast.cli import install
 
 
@@ -11,5 +12,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
     install.configure(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    return install.run_uninstall(args)
+def run(args: argparse.Namespace, app: App) -> int:
+    return install.run_uninstall(args, app)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import output
-from holdfast.cli.failures import Refused
+from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import print_json, print_table, short_json, styled
 from holdfast.errors import UsageError
 
@@ -47,7 +46,7 @@ def watch(args: argparse.Namespace, app: App) -> int:
     query = {"roots": roots, "branch": args.branch}
     spec = WatchSpec(id="cli", kind="graph", query=query)
     key = load_key(app.home, args.key) if args.key else None
-    url = args.url or os.environ.get("HOLDFAST_SYNC_URL") or DEFAULT_URL
+    url = args.url or app.environment.get("HOLDFAST_SYNC_URL") or DEFAULT_URL
     # Where nobody named a space there is no slip of the pen.
     create = args.create or args.space == DEFAULT_SPACE
     with (
@@ -80,7 +79,7 @@ def _named_to_make() -> Iterator[None]:
         if error.name != UnknownSpace.name:
             raise
         hint = f"{error.hint}; " if error.hint else ""
-        raise Refused("UnknownSpace", str(error), f"{hint}--create makes it") from None
+        raise CommandRefused("UnknownSpace", str(error), f"{hint}--create makes it") from None
 
 
 def _show(sync: Sync, as_json: bool) -> None:
@@ -144,7 +143,7 @@ def acl(store: Store, args: argparse.Namespace, app: App) -> int:
     value: dict[str, Any] = {principal: right.name for principal, right in rights.items()}
     read: dict[str, Any] = {"id": id, "path": [], "seq": 0 if state is None else state.seq}
     applied = store.transact(
-        app.session("cli"),
+        app.writer_id("cli"),
         {
             "localSeq": 1,
             "reads": {"confirmed": [read], "pending": []},

@@ -8,7 +8,6 @@ the pages show what they would show of real work.
 from __future__ import annotations
 
 import random
-import time
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -20,12 +19,12 @@ from holdfast.ids import LocalSeq, SessionId
 from holdfast.index.code_index import run_here
 from holdfast.index.tools.manage import manage_index
 from holdfast.reading.hosts.native import NativeSession
-from holdfast.reading.objects import Objects
-from holdfast.reading.paths import Place, Request
+from holdfast.reading.paths import Request
 from holdfast.reading.reader import Reader
 from holdfast.sessions import open_log
 from holdfast.store.model import CommitKey
 from holdfast.store.store import Store
+from holdfast.system import Clock
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
@@ -42,25 +41,25 @@ class Demo:
 
 
 @dataclass(slots=True)
-class _Clock:
+class _Clock(Clock):
     """Time as the story has it: the last days, up to now."""
 
-    now_ms: int
+    at_ms: int
     rng: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311
 
-    def __call__(self) -> int:
-        return self.now_ms
+    def now_ms(self) -> int:
+        return self.at_ms
 
     def pass_by(self, least_min: int, most_min: int) -> None:
-        self.now_ms += self.rng.randint(least_min * MINUTE_MS, most_min * MINUTE_MS)
+        self.at_ms += self.rng.randint(least_min * MINUTE_MS, most_min * MINUTE_MS)
 
 
 def fill(home: Path, directory: Path, now_ms: int | None = None, *, days: int = 9) -> Demo:
     """Make the project below `directory` and a home that knows it."""
-    now = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     project = directory / "tidewater"
     write_project(project)
     app = App(home)
+    now = app.clock.now_ms() if now_ms is None else now_ms
     index = app.open_index()
     index.start = run_here
     try:
@@ -235,20 +234,15 @@ def _memory(app: App, project: Path) -> None:
 def _sessions(app: App, project: Path, now_ms: int, days: int) -> None:
     clock = _Clock(now_ms - days * DAY_MS)
     numbers = iter(range(1_000_000))
-    reader = Reader(
-        Place(str(project.resolve()), str(project.resolve())),
-        Objects(app.home),
-        now_ms=clock,
-        monotonic=time.monotonic,
-    )
+    reader = App(app.home, clock=clock).reader(str(project.resolve()), str(project.resolve()))
 
     def session(name: str) -> NativeSession:
-        log = open_log(app.open_space, name, app.fresh_name)
-        return NativeSession(log, now_ms=clock, new_id=lambda: f"e{next(numbers):04x}")
+        log = open_log(app.open_space, name, app.new_id)
+        return NativeSession(log, now_ms=clock.now_ms, new_id=lambda: f"e{next(numbers):04x}")
 
     files = sorted(str(path.relative_to(project)) for path in project.rglob("*.py"))
     _long_ago(session("audit-stock"), reader, clock, files, project, days)
-    clock.now_ms = now_ms - 150 * MINUTE_MS
+    clock.at_ms = now_ms - 150 * MINUTE_MS
     _today(session("refactor-pricing"), reader, clock, project)
 
 
@@ -268,7 +262,7 @@ def _long_ago(
     """Days of work: the same files again and again, small edits, a compaction each day or two."""
     session.say("user", "Find out why stock counts drift after a busy weekend.")
     for day in range(days):
-        start = clock.now_ms
+        start = clock.at_ms
         for _ in range(clock.rng.randint(9, 22)):
             path = clock.rng.choice(files[: 4 + day])
             if clock.rng.random() < 0.15:
@@ -277,7 +271,7 @@ def _long_ago(
         session.say("assistant", f"Day {day + 1}: looked at {4 + day} files.")
         if day % 2 == 1:
             session.compact(f"Day {day + 1}: counts drift when a reservation lapses twice.")
-        clock.now_ms = start + DAY_MS - clock.rng.randint(0, 90) * MINUTE_MS
+        clock.at_ms = start + DAY_MS - clock.rng.randint(0, 90) * MINUTE_MS
     for path in files:
         _untouch(project / path)
 

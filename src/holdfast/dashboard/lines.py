@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from holdfast.dashboard.answers import HeldLines, Line
 from holdfast.reading import diff
 from holdfast.reading.answer import strict_text
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 KEPT, GONE, NEW = " ", "-", "+"
 
 
-def line_rows(file: HeldFile, load: Callable[[str], bytes | None], lines_max: int) -> Any:
+def line_rows(file: HeldFile, load: Callable[[str], bytes | None], lines_max: int) -> HeldLines:
     """Rows of the version held last, joined with those of the file now.
 
     A row is kept (in both), gone (held version only) or new (file only); `held` says whether the
@@ -28,21 +29,25 @@ def line_rows(file: HeldFile, load: Callable[[str], bytes | None], lines_max: in
     else:
         data = load(held.digest)
         old = None if data is None else strict_text(data)
-    answer: dict[str, Any] = {"path": file.path, "state": file.state, "joined": True, "rows": []}
     if old is None:
-        answer |= {"joined": False, "missing": "the version held is no longer kept"}
-        return answer
+        missing = "the version that was read is no longer stored"
+        return HeldLines(path=file.path, state=file.state, joined=False, rows=(), missing=missing)
     shown = _member([(run.first, run.last) for run in held.runs])
     new = now[0] if now is not None else None
     removed = None if new is None else diff.removed_lines(old, new)
+    joins = new is None or removed is not None
     if new is None or removed is None:
-        answer["joined"] = new is None
         kind = KEPT if new is not None else GONE
-        rows = [_row(kind, at, None, text, shown(at)) for at, text in enumerate(old.split("\n"), 1)]
+        rows = [Line(kind, at, None, text, shown(at)) for at, text in enumerate(old.split("\n"), 1)]
     else:
         rows = joined(old.split("\n"), new.split("\n"), removed, shown)
-    answer["rows"], answer["total"] = rows[:lines_max], len(rows)
-    return answer
+    return HeldLines(
+        path=file.path,
+        state=file.state,
+        joined=joins,
+        rows=tuple(rows[:lines_max]),
+        total=len(rows),
+    )
 
 
 def joined(
@@ -50,30 +55,26 @@ def joined(
     new: list[str],
     removed: Iterable[tuple[int, int]],
     shown: Callable[[int], bool],
-) -> list[dict[str, Any]]:
+) -> list[Line]:
     """Both versions in one list, gone lines before the new ones that take their place.
 
     What is left of `old` without `removed` stands in `new` in this order, so the first place where
     each line can stand will do.
     """
     gone = _member(removed)
-    rows: list[dict[str, Any]] = []
+    rows: list[Line] = []
     at = 0
     for number, text in enumerate(old, 1):
         if gone(number):
-            rows.append(_row(GONE, number, None, text, shown(number)))
+            rows.append(Line(GONE, number, None, text, shown(number)))
             continue
         while new[at] != text:
             at += 1
-            rows.append(_row(NEW, None, at, new[at - 1], False))
+            rows.append(Line(NEW, None, at, new[at - 1], False))
         at += 1
-        rows.append(_row(KEPT, number, at, text, shown(number)))
-    rows += [_row(NEW, None, n, text, False) for n, text in enumerate(new[at:], at + 1)]
+        rows.append(Line(KEPT, number, at, text, shown(number)))
+    rows += [Line(NEW, None, n, text, False) for n, text in enumerate(new[at:], at + 1)]
     return rows
-
-
-def _row(kind: str, old: int | None, new: int | None, text: str, held: bool) -> dict[str, Any]:
-    return {"kind": kind, "old": old, "new": new, "text": text, "held": held}
 
 
 def _member(runs: Iterable[tuple[int, int]]) -> Callable[[int], bool]:

@@ -17,9 +17,9 @@ import logging
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from importlib import resources
-from typing import Any
 from urllib.parse import parse_qsl
 
+from holdfast.dashboard.answers import Answer
 from holdfast.errors import HoldfastError
 from holdfast.live import SPACE
 from holdfast.sync.io.websocket import Receive, Scope, Send
@@ -45,7 +45,7 @@ KINDS = {
 BODY_BYTES_MAX = 1 << 20
 SAME_SITE = ("same-origin", "none", "")
 
-Question = Callable[[Mapping[str, str]], Any]
+Question = Callable[[Mapping[str, str]], Answer]
 """From the members of a request to the answer."""
 
 Questions = Callable[[], Mapping[str, Question]]
@@ -119,21 +119,21 @@ class Pages:
 
 
 def _asked(questions: Questions, name: str, members: Mapping[str, str]) -> tuple[int, bytes]:
-    status, body = 200, None  # type: tuple[int, Any]
+    status, body = 200, {}  # type: tuple[int, Mapping[str, object]]
     try:
         question = questions().get(name)
         if question is None:
-            status, body = 404, {"error": "there is no such question"}
+            status, body = 404, {"error": f"there is no question {name}"}
         else:
-            body = question(members)
+            body = question(members).to_wire()
     except HoldfastError as error:
         status, body = 400, {"error": str(error), "hint": error.hint or None}
     except OSError as error:
         status, body = 500, {"error": error.strerror or str(error)}
     except Exception:
         log.exception("a question could not be answered")
-        status, body = 500, {"error": "this went wrong here; the server's log says how"}
-    # Names of files may hold what is no text; such a character is shown as a question mark.
+        status, body = 500, {"error": "internal error; see the server's log"}
+    # A file name may not be valid Unicode; such characters become question marks.
     return status, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 

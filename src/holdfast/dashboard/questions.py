@@ -9,13 +9,28 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import structs
 
 from holdfast.app import App
+from holdfast.dashboard.answers import (
+    DataAnswer,
+    DocumentList,
+    DocumentTitle,
+    HealthAnswer,
+    HealthFinding,
+    HeldLines,
+    LinkState,
+    LinkStates,
+    LogEntries,
+    SessionEntry,
+    SessionTree,
+)
 from holdfast.errors import UsageError
 from holdfast.index.code_index import CodeIndex
-from holdfast.observed.sessions import Observed, Sessions
+from holdfast.observed.sessions import ObservedSession, SessionObserver
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
 from holdfast.reading.scope import Lines
@@ -23,11 +38,22 @@ from holdfast.reading.tree import NO_ENTRY, Doubt
 
 if TYPE_CHECKING:
     from holdfast.dashboard.pages import Question
+    from holdfast.index.answers import (
+        CallGraphAnswer,
+        OutlineAnswer,
+        ReadAnswer,
+        SearchAnswer,
+        SearchResult,
+    )
+    from holdfast.observed.logs import FileTimes, TimedLog
+    from holdfast.reading.context import ContextMap
     from holdfast.reading.reader import Reader
     from holdfast.reading.tree import Tree
+    from holdfast.sequence.clones_answer import ClonesAnswer
     from holdfast.store.store import Store
 
 Members = Mapping[str, str]
+T = TypeVar("T", bound=str)
 
 DOCUMENTS_MAX = 1_000
 CLONES_MAX = 60
@@ -44,7 +70,7 @@ class Questions:
         app: App,
         index: CodeIndex,
         reader: Reader,
-        sessions: Sessions,
+        sessions: SessionObserver,
         space: Callable[[str], Store],
     ) -> None:
         """`space` opens a space that exists, or raises."""
@@ -72,56 +98,61 @@ class Questions:
 
     # code
 
-    def search(self, asked: Members) -> Any:
+    def search(self, asked: Members) -> SearchAnswer:
+        from holdfast.index.search.results import GROUPINGS
+        from holdfast.index.search.scopes import SCOPES
         from holdfast.index.tools.search import search_code
 
-        scope: Any = asked.get("scope") or "runtime"
-        group_by: Any = "file" if asked.get("by") == "file" else "symbol"
         root = self._root(asked)
-        answer: Any = search_code(
+        answer = search_code(
             self._index,
             root,
             _need(asked, "query"),
-            scope=scope,
-            group_by=group_by,
+            scope=_one_of(asked, "scope", SCOPES),
+            group_by=_one_of(asked, "by", GROUPINGS),
             limit=_number(asked, "limit", 10),
         )
         if asked.get("name"):
-            self._mark_held(answer["results"], root, asked)
+            results = self._with_context(answer.results, root, asked)
+            return structs.replace(answer, results=results)
         return answer
 
-    def _mark_held(self, results: list[Any], root: str, asked: Members) -> None:
-        """Say of each result whether the session provably holds its lines as they are now."""
+    def _with_context(
+        self, results: Iterable[SearchResult], root: str, asked: Members
+    ) -> tuple[SearchResult, ...]:
+        """The results, each with whether the session provably has its lines as they are now."""
         with self._turn:
             host = self._followed(asked).host
-            for result in results:
-                span = result["span"]
-                lines = Lines(span["startLine"], span["endLine"])
-                path = os.path.join(root, result["file"])
-                result["in_context"] = self._reader.holds(path, lines, host)
+            return tuple(
+                structs.replace(
+                    result,
+                    in_context=self._reader.holds(
+                        os.path.join(root, result.file),
+                        Lines(result.span.start_line, result.span.end_line),
+                        host,
+                    ),
+                )
+                for result in results
+            )
 
-    def outline(self, asked: Members) -> Any:
+    def outline(self, asked: Members) -> OutlineAnswer:
         from holdfast.index.tools.outline import file_outline
 
         return file_outline(self._index, self._root(asked), _need(asked, "file"))
 
-    def calls(self, asked: Members) -> Any:
-        from holdfast.index.tools.calls import call_graph
+    def calls(self, asked: Members) -> CallGraphAnswer:
+        from holdfast.index.tools.calls import DIRECTIONS, call_graph, symbol_ref
 
-        symbol = _need(asked, "symbol")
-        key = "symbolId" if symbol.startswith("sym_") else "symbolLabel"
-        reference: Any = {"file": _need(asked, "file"), key: symbol}
-        direction: Any = asked.get("direction") or "both"
         return call_graph(
             self._index,
             self._root(asked),
-            reference,
-            direction=direction,
+            symbol_ref(_need(asked, "file"), _need(asked, "symbol")),
+            direction=_one_of(asked, "direction", DIRECTIONS),
             depth=_number(asked, "depth", 1),
             limit=_number(asked, "limit", 24),
         )
 
-    def file(self, asked: Members) -> Any:
+    def file(self, asked: Members) -> ReadAnswer:
         """Lines of a file of a tracked tree; names on the sensitive list are not shown."""
         from holdfast.index.tools.outline import file_key
         from holdfast.index.tools.read import read_file
@@ -140,33 +171,31 @@ class Questions:
             self._index, os.path.join(root, key), start_line=first, end_line=max(first, last)
         )
 
-    def locate(self, asked: Members) -> Any:
-        from holdfast.sequence import locate
-        from holdfast.sequence.tokens.lexer import LexerOptions, lex
-        from holdfast.trees import no_progress, snippet_family
+    def locate(self, asked: Members) -> DataAnswer:
+        from holdfast.sequence.locate import as_text
+        from holdfast.sequence.tokens.lexer import CODE_ONLY
+        from holdfast.trees import locate_snippet, no_progress
 
         source = _need(asked, "snippet").encode("utf-8", "surrogatepass")
-        reading = LexerOptions()
-        tree = self._app.open_tree(self._root(asked), reading, no_progress)
-        family = snippet_family(None, None, list(tree.files))
-        report = locate.locate(tree.segments.corpus, source, lex(source, family, reading))
-        data = {**locate.as_data(report), "text": locate.as_text(report)}
-        return {"root": str(tree.root), **data, **tree.notes()}
+        tree = self._app.open_tree(self._root(asked), CODE_ONLY, no_progress)
+        answer = locate_snippet(tree, source)
+        return DataAnswer({**answer.to_wire(), "text": as_text(answer)})
 
-    def clones(self, asked: Members) -> Any:
-        from holdfast.repeats import repeats
-        from holdfast.sequence import clones, report
-        from holdfast.sequence.tokens.lexer import LexerOptions
+    def clones(self, asked: Members) -> ClonesAnswer:
+        from holdfast.repeats import find_clones
+        from holdfast.sequence.clones import MINIMUM
+        from holdfast.sequence.tokens.lexer import CODE_ONLY
         from holdfast.trees import no_progress
 
-        minimum = max(2, _number(asked, "minimum", clones.MINIMUM))
-        reading = LexerOptions()
-        tree = self._app.open_tree(self._root(asked), reading, no_progress)
-        renamed = asked.get("renamed") == "1"
-        found = repeats(tree, reading, no_progress, minimum=minimum, renamed=renamed)
-        shown = found.groups[: _number(asked, "limit", CLONES_MAX)]
-        data = report.as_data(shown, found.tokens, found.documents, len(found.groups))
-        return {"root": str(tree.root), **data, **tree.notes()}
+        tree = self._app.open_tree(self._root(asked), CODE_ONLY, no_progress)
+        return find_clones(
+            tree,
+            CODE_ONLY,
+            no_progress,
+            minimum=max(2, _number(asked, "minimum", MINIMUM)),
+            limit=max(1, _number(asked, "limit", CLONES_MAX)),
+            renamed=asked.get("renamed") == "1",
+        )
 
     def _root(self, asked: Members) -> str:
         """The tracked tree that was named; the only one if there is only one."""
@@ -183,39 +212,31 @@ class Questions:
 
     # sessions
 
-    def session(self, asked: Members) -> Any:
-        """The tree of a session: every entry, where it hangs, and what it did."""
+    def session(self, asked: Members) -> SessionTree:
+        """The tree of a session: every entry, its parent, and what it did."""
         with self._turn:
             limit = _number(asked, "limit", ENTRIES_MAX)
             return self._session_tree(self._followed(asked), min(limit, ENTRIES_MAX))
 
-    def _session_tree(self, observed: Observed, limit: int) -> Any:
+    def _session_tree(self, observed: ObservedSession, limit: int) -> SessionTree:
         evidence = observed.host.evidence()
         tree, log = observed.tree, observed.log
         leaf = NO_ENTRY if isinstance(evidence, Doubt) else tree.number(evidence.leaf)
         active = set(tree.path(leaf))
-        rows = [
-            {
-                **row,
-                "at": log.at.get(row["id"]),
-                "said": (log.said.get(row["id"]) or "")[:400] or None,
-                "active": number in active,
-                "leaf": number == leaf,
-            }
-            for number, row in _entries(tree)[-limit:]
-        ]
+        entries = tuple(
+            _entry(tree, log, number, depth, active=number in active, leaf=number == leaf)
+            for number, depth in _in_reading_order(tree)[-limit:]
+        )
         doubt = evidence.why if isinstance(evidence, Doubt) else None
-        return {"entries": rows, "total": len(tree), "doubt": doubt}
+        return SessionTree(entries, len(tree), doubt)
 
-    def context(self, asked: Members) -> Any:
-        """What the agent holds, and what the latest compaction took away."""
-        from holdfast.reading.context import as_data
-
+    def context(self, asked: Members) -> ContextMap:
+        """What the agent has in context, and what the latest compaction removed."""
         with self._turn:
-            return as_data(self._reader.context(self._followed(asked).host))
+            return self._reader.context(self._followed(asked).host)
 
-    def context_lines(self, asked: Members) -> Any:
-        """A file that the session holds or held, line by line, and what changed since."""
+    def context_lines(self, asked: Members) -> HeldLines:
+        """A file that the session has or had, line by line, and what changed since."""
         from holdfast.dashboard.lines import line_rows
 
         path = _need(asked, "path")
@@ -226,7 +247,7 @@ class Questions:
             raise UsageError(f"the session holds nothing of {path}")
         return line_rows(named[0], self._reader.objects.load, LINES_MAX)
 
-    def _followed(self, asked: Members) -> Observed:
+    def _followed(self, asked: Members) -> ObservedSession:
         name = _need(asked, "name")
         if name not in self._sessions.all_names():
             raise UsageError(
@@ -236,26 +257,22 @@ class Questions:
 
     # memory
 
-    def documents(self, asked: Members) -> Any:
+    def documents(self, asked: Members) -> DocumentList:
         """The documents of a branch, now or as of a seq."""
         store, branch = self._space(asked.get("space") or "local"), asked.get("branch", "")
         at = _number(asked, "at", 0) or None
         found = [s for s in store.documents(branch, at) if s.id.startswith(asked.get("prefix", ""))]
-        return {
-            "total": len(found),
-            "documents": [
-                {"id": s.id, "seq": s.seq, "branch": s.branch, "title": _title(s.document)}
-                for s in found[:DOCUMENTS_MAX]
-            ],
-        }
+        shown = found[:DOCUMENTS_MAX]
+        titles = (DocumentTitle(s.id, s.seq, s.branch, _title(s.document)) for s in shown)
+        return DocumentList(len(found), tuple(titles))
 
-    def log(self, asked: Members) -> Any:
+    def log(self, asked: Members) -> LogEntries:
         store = self._space(asked.get("space") or "local")
         limit = min(500, _number(asked, "limit", 200))
         entries = store.log(asked.get("id") or None, asked.get("branch"), None, limit)
-        return {"entries": [entry.to_wire() for entry in entries]}
+        return LogEntries(tuple(entry.to_wire() for entry in entries))
 
-    def drift(self, asked: Members) -> Any:
+    def drift(self, asked: Members) -> LinkStates:
         """Every link to code in the documents of a branch, and whether the code is as it was."""
         from holdfast import links
 
@@ -275,78 +292,79 @@ class Questions:
             for path, link in links.links_in(state.document):
                 judged = links.judge(link, read)
                 found.append(
-                    {
-                        "id": state.id,
-                        "at": "/" + "/".join(path),
-                        "state": judged.state,
-                        "why": judged.why,
-                        "lines": judged.lines,
-                        "now": judged.sha256,
+                    LinkState(
+                        id=state.id,
+                        at="/" + "/".join(path),
+                        state=judged.state,
+                        why=judged.why,
+                        lines=judged.lines,
+                        now=judged.sha256,
                         **link.to_wire()["code"],
-                    }
+                    )
                 )
-        return {"links": found}
+        return LinkStates(tuple(found))
 
     # health
 
-    def doctor(self, asked: Members) -> Any:
+    def doctor(self, asked: Members) -> HealthAnswer:
         """Everything a user could have wrong, and the fix."""
-        from argparse import Namespace
-
         from holdfast.agents.doctor import examine
-        from holdfast.cli.install import target_of
+        from holdfast.agents.target import target_of
 
-        target = target_of(Namespace(scope="user", start=None))
-        found = [
-            {"about": one.about, "state": one.state, "said": one.said, "fix": one.fix or None}
-            for one in examine(self._app, target)
-        ]
-        wrong = any(one["state"] == "wrong" for one in found)
-        return {"status": "wrong" if wrong else "ok", "findings": found}
+        found = tuple(
+            HealthFinding(one.about, one.state, one.said, one.fix or None)
+            for one in examine(self._app, target_of(self._app))
+        )
+        wrong = any(one.state == "wrong" for one in found)
+        return HealthAnswer("wrong" if wrong else "ok", found)
 
 
-def _entries(tree: Tree) -> list[tuple[int, dict[str, Any]]]:
-    """Every entry in reading order: a branch is followed to its end, deeper where paths part."""
+def _in_reading_order(tree: Tree) -> list[tuple[int, int]]:
+    """Entries with their depth: a branch is followed to its end, deeper where branches part."""
     children: dict[int, list[int]] = {}
     for number, parent in enumerate(tree.parents):
         children.setdefault(parent, []).append(number)
-    rows: list[tuple[int, dict[str, Any]]] = []
+    found: list[tuple[int, int]] = []
     pending = [(number, 0) for number in reversed(children.get(NO_ENTRY, []))]
     while pending:
         number, depth = pending.pop()
-        ledger, served = tree.ledger(number), tree.served.get(number)
-        row = {
-            "id": tree.ids[number],
-            "parent": tree.ids[tree.parents[number]] if tree.parents[number] >= 0 else None,
-            "kind": tree.kinds[number],
-            "depth": depth,
-            "holds": sum(len(ledger.scopes(path)) for path in ledger.paths()),
-            "sentTokens": None if served is None else -(-served.served_bytes // 4),
-            "plainTokens": None if served is None else -(-served.size_bytes // 4),
-            **_event(tree, number),
-        }
-        rows.append((number, row))
+        found.append((number, depth))
         below = children.get(number, [])
         deeper = depth + (1 if len(below) > 1 else 0)
         pending.extend((child, deeper) for child in reversed(below))
-    return rows
+    return found
 
 
-def _event(tree: Tree, number: int) -> dict[str, Any]:
-    event = tree.event(number)
-    match event:
+def _entry(
+    tree: Tree, log: TimedLog | FileTimes, number: int, depth: int, *, active: bool, leaf: bool
+) -> SessionEntry:
+    ledger, served, id = tree.ledger(number), tree.served.get(number), tree.ids[number]
+    entry = SessionEntry(
+        id=id,
+        parent=tree.ids[tree.parents[number]] if tree.parents[number] >= 0 else None,
+        kind=tree.kinds[number],
+        depth=depth,
+        holds=sum(len(ledger.scopes(path)) for path in ledger.paths()),
+        sent_tokens=None if served is None else -(-served.served_bytes // 4),
+        plain_tokens=None if served is None else -(-served.size_bytes // 4),
+        at=log.at.get(id),
+        said=(log.texts.get(id) or "")[:400] or None,
+        active=active,
+        leaf=leaf,
+    )
+    match tree.event(number):
         case Anchored(path, scope, _):
-            return {"path": path, "scope": scopes.key(scope), "mode": "full"}
+            return structs.replace(entry, path=path, scope=scopes.key(scope), mode="full")
         case Derived(mode, path, scope, _, _):
-            return {"path": path, "scope": scopes.key(scope), "mode": mode}
+            return structs.replace(entry, path=path, scope=scopes.key(scope), mode=mode)
         case Refreshed(path, scope):
-            return {"path": path, "scope": scopes.key(scope), "mode": "refresh"}
+            return structs.replace(entry, path=path, scope=scopes.key(scope), mode="refresh")
         case Barrier():
-            return {"barrier": True}
+            return structs.replace(entry, barrier=True)
         case Hidden(targets):
-            return {"hides": sorted(targets)}
+            return structs.replace(entry, hides=tuple(sorted(targets)))
         case None:
-            return {}
+            return entry
 
 
 def _title(document: Any) -> str:
@@ -357,6 +375,15 @@ def _title(document: Any) -> str:
                 return str(value[name])[:160]
         return ", ".join(str(name) for name in value)[:160]
     return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))[:160]
+
+
+def _one_of(asked: Members, name: str, accepted: Sequence[T]) -> T:
+    """The value of a member; the first accepted one when it is missing."""
+    value = asked.get(name) or accepted[0]
+    for one in accepted:
+        if one == value:
+            return one
+    raise UsageError(f"{name} must be one of {', '.join(map(str, accepted))} (got {value!r})")
 
 
 def _need(asked: Members, name: str) -> str:

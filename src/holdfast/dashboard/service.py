@@ -12,7 +12,6 @@ import os
 import platform
 import shutil
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,13 +25,9 @@ from holdfast.errors import HoldfastError, UsageError
 from holdfast.files.watcher import Watcher
 from holdfast.ids import SpaceId
 from holdfast.observed import Values
-from holdfast.observed.codebases import Codebases
-from holdfast.observed.sessions import Sessions
+from holdfast.observed.codebases import CodebaseObserver
+from holdfast.observed.sessions import SessionObserver
 from holdfast.observed.spaces import space_values
-from holdfast.reading import config
-from holdfast.reading.objects import Objects
-from holdfast.reading.paths import Place
-from holdfast.reading.reader import Reader
 from holdfast.store import roots
 from holdfast.store.errors import UnknownSpace
 from holdfast.store.store import Store, open_store
@@ -77,19 +72,13 @@ class DashboardService:
         self._seqs: dict[str, int] = {}
         self._watchers: dict[str, Watcher] = {}
         self._index = app.open_index()
-        self._codebases = Codebases(self._index)
-        self._sessions: Sessions | None = None
+        self._codebases = CodebaseObserver(self._index)
+        self._sessions: SessionObserver | None = None
         self._logs: Store | None = None
-        self._reader = Reader(
-            Place(str(app.home), str(app.home)),
-            Objects(app.home),
-            now_ms=_now_ms,
-            monotonic=time.monotonic,
-            settings=config.load(app.home / "reading.toml"),
-        )
+        self._reader = app.reader(str(app.home), str(app.home))
         self._publisher: live.Publisher | None = None
         self._questions: Mapping[str, Question] | None = None
-        self._notices = live.Notices(self._directories, self._wanted, self._look)
+        self._notices = live.RefreshLoop(self._directories, self._wanted, self._look)
         self._looking = threading.Lock()
 
     @classmethod
@@ -131,7 +120,7 @@ class DashboardService:
         """What can be asked, by path below /api/."""
         if self._questions is None:
             # A book of their own: they are asked in other threads than the one that looks.
-            book = Sessions(self._session_logs(), _now_ms, self._app.home)
+            book = SessionObserver(self._session_logs(), self._app.clock.now_ms, self._app.home)
             made = Questions(self._app, self._index, self._reader, book, self._existing)
             self._questions = made.table()
         return self._questions
@@ -143,7 +132,7 @@ class DashboardService:
         with self._looking:
             if self._publisher is None:
                 store = self._open(self.live_space, make=True)
-                self._publisher = live.Publisher(store, self._app.session("live"))
+                self._publisher = live.Publisher(store, self._app.writer_id("live"))
             seq = self._publisher.publish(self._documents())
             if seq is not None:
                 self._heard(self.live_space)
@@ -261,7 +250,7 @@ class DashboardService:
             if store is not None:
                 return store
             if not self._on_postgres:
-                self._app.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._app.home.make()
             try:
                 given = self._given
                 store = (
@@ -290,15 +279,17 @@ class DashboardService:
                 self._logs = self._app.open_space(sessions.SPACE)
             return self._logs
 
-    def _session_book(self) -> Sessions:
+    def _session_book(self) -> SessionObserver:
         if self._sessions is None:
-            self._sessions = Sessions(self._session_logs(), _now_ms, self._app.home)
+            self._sessions = SessionObserver(
+                self._session_logs(), self._app.clock.now_ms, self._app.home
+            )
         return self._sessions
 
     # noticing
 
     def _directories(self) -> list[Path]:
-        found = [self._app.home / "index", self._app.home / "run"]
+        found = [self._app.home.index, self._app.home.run]
         root = roots.resolve_root(self._store_url)
         if root is not None:
             found.append(root)
@@ -366,7 +357,3 @@ def _check(name: str, state: str, text: str, hint: str | None = None) -> Values:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

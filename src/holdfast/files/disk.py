@@ -11,13 +11,13 @@ import hashlib
 import os
 import re
 import stat as modes
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from holdfast import system
 from holdfast.files.ignore import Rules, RuleStack
 from holdfast.files.memory import TRUSTED_KINDS, Listed, memory_of, stamp_of
 from holdfast.files.policy import (
@@ -32,7 +32,7 @@ from holdfast.files.policy import (
     is_script,
 )
 from holdfast.files.regular import read_regular
-from holdfast.files.snapshot import Entry, Snapshot, Stat, carried_over, compressed, unchanged
+from holdfast.files.snapshot import Stat
 
 CONTROL_FILES = (".gitignore", ".holdfastignore")
 
@@ -52,12 +52,19 @@ class Walk:
     unreadable: set[str] = field(default_factory=set)
     skipped: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def shows_nothing(self) -> bool:
+        """Whether the tree looks empty, as an unmounted one does."""
+        return not self.stats and not self.unreadable
+
 
 class TreeMissing(Exception):
     """Raised when the root is not there, or is no directory."""
 
 
-def walk(root: str, policy: Policy | None = None, now_ns: Callable[[], int] = time.time_ns) -> Walk:
+def walk(
+    root: str, policy: Policy | None = None, now_ns: Callable[[], int] = system.now_ns
+) -> Walk:
     """Find every file of the tree that the policy and the tree's rules leave in."""
     policy = policy or Policy()
     try:
@@ -436,28 +443,3 @@ def _opened(root: str, key: str) -> int:
 
 def digest(source: bytes) -> str:
     return hashlib.sha256(source).hexdigest()
-
-
-def look(
-    root: str, now_ns: int, policy: Policy | None = None, before: Snapshot | None = None
-) -> tuple[Snapshot, Walk]:
-    """A snapshot of the tree, reading only the files whose stat moved since `before`."""
-    before = before or Snapshot({}, 0)
-    found = walk(root, policy)
-    entries: dict[str, Entry] = {}
-    unreadable = set(found.unreadable)
-    for key, seen in found.stats.items():
-        known = before.entries.get(key)
-        if known is not None and unchanged(known, seen, before.taken_ns):
-            entries[key] = known
-            continue
-        try:
-            source, read_at = read_file(root, key)
-        except FileNotFoundError:
-            continue
-        except OSError:
-            unreadable.add(key)
-            continue
-        entries[key] = Entry(read_at, digest(source))
-    snapshot = Snapshot(entries, now_ns, compressed(unreadable))
-    return carried_over(before, snapshot), found

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from holdfast import system
 
 REFRESH_S = 5.0
 """An answer of git serves so long."""
@@ -66,7 +67,7 @@ class EditedFiles:
         self,
         ask: Callable[[str], Edited | None] = edited_files,
         start: Callable[[Callable[[], None]], None] = in_background,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = system.monotonic,
     ) -> None:
         self._ask, self._start, self._clock = ask, start, clock
         self._lock = threading.Lock()

@@ -1,25 +1,26 @@
-"""A directory tree as data, and what changed between two looks at it.
+"""A directory tree as data, and what changed between two snapshots of it.
 
-A look is stat first: a file whose size and times are as before is taken to hold what it held. Two
-traps are in that. A write can fall into the same clock tick as the look before it, so a file that
-was touched about when the last look was taken is read again. And a part of the tree that cannot be
-read now is not gone: its entries are carried over, and are never reported as removed.
+Files are compared by stat first: one whose size and times are the same is taken as unchanged. There
+are two traps. A write can fall into the same clock tick as the snapshot before it, so a file that
+was modified at about the time of the snapshot is read again. And a part of the tree that cannot be
+read now is not deleted: its files are never reported as removed.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 RACY_NS = 2_000_000_000
-"""A file touched within this time of a look may have changed after it. Coarse file systems keep
-times to two seconds."""
+"""A file modified within this time of a snapshot may have changed after it: coarse file systems
+keep times to two seconds."""
 
 
 class Stat(NamedTuple):
-    """What tells a changed file cheaply. A tuple: a look makes and compares one for every file."""
+    """Size and times of a file, to detect changes cheaply. A tuple, for speed: there is one for
+    every file of a tree."""
 
     size_bytes: int
     mtime_ns: int
@@ -54,33 +55,22 @@ class Changes:
     modified: tuple[str, ...] = ()
     touched: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
-    preserved: tuple[str, ...] = field(default=())
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.modified)
 
 
-def unchanged(known: Entry | None, stat: Stat, taken_ns: int) -> bool:
-    """Whether a file can be taken to hold what it held at a look taken at `taken_ns`.
-
-    May ask for a file to be read that did not change. Says *unchanged* of a changed one only if
-    its size and all its times were put back.
-    """
-    if known is None or known.stat != stat:
-        return False
-    return max(stat.mtime_ns, stat.ctime_ns) < taken_ns - RACY_NS
-
-
 def moved(before: Snapshot, stats: Mapping[str, Stat]) -> tuple[list[str], set[str]]:
-    """The keys of a listing that may not be as before, and those of before that it lacks, sorted.
+    """The keys that may have changed since a snapshot, sorted, and the keys that are missing.
 
-    One pass over the tree: whatever a sync does after it costs as much as has changed.
+    A file is taken as unchanged when its stat is the same and its times are well before the
+    snapshot was taken. May name a file that did not change. Misses a changed one only if its size
+    and all its times were put back. One pass over the tree, so a sync costs as much as has changed.
     """
     entries, still_ns = before.entries, before.taken_ns - RACY_NS
     todo = []
     for key, stat in stats.items():
         known = entries.get(key)
-        # As `unchanged` decides, written out: this runs for every file of a tree.
         if known is None or known.stat != stat or stat[1] >= still_ns or stat[2] >= still_ns:
             todo.append(key)
     todo.sort()
@@ -90,11 +80,10 @@ def moved(before: Snapshot, stats: Mapping[str, Stat]) -> tuple[list[str], set[s
 
 
 def compare(before: Snapshot, after: Snapshot) -> Changes:
-    """What happened from one snapshot to the other. Unreadable parts are preserved, not removed."""
+    """What happened from one snapshot to the other. Files in unreadable parts are not removed."""
     added = sorted(after.entries.keys() - before.entries.keys())
     gone = before.entries.keys() - after.entries.keys()
-    preserved = sorted(key for key in gone if covered(key, after.unreadable))
-    removed = sorted(gone - set(preserved))
+    removed = sorted(key for key in gone if not covered(key, after.unreadable))
     modified, touched = [], []
     for key, entry in after.entries.items():
         known = before.entries.get(key)
@@ -110,18 +99,7 @@ def compare(before: Snapshot, after: Snapshot) -> Changes:
         tuple(sorted(modified)),
         tuple(sorted(touched)),
         tuple(_renames(before, after, removed, added)),
-        tuple(preserved),
     )
-
-
-def carried_over(before: Snapshot, after: Snapshot) -> Snapshot:
-    """The later snapshot, with the earlier entries of whatever could not be read."""
-    kept = {
-        key: entry
-        for key, entry in before.entries.items()
-        if key not in after.entries and covered(key, after.unreadable)
-    }
-    return Snapshot({**kept, **after.entries}, after.taken_ns, after.unreadable)
 
 
 def covered(key: str, parts: Iterable[str]) -> bool:

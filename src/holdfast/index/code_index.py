@@ -11,23 +11,29 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast import system
 from holdfast.files.edited_files import EditedFiles
 from holdfast.files.paths import canonical_root
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
+from holdfast.home import Home
 from holdfast.index.building.content_cache import ContentStore
-from holdfast.index.building.prepare import Extract, extract_facts
+from holdfast.index.building.prepare import (
+    Extract,
+    extract_facts,
+    prepare,
+    prepare_with_vectors,
+)
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.facts import model as facts
 from holdfast.index.generations.fingerprint import SCHEMA_VERSION, Fingerprint
-from holdfast.index.generations.freshness import FreshnessChecks
+from holdfast.index.generations.freshness import FreshFiles, FreshnessChecks
 from holdfast.index.generations.gate import Building, Gate, effective_record, pass_gate
 from holdfast.index.generations.leases import Leases
-from holdfast.index.generations.model import Backend
+from holdfast.index.generations.model import Backend, PreparedFile, Reader, SourceFile
 from holdfast.index.generations.probe import Prober
 from holdfast.index.generations.proof import Proof
 from holdfast.index.generations.record import Options, Record
@@ -36,7 +42,7 @@ from holdfast.index.generations.registry import Registry
 if TYPE_CHECKING:
     # A search needs neither, and both take long to import.
     from holdfast.index.building.build import Tools
-    from holdfast.index.calls.links import ProgramCache
+    from holdfast.index.generations.programs import ProgramCache
 
 RETRY_AFTER_MS = 2_000
 STALE_INDEXING_S = 120.0
@@ -55,10 +61,6 @@ def run_in_thread(job: Callable[[], None]) -> None:
     threading.Thread(target=job, name="holdfast index", daemon=True).start()
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 @dataclass(slots=True)
 class CodeIndex:
     """Everything a tool needs. Time, ids and the way work is started are passed in."""
@@ -69,8 +71,8 @@ class CodeIndex:
     leases: Leases
     content: ContentStore
     extract: Extract = extract_facts
-    now: Callable[[], datetime] = _now
-    new_id: Callable[[], str] = lambda: os.urandom(16).hex()
+    now: Callable[[], datetime] = system.utc_now
+    new_id: Callable[[], str] = system.new_long_id
     start: Callable[[Callable[[], None]], None] = run_in_thread
     processes: int | None = None
     schema_version: str = SCHEMA_VERSION
@@ -118,6 +120,17 @@ class CodeIndex:
 
         return replace(gate, abandoned=abandoned(self, gate.record) is not None)
 
+    def check_freshness(self, record: Record, reader: Reader) -> FreshFiles:
+        """The files of a root that differ from its generation now."""
+        policy = policy_of(record.options)
+        return self.freshness.check(record.root, reader, policy, self._prepare)
+
+    def _prepare(self, file: SourceFile) -> PreparedFile:
+        """A changed file, with vectors only when they do not cost a request."""
+        if self.provider.local:
+            return prepare_with_vectors(file, self.extract, self.provider)
+        return prepare(file, self.extract)
+
     def timestamp(self, at: float | None = None) -> str:
         """A moment as answers have it: now, or seconds as `now().timestamp()` tells them."""
         moment = self.now() if at is None else datetime.fromtimestamp(at, UTC)
@@ -129,7 +142,7 @@ class CodeIndex:
     @property
     def programs(self) -> ProgramCache:
         """The linked programs of roots whose calls were asked for."""
-        from holdfast.index.calls.links import ProgramCache
+        from holdfast.index.generations.programs import ProgramCache
 
         with _making:
             if self._programs is None:
@@ -169,9 +182,12 @@ def policy_of(options: Options) -> Policy:
 
 
 def open_index(
-    home: Path, provider: EmbeddingProvider | None = None, backend: Backend | None = None
+    home: str | os.PathLike[str],
+    provider: EmbeddingProvider | None = None,
+    backend: Backend | None = None,
 ) -> CodeIndex:
     """The code index kept under a home directory; embedded, unless another backend is given."""
+    home = Home(home)
     if provider is None:
         from holdfast.index.embedding.static import StaticEmbedding
 
@@ -179,11 +195,11 @@ def open_index(
     if backend is None:
         from holdfast.index.generations.sqlite.backend import SqliteBackend
 
-        backend = SqliteBackend(home / "index" / "roots", provider.dimension)
+        backend = SqliteBackend(home.index_roots, provider.dimension)
     return CodeIndex(
-        Registry(home / "index" / "registry.json"),
+        Registry(home.index_registry),
         backend,
         provider,
-        Leases(home / "run" / "leases"),
-        ContentStore(home / "index" / "content.sqlite"),
+        Leases(home.leases),
+        ContentStore(home.index_content),
     )

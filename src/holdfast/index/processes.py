@@ -18,8 +18,10 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+from holdfast import system
 
 _CODE = """
 import gc, os, signal, sys
@@ -106,7 +108,11 @@ def _child(
         os._exit(0)
 
 
-def _spawned(serve: Callable[[], None], pipes: Sequence[int]) -> int:
+def _spawned(
+    serve: Callable[[], None],
+    pipes: Sequence[int],
+    environment: Callable[[], Mapping[str, str]] = system.environment,
+) -> int:
     if not sys.executable:
         raise FileNotFoundError("it is not known which interpreter runs this")
     import holdfast
@@ -116,7 +122,7 @@ def _spawned(serve: Callable[[], None], pipes: Sequence[int]) -> int:
     return os.posix_spawn(
         sys.executable,
         [sys.executable, "-I", "-S", "-c", code, "holdfast", str(_after(pipes)), *sys.path, ours],
-        os.environ,
+        environment(),
         file_actions=[
             *((os.POSIX_SPAWN_DUP2, pipe, number) for pipe, number in _numbers(pipes)),
             (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_RDWR, 0),

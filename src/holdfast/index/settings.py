@@ -1,6 +1,5 @@
 """The code index as the environment asks for it.
 
-HOLDFAST_HOME                 where everything is kept; default ~/.holdfast
 HOLDFAST_DATABASE_URL         postgresql://… moves generations to PostgreSQL
 HOLDFAST_INDEX_NAMESPACE      whose roots these are on a shared server; default the host's name
 HOLDFAST_EMBEDDING            hashed (default), openai, ollama, voyage
@@ -13,23 +12,18 @@ OPENAI_API_KEY, VOYAGE_API_KEY
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from holdfast.errors import UsageError
+from holdfast.home import Home
 from holdfast.index.code_index import CodeIndex, open_index
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.generations.model import Backend
 
 
-def home_of(environment: Mapping[str, str]) -> Path:
-    named = environment.get("HOLDFAST_HOME")
-    return Path(named).expanduser() if named else Path.home() / ".holdfast"
-
-
-def index_of(environment: Mapping[str, str]) -> CodeIndex:
-    """Open the index that the environment describes."""
+def index_of(home: Home, environment: Mapping[str, str]) -> CodeIndex:
+    """Open the index of a home, with the settings of an environment."""
     provider = provider_of(environment)
-    return open_index(home_of(environment), provider, backend_of(environment, provider))
+    return open_index(home, provider, backend_of(environment, provider))
 
 
 def backend_of(environment: Mapping[str, str], provider: EmbeddingProvider) -> Backend | None:

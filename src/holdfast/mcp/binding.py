@@ -27,12 +27,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast.mcp import bindings
+from holdfast import system
+from holdfast.home import Home
 from holdfast.mcp.caller import Caller
 from holdfast.mcp.rendezvous import process
+from holdfast.reading.hosts import bindings
 
 if TYPE_CHECKING:
     from holdfast.reading.result import Answer
@@ -83,15 +84,17 @@ class Sessions:
 
     def __init__(
         self,
-        home: Path,
+        home: Home,
         open_space: Callable[[str], Store],
         *,
         now_ms: Callable[[], int],
         new_id: Callable[[], str],
         wait_s: float = WAIT_S,
+        monotonic: Callable[[], float] = system.monotonic,
     ) -> None:
         self._home, self._open_space = home, open_space
         self._now_ms, self._new_id, self._wait_s = now_ms, new_id, wait_s
+        self._monotonic = monotonic
         self._adapters: OrderedDict[tuple[str, str], tuple[SessionLog, threading.RLock]] = (
             OrderedDict()
         )
@@ -162,7 +165,7 @@ class Sessions:
 
     def _holding_call(self, caller: Caller, call: str) -> tuple[Bound, threading.RLock] | Unbound:
         """The transcript in which this call is pending."""
-        deadline = time.monotonic() + self._wait_s
+        deadline = self._monotonic() + self._wait_s
         while True:
             candidates = list(dict.fromkeys(self._transcripts(caller)))[:CANDIDATES_MAX]
             for path, how in candidates:
@@ -171,7 +174,7 @@ class Sessions:
                     return Bound(host, "claude-code", _stem(path), how, call), lock
             if not candidates:
                 return Unbound("no transcript of Claude Code is known for this process")
-            if time.monotonic() > deadline:
+            if self._monotonic() > deadline:
                 return Unbound("the pending call is in no transcript that is known")
             time.sleep(LOOK_EVERY_S)
 
@@ -215,9 +218,9 @@ class Sessions:
         self, rollout: str, tool: str, arguments: Mapping[str, Any]
     ) -> tuple[Bound, threading.RLock] | Unbound:
         """The rollout that the codex process above us holds open, if this call is pending in it."""
-        deadline = time.monotonic() + self._wait_s
+        deadline = self._monotonic() + self._wait_s
         while (pending := pending_call(rollout, tool, arguments)) is None:
-            if time.monotonic() > deadline:
+            if self._monotonic() > deadline:
                 return Unbound("this call is not pending in the rollout of the codex process above")
             time.sleep(LOOK_EVERY_S)
         host, lock = self._adapter("codex", rollout)

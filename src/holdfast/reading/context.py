@@ -47,6 +47,15 @@ class HeldText:
     def whole(self) -> bool:
         return self.runs == (Lines(1, self.lines_total or 0),)
 
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "digest": self.digest,
+            "whole": self.whole,
+            "lines": [list(run) for run in self.runs if run.last],
+            "stale": [list(run) for run in self.stale if run.last],
+            "linesTotal": self.lines_total,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class HeldFile:
@@ -69,6 +78,17 @@ class HeldFile:
     def stale_lines(self) -> int:
         return sum(_count(text.stale) for text in self.texts)
 
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "path": self.path,
+            "state": self.state,
+            "lines": self.lines,
+            "staleLines": self.stale_lines,
+            "linesNow": self.lines_now,
+            "tokens": self.tokens,
+            "texts": [text.to_wire() for text in self.texts],
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class ContextMap:
@@ -84,6 +104,41 @@ class ContextMap:
     @property
     def tokens(self) -> int:
         return sum(file.tokens for file in self.held)
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "session": self.session,
+            "boundary": self.boundary,
+            "doubt": self.doubt,
+            "tokens": self.tokens,
+            "held": [file.to_wire() for file in self.held],
+            "lost": [file.to_wire() for file in self.lost],
+        }
+
+    def to_text(self, cwd: str = "") -> str:
+        """The map for an agent or a person; each lost file with the call that recovers it."""
+        if self.doubt is not None:
+            return (
+                f"[context] the session proves nothing now: {self.doubt}\n"
+                "Every read is answered in full."
+            )
+        since = "its start" if self.boundary == "root" else self.boundary
+        total = sum(file.lines for file in self.held)
+        out = [
+            f"[context] session {self.session}: {_number(len(self.held), 'file')}, "
+            f"{_number(total, 'line')}, ~{self.tokens} tokens held since {since}"
+        ]
+        out += _table(self.held, cwd)
+        for file in self.held:
+            if file.state == "changed":
+                shown = _shown(file.path, cwd)
+                out.append(f'[{shown} changed on disk; to see what: read(path="{shown}")]')
+        if self.lost:
+            out.append(f"taken away by {self.boundary}:")
+            out += _table(self.lost, cwd)
+            out.append("to recover what is still needed:")
+            out += [f"  {call}" for file in self.lost for call in recovery(file, cwd)]
+        return "\n".join(out)
 
 
 def held_file(
@@ -212,66 +267,6 @@ def without(runs: Iterable[Lines], taken: Iterable[Lines]) -> list[Lines]:
 
 def _count(runs: Iterable[Lines]) -> int:
     return sum(run.last - run.first + 1 for run in runs)
-
-
-def as_data(found: ContextMap) -> dict[str, Any]:
-    """The map as JSON says it."""
-    return {
-        "session": found.session,
-        "boundary": found.boundary,
-        "doubt": found.doubt,
-        "tokens": found.tokens,
-        "held": [_file_data(file) for file in found.held],
-        "lost": [_file_data(file) for file in found.lost],
-    }
-
-
-def _file_data(file: HeldFile) -> dict[str, Any]:
-    return {
-        "path": file.path,
-        "state": file.state,
-        "lines": file.lines,
-        "staleLines": file.stale_lines,
-        "linesNow": file.lines_now,
-        "tokens": file.tokens,
-        "texts": [
-            {
-                "digest": text.digest,
-                "whole": text.whole,
-                "lines": [list(run) for run in text.runs if run.last],
-                "stale": [list(run) for run in text.stale if run.last],
-                "linesTotal": text.lines_total,
-            }
-            for text in file.texts
-        ],
-    }
-
-
-def as_text(found: ContextMap, cwd: str = "") -> str:
-    """The map as an agent or a person reads it; each lost file with the call that recovers it."""
-    if found.doubt is not None:
-        return (
-            f"[context] the session proves nothing now: {found.doubt}\n"
-            "Every read is answered in full."
-        )
-    since = "its start" if found.boundary == "root" else found.boundary
-    total = sum(file.lines for file in found.held)
-    out = [
-        f"[context] session {found.session}: {_number(len(found.held), 'file')}, "
-        f"{_number(total, 'line')}, ~{found.tokens} tokens held since {since}"
-    ]
-    out += _table(found.held, cwd)
-    stale = [file for file in found.held if file.state != "current"]
-    for file in stale:
-        if file.state == "changed":
-            shown = _shown(file.path, cwd)
-            out.append(f'[{shown} changed on disk; to see what: read(path="{shown}")]')
-    if found.lost:
-        out.append(f"taken away by {found.boundary}:")
-        out += _table(found.lost, cwd)
-        out.append("to recover what is still needed:")
-        out += [f"  {call}" for file in found.lost for call in recovery(file, cwd)]
-    return "\n".join(out)
 
 
 def recovery(file: HeldFile, cwd: str = "") -> list[str]:

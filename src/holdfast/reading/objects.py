@@ -14,10 +14,11 @@ import contextlib
 import hashlib
 import os
 import re
-import secrets
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from pathlib import Path
+
+from holdfast import system
+from holdfast.home import Home
 
 LAYOUT_VERSION = 1
 OBJECT_BYTES_MAX = 16 * 1024 * 1024
@@ -55,10 +56,13 @@ class Collected:
 class Objects:
     """Contents by digest below one directory. Every method may be called by many processes."""
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
-        self.root = Path(root)
-        self._objects = f"{self.root}/objects"
-        self._tmp = str(self.root / "tmp")
+    def __init__(
+        self, root: str | os.PathLike[str], new_id: Callable[[], str] = system.new_long_id
+    ) -> None:
+        self._new_id = new_id
+        home = Home(root)
+        self.root = home.path
+        self._objects, self._tmp = str(home.objects), str(home.temporary)
 
     def path_of(self, digest: str) -> str:
         """Where the object is kept. The digest must be one: never a path in disguise."""
@@ -94,7 +98,7 @@ class Objects:
 
     def _write(self, path: str, data: bytes, digest: str) -> None:
         self._make_directories()
-        temporary = f"{self._tmp}/sha256-{digest}-{os.getpid()}-{secrets.token_hex(8)}.tmp"
+        temporary = f"{self._tmp}/sha256-{digest}-{os.getpid()}-{self._new_id()}.tmp"
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with open(descriptor, "wb") as file:

@@ -11,7 +11,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from holdfast.errors import ReadingError
 from holdfast.reading import disk, images, javascript, paths, savings
@@ -20,6 +19,7 @@ from holdfast.reading.answer import Case, Current, Policy, lines_of
 from holdfast.reading.context import ContextMap, HeldFile, held_file
 from holdfast.reading.errors import Aborted, BadArgument, Unreadable
 from holdfast.reading.events import Refreshed
+from holdfast.reading.explain import Explanation, NeverKept, explain
 from holdfast.reading.objects import AGE_MAX_S, Collected, Objects
 from holdfast.reading.paths import Place, Request, Target
 from holdfast.reading.recent import Recent
@@ -27,7 +27,7 @@ from holdfast.reading.result import Answer
 from holdfast.reading.scope import WHOLE, Lines, Scope
 from holdfast.reading.sensitive import Sensitive
 from holdfast.reading.session_log import CompactionHistory, SessionLog
-from holdfast.reading.status import Status, refresh_marker
+from holdfast.reading.status import Invalidated, Status
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree
 from holdfast.reading.trust import Holdings, Ledger, Overlay, Trust, choose_base
 
@@ -225,13 +225,13 @@ class Reader:
         self._overlays.clear()
         self._recent = Recent()
 
-    def refresh(self, request: Request, log: SessionLog) -> str:
-        """Declare the model's copy of a file or some lines insufficient; returns the marker."""
+    def refresh(self, request: Request, log: SessionLog) -> Invalidated:
+        """Declare the model's copy of a file or some lines insufficient."""
         target = paths.locate(request, self.place)
         scope = self._refresh_scope(target)
         log.refresh(Refreshed(target.path, scope), self._now_ms())
         self.forget()
-        return refresh_marker(scope, target.typed)
+        return Invalidated(target.typed, scope)
 
     def _refresh_scope(self, target: Target) -> Scope:
         offset, limit = target.offset, target.limit
@@ -295,58 +295,14 @@ class Reader:
             return "unavailable"
         return f"{stats.count} objects, {javascript.binary_size(stats.size_bytes)}"
 
-    def explain(self, request: Request, log: SessionLog | None) -> dict[str, Any]:
+    def explain(self, request: Request, log: SessionLog | None) -> Explanation | NeverKept:
         """Why a read would be answered as it would be, without answering it."""
         target = paths.locate(request, self.place)
-        out: dict[str, Any] = {"path": target.path}
         found = self._load(target)
         if isinstance(found, Answer):
-            return out | {"mode": None, "why": "an image or a sensitive name: always in full"}
+            return NeverKept(target.path)
         evidence = Doubt("no session") if log is None else log.evidence()
-        if isinstance(evidence, Doubt):
-            out["session"] = {"proves": False, "why": evidence.why}
-        else:
-            out["session"] = {
-                "proves": True,
-                "id": evidence.session,
-                "leaf": evidence.leaf,
-                "boundary": evidence.boundary,
-                "branch_point": evidence.branch_point,
-            }
-        case = self._case(request, target, found, evidence)
-        out["digest"] = found.digest
-        out["lines"] = found.lines_total
-        out["candidates"] = self._candidates(case)
-        answer = case.answer()
-        out["mode"] = answer.mode
-        if answer.meta is not None and answer.meta.why is not None:
-            out["reason"] = answer.meta.why.reason
-            out["scope"] = scopes.key(answer.meta.scope)
-            out["base"] = answer.meta.base
-        return out
-
-    def _candidates(self, case: Case) -> list[dict[str, Any]]:
-        held = case.holdings.scopes(case.target.path)
-        lines = scopes.clamp(case.target.offset, case.target.limit, case.current.lines_total)
-        chosen = None
-        if lines is not None:
-            scope = scopes.of(lines, case.current.lines_total)
-            chosen = choose_base(
-                case.holdings, case.target.path, scope, union=self.settings.policy.union
-            )
-        blocked = case.holdings.ledger.blocked(case.target.path)
-        out = [
-            {
-                "scope": scopes.key(scope),
-                "digest": trust.digest,
-                "seq": trust.seq,
-                "current": trust.digest == case.current.digest,
-                "chosen": chosen is not None and trust == chosen,
-            }
-            for scope, trust in held.items()
-        ]
-        out += [{"scope": scopes.key(run), "blocked": True} for run in sorted(blocked)]
-        return out
+        return explain(self._case(request, target, found, evidence), evidence)
 
 
 def _leaf(tree: Tree, evidence: Evidence) -> int:

@@ -31,6 +31,9 @@ class Answer(NamedTuple):
             out["readcache"] = self.meta.as_json()
         return out or None
 
+    def to_wire(self) -> dict[str, Any]:
+        return {"content": self.content, "details": self.details, "mode": self.mode}
+
     @property
     def content(self) -> list[dict[str, Any]]:
         """The result's blocks: text, and for a picture the image."""

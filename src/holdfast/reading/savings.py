@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from holdfast.reading import javascript
 from holdfast.reading.meta import MODES
@@ -15,13 +16,19 @@ from holdfast.reading.tree import Served
 class Savings:
     """Answers by mode, and the bytes that plain reads would have sent on top."""
 
-    counts: dict[str, int]
+    counts: Mapping[str, int]
     saved_bytes: int
 
     @property
     def tokens(self) -> int:
         """Four bytes to a token, rounded up."""
         return math.ceil(self.saved_bytes / 4)
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "modes": dict(self.counts),
+            "saved": {"bytes": self.saved_bytes, "tokens": self.tokens},
+        }
 
 
 def estimate(answers: Iterable[Served]) -> Savings:

@@ -1,41 +1,67 @@
-"""What a session holds and has saved, in the words of the status and refresh answers."""
+"""The answers of status and refresh."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from holdfast.reading import javascript, savings
+from holdfast.reading import javascript
+from holdfast.reading.savings import Savings
 from holdfast.reading.scope import Lines, Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The facts behind `readcache status`."""
+    """What a session holds and has saved."""
 
     scopes: int
     files: int
     window_entries: int
     window_start: int
-    savings: savings.Savings
+    savings: Savings
     store: str
     doubt: str | None = None
+    """Why the session proves nothing now."""
 
-    def __str__(self) -> str:
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "scopes": self.scopes,
+            "files": self.files,
+            "window": {"entries": self.window_entries, "start": self.window_start},
+            **self.savings.to_wire(),
+            "store": self.store,
+            "doubt": self.doubt,
+        }
+
+    def to_text(self) -> str:
         counts = ", ".join(f"{mode}={count}" for mode, count in self.savings.counts.items())
         size = javascript.binary_size(self.savings.saved_bytes)
-        return "\n".join(
-            (
-                "[readcache-status]",
-                f"tracked scopes: {self.scopes} across {self.files} files",
-                f"replay window: {self.window_entries} entries (start index {self.window_start})",
-                f"mode counts: {counts}",
-                f"estimated savings: ~{self.savings.tokens} tokens ({size})",
-                f"object store: {self.store}",
-            )
-        )
+        lines = [
+            "[readcache-status]",
+            f"tracked scopes: {self.scopes} across {self.files} files",
+            f"replay window: {self.window_entries} entries (start index {self.window_start})",
+            f"mode counts: {counts}",
+            f"estimated savings: ~{self.savings.tokens} tokens ({size})",
+            f"object store: {self.store}",
+        ]
+        if self.doubt is not None:
+            lines.append(f"the session proves nothing now: {self.doubt}")
+        return "\n".join(lines)
 
 
-def refresh_marker(scope: Scope, typed: str) -> str:
-    """What a refresh answers."""
-    what = f"lines {scope.first}-{scope.last}" if isinstance(scope, Lines) else "full scope"
-    return f"[readcache-refresh] invalidated {what} for {typed}"
+@dataclass(frozen=True, slots=True)
+class Invalidated:
+    """What a refresh took back: the next reads of it send the text."""
+
+    typed: str
+    scope: Scope
+
+    def to_wire(self) -> dict[str, Any]:
+        return {"text": self.to_text()}
+
+    def to_text(self) -> str:
+        if isinstance(self.scope, Lines):
+            what = f"lines {self.scope.first}-{self.scope.last}"
+        else:
+            what = "full scope"
+        return f"[readcache-refresh] invalidated {what} for {self.typed}"

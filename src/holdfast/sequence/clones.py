@@ -1,13 +1,12 @@
-"""The largest blocks of tokens that occur more than once.
+"""Find the largest blocks of tokens that occur more than once.
 
-At every position stands a longest repeat, the longer of what it shares with its two neighbours in
-suffix order. The ones that lie in no longer repeat are the blocks worth showing; those with the
-same tokens form one group, which then lists every place where these tokens stand. This is one pass
-over the shared prefixes, however many shorter repeats there are inside the blocks.
+Every position has a longest repeat: the longer of the prefixes that its suffix shares with its two
+neighbours in suffix order. Those that are not part of a longer repeat are the blocks to show. Equal
+blocks form a group, which lists every place of these tokens. This takes one pass over the shared
+prefixes, however many shorter repeats the blocks contain.
 
-A run that repeats itself with a period (a table of equal rows) overlaps with its own shifted copy.
-Of such a run two halves that do not overlap are reported, with every other place where the same
-tokens stand, and it says that it is periodic.
+A periodic run (a table of equal rows) overlaps with its own shifted copy. For such a run two halves
+that do not overlap are reported, with every other place of the same tokens, marked as periodic.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from itertools import pairwise
 from typing import Any
 
 from holdfast.sequence.corpus import Occurrence
-from holdfast.sequence.suffix.backends import Backend, choose, kernels
+from holdfast.sequence.suffix.backends import SuffixBackend, choose, kernels
 from holdfast.sequence.suffix.query import LiveSegment, interval
 from holdfast.sequence.suffix.segment import TokenSegment, build
-from holdfast.sequence.suffix.stream import Stream
+from holdfast.sequence.suffix.stream import TokenStream
 from holdfast.sequence.tokens.lexer import normalised
 
 MINIMUM = 50
-"""Shorter repeats are idioms of a language more often than copies."""
+"""Shorter repeats are more often idioms of a language than copies."""
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """A block of tokens and every place where it stands; places do not overlap."""
+class CloneGroup:
+    """A block of tokens and every place where it occurs; the places do not overlap."""
 
     length: int
     occurrences: tuple[Occurrence, ...]
@@ -38,7 +37,7 @@ class Group:
 
     @property
     def duplicated(self) -> int:
-        """How many tokens would go if the block stood once."""
+        """How many tokens could be removed if the block occurred only once."""
         return self.length * (len(self.occurrences) - 1)
 
 
@@ -46,8 +45,8 @@ def find_groups(
     segment: TokenSegment,
     *,
     minimum: int = MINIMUM,
-    backend: Backend | None = None,
-) -> list[Group]:
+    backend: SuffixBackend | None = None,
+) -> list[CloneGroup]:
     """Every group of blocks of at least `minimum` tokens, the most duplication first."""
     minimum = max(2, minimum)
     backend = backend or choose(len(segment.tokens))
@@ -62,10 +61,10 @@ def find_groups(
 
 
 def _blocks(
-    segment: TokenSegment, minimum: int, backend: Backend
+    segment: TokenSegment, minimum: int, backend: SuffixBackend
 ) -> Iterator[tuple[int, Sequence[int]]]:
-    """Each maximal repeat that lies in no longer repeat somewhere, with all its positions."""
-    if backend is Backend.PURE:
+    """Each maximal repeat that is somewhere not part of a longer one, with all its positions."""
+    if backend is SuffixBackend.PURE:
         yield from _blocks_pure(segment, minimum)
     else:
         yield from _blocks_numpy(segment, minimum, backend)
@@ -78,7 +77,7 @@ def _blocks_pure(segment: TokenSegment, minimum: int) -> Iterator[tuple[int, Seq
     for rank in range(count):
         following = shared[rank + 1] if rank + 1 < count else 0
         longest[suffixes[rank]] = max(shared[rank], following)
-    for length, first, end in kernels(Backend.PURE).maximal_repeats(
+    for length, first, end in kernels(SuffixBackend.PURE).maximal_repeats(
         shared, segment.changes, minimum
     ):
         positions = suffixes[first:end]
@@ -89,7 +88,7 @@ def _blocks_pure(segment: TokenSegment, minimum: int) -> Iterator[tuple[int, Seq
 
 
 def _blocks_numpy(
-    segment: TokenSegment, minimum: int, backend: Backend
+    segment: TokenSegment, minimum: int, backend: SuffixBackend
 ) -> Iterator[tuple[int, Sequence[int]]]:
     import numpy as np
 
@@ -103,23 +102,23 @@ def _blocks_numpy(
     by_rank = shared.copy()
     np.maximum(by_rank[:-1], shared[1:], out=by_rank[:-1])
     longest = np.zeros(count + 1, np.int32)
-    longest[1:][suffixes] = by_rank  # one to the right, so that position 0 has a left neighbour
-    # A rank whose longest repeat is not inside the one that begins a token earlier.
+    longest[1:][suffixes] = by_rank  # shifted by one, so that position 0 has a left neighbour
+    # The ranks whose longest repeat is not part of the one that begins a token earlier.
     free = (by_rank >= minimum) & (longest[suffixes] <= by_rank)
-    if backend is Backend.COMPILED:
+    if backend is SuffixBackend.COMPILED:
         table = kernel.repeats_table(shared, changes, minimum)
     else:
         table = np.array(list(kernel.maximal_repeats(shared, changes, minimum)), np.int32)
     if not len(table):
         return
-    # The repeat that a free rank belongs to is the one that begins where its run of ranks does.
+    # Keep the repeats that are the longest one of a free rank.
     depths = np.where(free, by_rank, 0)
     for length, first, end in _with_free_rank(table, depths):
         yield length, np.sort(suffixes[first:end]).tolist()
 
 
 def _with_free_rank(table: Any, depths: Any) -> Iterator[tuple[int, int, int]]:
-    """The rows of the table that some rank in them has as its own longest repeat."""
+    """The rows of the table that are the longest repeat of one of their ranks."""
     import numpy as np
 
     ranks = np.flatnonzero(depths)
@@ -133,14 +132,14 @@ def _with_free_rank(table: Any, depths: Any) -> Iterator[tuple[int, int, int]]:
 
 def _groups(
     segment: TokenSegment, length: int, positions: Sequence[int], minimum: int
-) -> Iterator[Group]:
+) -> Iterator[CloneGroup]:
     """The group of places that do not overlap, and one for each run that overlaps with itself."""
     runs = list(_periodic_runs(positions, length))
     places = without_overlaps(positions, length)
     if len(places) > 1:
-        yield Group(length, _occurrences(segment, places, length), periodic=bool(runs))
+        yield CloneGroup(length, _occurrences(segment, places, length), periodic=bool(runs))
     for first, last, period in runs:
-        # Two equal places in a periodic run lie a whole number of periods apart.
+        # Equal places in a periodic run are a whole number of periods apart.
         size = last - first
         half, apart_by = max(
             (min(times * period, size - times * period), times * period)
@@ -150,15 +149,16 @@ def _groups(
             continue
         firsts = {first}
         if apart_by + half < size:
-            firsts.add(last - half - apart_by)  # the same from the other end, so that it is shown
+            # The same from the other end, so that all of the run is covered.
+            firsts.add(last - half - apart_by)
         for at in sorted(firsts):
-            # A half may stand in other places too, where it is part of no run.
+            # A half may also occur outside of the run.
             places = without_overlaps(_places(segment, at, half), half)
-            yield Group(half, _occurrences(segment, places, half), periodic=True)
+            yield CloneGroup(half, _occurrences(segment, places, half), periodic=True)
 
 
 def without_overlaps(positions: Sequence[int], length: int) -> list[int]:
-    """Of these places, in their order, each that does not overlap with the one before it."""
+    """These sorted places without those that overlap with an earlier one."""
     out: list[int] = []
     for position in positions:
         if not out or position >= out[-1] + length:
@@ -173,14 +173,14 @@ def _occurrences(
 
 
 def _places(segment: TokenSegment, at: int, length: int) -> list[int]:
-    """Every place of the tokens that stand at a position, in order."""
+    """Every place of the tokens at a position, in order."""
     run = interval(LiveSegment(segment), segment.tokens[at : at + length].tolist(), length)
     places: list[int] = segment.suffixes[run.low : run.high].tolist()
     return sorted(places)
 
 
 def _periodic_runs(positions: Sequence[int], length: int) -> Iterator[tuple[int, int, int]]:
-    """Where places overlap at one and the same shift: begin, end and shift of the whole run."""
+    """The runs of places that overlap with a constant shift: begin, end and shift of each."""
     begin, period = positions[0], 0
     for one, two in pairwise(positions):
         shift = two - one
@@ -192,25 +192,25 @@ def _periodic_runs(positions: Sequence[int], length: int) -> Iterator[tuple[int,
         yield begin, positions[-1] + length, period
 
 
-def _distinct(groups: list[Group]) -> list[Group]:
-    """Each group once: halves of one periodic run can come from several of its repeats."""
-    seen: dict[tuple[int, int], Group] = {}
+def _distinct(groups: list[CloneGroup]) -> list[CloneGroup]:
+    """Drop duplicate groups: several repeats of one periodic run can have the same halves."""
+    seen: dict[tuple[int, int], CloneGroup] = {}
     for group in groups:
         seen.setdefault((group.length, group.occurrences[0].position), group)
     return list(seen.values())
 
 
 def repeats(
-    segment: TokenSegment, *, minimum: int = MINIMUM, backend: Backend | None = None
+    segment: TokenSegment, *, minimum: int = MINIMUM, backend: SuffixBackend | None = None
 ) -> Iterator[tuple[Occurrence, int]]:
     """Every maximal repeat of at least `minimum` tokens: one of its places, and its count.
 
-    Unlike the groups these lie inside each other and their places overlap: idioms, with counts.
+    Unlike groups, these may contain each other and their places may overlap.
     """
     backend = backend or choose(len(segment.tokens))
     shared: Any = segment.shared_prefixes()
     changes: Any = segment.changes
-    if backend is not Backend.PURE:
+    if backend is not SuffixBackend.PURE:
         import numpy as np
 
         shared = np.asarray(shared, np.int32)
@@ -219,11 +219,11 @@ def repeats(
         yield Occurrence(segment, segment.suffixes[first], length), end - first
 
 
-def informative(groups: Sequence[Group], size: int, *, share: float = 0.1) -> list[Group]:
-    """The groups that show something new, in their order; `size` is the length of the stream.
+def informative(groups: Sequence[CloneGroup], size: int, *, share: float = 0.1) -> list[CloneGroup]:
+    """The groups that add something to the groups before them; `size` is the length of the stream.
 
-    A block is often part of a slightly different block that stands less often. A group of whose
-    tokens less than `share` stand in no earlier group is left out.
+    A block is often part of a slightly longer block with fewer copies. A group is left out if less
+    than `share` of its tokens are new.
     """
     shown = bytearray(size)
     kept = []
@@ -236,17 +236,17 @@ def informative(groups: Sequence[Group], size: int, *, share: float = 0.1) -> li
     return kept
 
 
-def renamed(segment: TokenSegment, backend: Backend | None = None) -> TokenSegment:
-    """The segment as it would be if all names and literals were called the same.
+def renamed(segment: TokenSegment, backend: SuffixBackend | None = None) -> TokenSegment:
+    """The segment with all names replaced by one, and all literals.
 
-    Positions stay: a place in it is the same place in the documents.
+    Positions do not change: a place in it is the same place in the documents.
     """
     stream = segment.stream()
     words: dict[bytes, int] = {}
     remap = [0, *(words.setdefault(normalised(word), len(words) + 1) for word in stream.words)]
     backend = backend or choose(len(segment.tokens))
     tokens: Any
-    if backend is Backend.PURE:
+    if backend is SuffixBackend.PURE:
         from array import array
 
         tokens = array("i", [remap[token] for token in stream.tokens])
@@ -254,7 +254,7 @@ def renamed(segment: TokenSegment, backend: Backend | None = None) -> TokenSegme
         import numpy as np
 
         tokens = np.array(remap, np.int32)[np.frombuffer(stream.tokens, np.int32)]
-    plain = Stream(
+    plain = TokenStream(
         stream.documents,
         list(words),
         tokens,
@@ -266,10 +266,10 @@ def renamed(segment: TokenSegment, backend: Backend | None = None) -> TokenSegme
     return build(plain, backend)
 
 
-def relocated(groups: Sequence[Group], segment: TokenSegment) -> list[Group]:
+def relocated(groups: Sequence[CloneGroup], segment: TokenSegment) -> list[CloneGroup]:
     """The same places in another segment of the same documents, such as the one before renaming."""
     return [
-        Group(
+        CloneGroup(
             group.length,
             tuple(Occurrence(segment, o.position, o.length) for o in group.occurrences),
             group.periodic,
@@ -280,7 +280,7 @@ def relocated(groups: Sequence[Group], segment: TokenSegment) -> list[Group]:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A run of tokens that stood earlier already."""
+    """A run of tokens that already occurred earlier."""
 
     position: int
     length: int
@@ -288,17 +288,17 @@ class Reference:
 
 
 def references(
-    segment: TokenSegment, *, minimum: int = MINIMUM, backend: Backend | None = None
+    segment: TokenSegment, *, minimum: int = MINIMUM, backend: SuffixBackend | None = None
 ) -> list[Reference]:
-    """Every run that a reader of the documents in order has seen before, greedily, longest first.
+    """A greedy parse of the stream into runs that occurred earlier; the tokens between are new.
 
-    Between two references stands what is new.
+    Each reference is the longest earlier run that begins at its position.
     """
     backend = backend or choose(len(segment.tokens))
     kernel = kernels(backend)
     suffixes, ranks = segment.suffixes, segment.ranks
     shared: Any = segment.shared_prefixes()
-    if backend is not Backend.PURE:
+    if backend is not SuffixBackend.PURE:
         import numpy as np
 
         suffixes, ranks = np.frombuffer(suffixes, np.int32), np.frombuffer(ranks, np.int32)
@@ -316,13 +316,13 @@ def references(
 
 
 def new_since(
-    groups: Sequence[Group],
+    groups: Sequence[CloneGroup],
     changed: Callable[[str], bool],
     count_before: Callable[[Sequence[bytes]], int],
-) -> list[Group]:
-    """The groups that stand more often in the changed files than they did before the change.
+) -> list[CloneGroup]:
+    """The groups with more copies in the changed files than these files had before the change.
 
-    Unchanged files hold the same number of copies before and after, so only the changed ones count.
+    Unchanged files have the same number of copies before and after.
     """
     fresh = []
     for group in groups:

@@ -1,9 +1,10 @@
-"""Segments as one corpus: the same answers as the core graph gives, for a whole code base.
+"""Search segments as one corpus, with the rules of the core graph, for a whole code base.
 
-The canonical graph of a code base would have a billion vertices, so it is not made. It is virtual:
-its vertices are the maximal repeats and the documents, and every fact about them is read from the
-order of the suffixes. `find` answers with the longest prefix of the query that occurs, all its
-occurrences, and the smallest maximal repeat or document around it.
+The canonical graph of a code base would have about a billion vertices, so it is never built. Its
+vertices are the maximal repeats and the documents, and the sorted suffixes answer every question
+about them. `find` returns the longest prefix of the query that occurs, all its occurrences, and the
+smallest maximal repeat or document that contains it: the vertex at which a search of the core graph
+arrives, apart from the gap and union vertices that only help to decompose others.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from holdfast.sequence.suffix.segment import SourcePosition, TokenSegment
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One place where a run of tokens stands."""
+    """One place where a run of tokens occurs."""
 
     segment: TokenSegment
     position: int
@@ -34,7 +35,7 @@ class Occurrence:
 
     @property
     def name(self) -> str:
-        """Its path on one line, for people: what cannot be printed is escaped."""
+        """Its path for display: unprintable characters are escaped."""
         path = self.path
         if path.isprintable():
             return path
@@ -51,7 +52,7 @@ class Occurrence:
         return self.segment.place(self.position + self.length - 1, end=True)
 
     def span(self) -> dict[str, str | int]:
-        """Where it stands, as JSON-ready values."""
+        """Its place as JSON-ready values."""
         first, last = self.first, self.last
         return {
             "path": first.path,
@@ -63,12 +64,12 @@ class Occurrence:
 
     @property
     def token(self) -> int:
-        """Which token of its document it begins with, counted from 0."""
+        """The number of its first token in its document, counted from 0."""
         number = self.segment.document_at(self.position)
         return self.position - int(self.segment.firsts[number])
 
     def texts(self, before: int = 0, after: int = 0) -> list[bytes]:
-        """Its tokens, with some of what stands around them in the document."""
+        """Its tokens, and up to so many tokens before and after them in the document."""
         segment, number = self.segment, self.segment.document_at(self.position)
         low = max(int(segment.firsts[number]), self.position - before)
         high = min(int(segment.firsts[number + 1]) - 1, self.position + self.length + after)
@@ -76,19 +77,19 @@ class Occurrence:
 
     @property
     def following(self) -> bytes | None:
-        """The token after it, or None at the end of its document."""
+        """The token after it; None at the end of its document."""
         return self.segment.text_at(self.position + self.length)
 
 
 @dataclass(frozen=True)
 class CorpusMatch:
-    """The answer of a corpus: how much of the query exists, where, and in what."""
+    """How much of a query exists in a corpus, where, and in which vertex."""
 
     query: tuple[bytes, ...]
     position: int
     """How many tokens of the query agree."""
     count: int
-    """How often what agrees occurs."""
+    """How often the matched part occurs."""
     kind: Kind
     reason: EndReason
     start: int
@@ -96,7 +97,7 @@ class CorpusMatch:
     end: int
     root_width: int
     root_position: int
-    """Where one occurrence of the root begins in `holder`'s stream."""
+    """Where one occurrence of the root begins in the stream of the first of `runs`."""
     runs: tuple[tuple[LiveSegment, SuffixRange], ...]
 
     @property
@@ -120,7 +121,7 @@ class CorpusMatch:
         return string_digest(self.root.texts()) if self.root is not None else 0
 
     def occurrences(self) -> Iterator[Occurrence]:
-        """Every place of the match, lazily: there may be very many."""
+        """Every place of the match, lazily because there may be very many."""
         for live, run in self.runs:
             for position in live.positions(run.low, run.high):
                 yield Occurrence(live.segment, position, self.position)
@@ -132,11 +133,11 @@ class CorpusMatch:
 
 
 WINDOW = 64
-"""How many tokens a part is looked for with first."""
+"""How many tokens of the query `parts` searches for at first."""
 
 
-class Corpus:
-    """The living documents of some segments, searched together."""
+class TokenCorpus:
+    """The documents of several segments that are not deleted, searched together."""
 
     def __init__(self, lives: Sequence[LiveSegment]) -> None:
         self.lives = list(lives)
@@ -150,7 +151,7 @@ class Corpus:
         return sum(len(live.living()) for live in self.lives)
 
     def find(self, query: Sequence[bytes]) -> CorpusMatch:
-        """The longest prefix of the query that occurs, where, and what it lies in."""
+        """The longest prefix of the query that occurs, where, and which vertex contains it."""
         if not query:
             raise EmptyQuery
         texts = tuple(query)
@@ -168,7 +169,7 @@ class Corpus:
         count = sum(run.count for _, run in found)
         runs = tuple(found)
         if length == 1 and len(texts) > 1:
-            # Nothing goes on from the first token: as in a core graph, it is its own answer.
+            # Only the first token matches: as in a core graph, it is its own root.
             position = next(iter(found[0][0].positions(found[0][1].low, found[0][1].high)))
             return CorpusMatch(
                 texts, 1, count, Kind.NOT_FOUND, EndReason.NO_MATCH, 0, 1, 1, position, runs
@@ -194,7 +195,7 @@ class Corpus:
         segment, first = around[0]
         left, right = first.left, first.right
         for other, there in around[1:]:
-            # Ids differ between segments, so here the texts are compared.
+            # Token ids differ between segments, so compare the texts.
             left, right = min(left, there.left), min(right, there.right)
             for step in range(right):
                 at = length + step
@@ -214,13 +215,13 @@ class Corpus:
         return answer.count if answer.query_exhausted else 0
 
     def parts(self, query: Sequence[bytes]) -> Iterator[CorpusMatch]:
-        """Cut the whole query into longest matches, each where the last one ended.
+        """Split the whole query into longest matches, each starting where the last one ended.
 
-        A token that occurs nowhere is a part that matched nothing.
+        A token that occurs nowhere is a part with position 0.
         """
         at = 0
         while at < len(query):
-            # Looked for in a window, since most parts are short and all the rest is long.
+            # Most parts are much shorter than the rest of the query, so start with a short window.
             width = WINDOW
             part = self.find(query[at : at + width])
             while part.position == width and at + width < len(query):

@@ -2,22 +2,89 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from holdfast.sequence.errors import GraphTooLarge
-from holdfast.sequence.graph import Graph, Vertex
+from holdfast.sequence.graph import Atom, Graph, Vertex
+from holdfast.sequence.response import GraphMatch
 
 DRAWN_MAX = 400
-"""More vertices than this are no picture."""
+"""Graphs with more vertices are too large to read."""
+
+SHOW_VERSION = 1
+"""1: vertices with their patterns, and the answer to a query."""
+
+LABEL_PARTS, PART_MAX = 4, 24
+"""A short label has so many tokens from both ends, each cut to so many characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShowAnswer:
+    """The graph of a few texts, and where a query lies in it."""
+
+    graph: Graph
+    query: str = ""
+    response: GraphMatch | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        graph, response = self.graph, self.response
+        wire: dict[str, Any] = {
+            "format": SHOW_VERSION,
+            "closed": graph.closed,
+            "vertices": [
+                {
+                    "id": vertex,
+                    "label": label(graph, vertex),
+                    "width": graph.width(vertex),
+                    "patterns": [list(pattern) for pattern in graph.patterns(vertex)],
+                }
+                for vertex in graph.vertices()
+            ],
+        }
+        if response is not None:
+            wire["answer"] = {
+                "kind": response.kind.value,
+                "reason": response.reason.value,
+                "root": response.root,
+                "start": response.start,
+                "end": response.end,
+                "position": response.position,
+                "exhausted": response.query_exhausted,
+            }
+        return wire
+
+    def as_text(self) -> str:
+        text, response = as_text(self.graph), self.response
+        if response is None:
+            return text
+        found = "all of it" if response.query_exhausted else f"{response.position} atoms of it"
+        root = f"{label(self.graph, response.root)} [{response.start}, {response.end})"
+        return f"{text}\nquery {self.query!r}: {found}, {response.kind.value} in {root}"
+
+
+def _part(atom: Atom) -> str:
+    return atom.decode("utf-8", "replace") if isinstance(atom, bytes) else str(atom)
 
 
 def label(graph: Graph, vertex: Vertex) -> str:
-    """A vertex's string, readable: tokens side by side, or with blanks where they are long."""
-    parts = [
-        part.decode("utf-8", "replace") if isinstance(part, bytes) else str(part)
-        for part in graph.spelled(vertex)
-    ]
+    """A vertex's string: single characters side by side, longer tokens separated by blanks."""
+    parts = [_part(atom) for atom in graph.spelled(vertex)]
     return ("" if all(len(part) == 1 for part in parts) else " ").join(parts)
+
+
+def short_label(graph: Graph, vertex: Vertex) -> str:
+    """A vertex's tokens on one short line; those in the middle are left out, long ones cut."""
+    parts = [_cut(_part(atom)) for atom in graph.spelled(vertex)]
+    if len(parts) > 2 * LABEL_PARTS + 1:
+        parts[LABEL_PARTS:-LABEL_PARTS] = ["…"]
+    return " ".join(parts)
+
+
+def _cut(text: str) -> str:
+    line = text.split("\n", 1)[0]
+    return text if text == line[:PART_MAX] else line[: PART_MAX - 1] + "…"
 
 
 def _ordered(graph: Graph) -> list[Vertex]:
@@ -27,7 +94,7 @@ def _ordered(graph: Graph) -> list[Vertex]:
 
 
 def as_text(graph: Graph) -> str:
-    """One line per vertex that is no atom, narrow ones first, each with its patterns."""
+    """The atoms, then one line for each other vertex with its patterns, narrow ones first."""
     lines = []
     composites = [v for v in _ordered(graph) if not graph.is_atom(v)]
     names = {vertex: label(graph, vertex) for vertex in graph.vertices()}
@@ -47,7 +114,7 @@ _COLOURS = ("#2563eb", "#db2777", "#16a34a", "#d97706", "#7c3aed", "#0891b2")
 
 
 def as_svg(graph: Graph) -> str:
-    """Vertices in rows by width, the widest on top, each pattern's edges in a colour of its own."""
+    """Vertices in rows by width, the widest on top; the edges of each pattern have one colour."""
     rows: dict[int, list[Vertex]] = {}
     for vertex in _ordered(graph):
         rows.setdefault(graph.width(vertex), []).append(vertex)

@@ -1,14 +1,14 @@
-"""What can go wrong in sequence search.
+"""The errors of sequence search.
 
 SequenceError
 ├── EmptyQuery           a query without tokens
-├── SingleToken          a query of one token: the caller already holds the vertex
-├── UnknownAtom          a sequence names an atom that the graph does not have
-├── BadPattern           a decomposition that would break an invariant, which it names
-├── InvalidEndBound      an insertion of nothing
+├── SingleToken          a query of one token: the caller already has the vertex
+├── UnknownAtom          a query contains an atom that the graph does not have
+├── BadPattern           a decomposition that would break the named invariant
+├── InvalidEndBound      an insertion of an empty match
 ├── MissingCacheEntry    an insertion without the trace of its root
-├── GraphTooLarge        a graph that would pass the limit the caller set
-├── SegmentDamaged       a segment file that is not what its header says
+├── GraphTooLarge        a graph that would exceed a limit
+├── SegmentDamaged       a segment file that fails its checks
 └── SegmentTooNew        a segment file of a later format
 """
 
@@ -20,7 +20,7 @@ from holdfast.errors import SequenceError
 
 
 class EmptyQuery(SequenceError):
-    """Raised when a query has no tokens, so there is nothing to look for."""
+    """Raised when a query has no tokens."""
 
     hint = "give at least two tokens"
 
@@ -29,7 +29,7 @@ class EmptyQuery(SequenceError):
 
 
 class SingleToken(SequenceError):
-    """Raised when a query has one token left: it is itself the answer."""
+    """Raised when a query has only one token left, which is itself the answer."""
 
     hint = "give at least two tokens; one token needs no search"
 
@@ -41,13 +41,13 @@ class SingleToken(SequenceError):
 
 
 class UnknownAtom(SequenceError):
-    """Raised when a sequence names an atom that no vertex stands for."""
+    """Raised when a query contains an atom that the graph does not have."""
 
     def __init__(self, value: object) -> None:
         self.value = value
 
     def __str__(self) -> str:
-        return f"no vertex stands for the atom {self.value!r}"
+        return f"the graph has no atom {self.value!r}"
 
 
 class BadPattern(SequenceError):
@@ -61,14 +61,14 @@ class BadPattern(SequenceError):
 
 
 class InvalidEndBound(SequenceError):
-    """Raised when an insertion is asked for a match of no atoms."""
+    """Raised when the match to insert is empty."""
 
     def __str__(self) -> str:
         return "an insertion needs a match of at least one atom"
 
 
 class MissingCacheEntry(SequenceError):
-    """Raised when the trace given to an insertion does not mention its root."""
+    """Raised when the trace passed to an insertion does not contain its root."""
 
     def __init__(self, root: int) -> None:
         self.root = root
@@ -92,7 +92,7 @@ class GraphTooLarge(SequenceError):
 
 
 class SegmentDamaged(SequenceError):
-    """Raised when a segment file is not what its header says; it is derived and can be rebuilt."""
+    """Raised when a segment file fails its checks; it is derived data and can be rebuilt."""
 
     hint = "delete the file; it is rebuilt from the source tree"
 
@@ -104,7 +104,7 @@ class SegmentDamaged(SequenceError):
 
 
 class SegmentTooNew(SequenceError):
-    """Raised when a segment was written in a format that this version does not know."""
+    """Raised when a segment was written by a newer version."""
 
     hint = "upgrade holdfast, or delete the file; it is rebuilt from the source tree"
 

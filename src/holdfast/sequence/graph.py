@@ -1,12 +1,12 @@
-"""The core graph: atoms, vertices with several decompositions, and who contains whom.
+"""The core graph: atoms, vertices with several decompositions, and their parents.
 
 A vertex stands for one string of atoms. A pattern is one way to cut that string into smaller
 vertices, and a vertex may have several (`abc: [ab c] [a bc]`), so overlapping repeats are all kept.
 Ids are dense integers in order of creation and every tie is broken by them, so the same calls make
 the same graph and the same answers, whatever the hash seed.
 
-A vertex is also known by the digest of its string. `pattern` uses it to return the vertex that
-already spells a string, so that no string has two vertices (I6), unless asked to be `strict`.
+A vertex is also identified by the digest of its string. `pattern` uses it to return an existing
+vertex with the same string, so that no string has two vertices (I6), unless `strict` is set.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Vertex = NewType("Vertex", int)
 """A vertex id: dense, in order of creation."""
 
 Atom = Hashable
-"""A symbol of the input alphabet; its `repr` decides its digest."""
+"""A symbol of the input alphabet; its digest is that of its bytes or its `repr`."""
 
 Pattern = tuple[Vertex, ...]
 
@@ -53,11 +53,11 @@ def string_digest(atoms: Iterable[Atom]) -> int:
 
 
 class Graph:
-    """Vertices and their patterns. Keeps I1 to I5 and I7 always, and I6 unless told `strict`."""
+    """Vertices and their patterns. I1 to I5 and I7 always hold, and I6 unless `strict` is used."""
 
     def __init__(self, *, closed: bool = False) -> None:
         self.closed = closed
-        """Whether overlap unions are vertices (I10), so that a search may clear its queue."""
+        """Whether overlap unions are vertices (I10), so that a search can clear its queue."""
         self._atoms: dict[Atom, Vertex] = {}
         self._values: dict[Vertex, Atom] = {}
         self._widths: list[int] = []
@@ -79,7 +79,7 @@ class Graph:
         return (Vertex(number) for number in range(len(self._widths)))
 
     def width(self, vertex: Vertex) -> int:
-        """How many atoms the vertex spans; fixed when it is made."""
+        """How many atoms the vertex spans; it never changes."""
         return self._widths[vertex]
 
     def digest(self, vertex: Vertex) -> int:
@@ -111,7 +111,7 @@ class Graph:
         return dict(self._atoms)
 
     def roots(self) -> list[Vertex]:
-        """The vertices that nothing contains: atoms aside, the documents."""
+        """The vertices without parents, except atoms: the documents."""
         return [v for v in self.vertices() if not self._parents[v] and not self.is_atom(v)]
 
     def spelled(self, vertex: Vertex) -> tuple[Atom, ...]:
@@ -127,10 +127,10 @@ class Graph:
         return tuple(out)
 
     def name(self, vertex: Vertex) -> str:
-        """A readable name: the one given, or the atoms side by side."""
-        given = self._names.get(vertex)
-        if given is not None:
-            return given
+        """The name passed to `pattern`, or the atoms side by side."""
+        name = self._names.get(vertex)
+        if name is not None:
+            return name
         parts = [part if isinstance(part, str) else repr(part) for part in self.spelled(vertex)]
         separator = "" if all(len(part) == 1 for part in parts) else " "
         return separator.join(parts)
@@ -152,7 +152,7 @@ class Graph:
         return None
 
     def sequence(self, values: Iterable[Atom]) -> list[Vertex]:
-        """The vertices of these atoms; raises UnknownAtom for one that was never seen."""
+        """The vertices of these atoms; raises UnknownAtom for one that the graph lacks."""
         out = []
         for value in values:
             vertex = self._atoms.get(value)
@@ -164,7 +164,7 @@ class Graph:
     # Building
 
     def atom(self, value: Atom) -> Vertex:
-        """The vertex of this symbol, made on first sight (I4)."""
+        """The vertex of this symbol, created on first use (I4)."""
         vertex = self._atoms.get(value)
         if vertex is None:
             vertex = self._new(1, atom_digest(value))
@@ -178,9 +178,8 @@ class Graph:
     ) -> Vertex:
         """The vertex of this run of children.
 
-        A run of one child is that child. When some vertex already spells the string, it is returned
-        and gains the decomposition if none of its borders is taken (I7). `strict` always makes a
-        new vertex, even for a string that has one.
+        A run of one child is that child. If a vertex with the same string exists, it is returned,
+        and gets the decomposition unless that would break I7. `strict` always creates a vertex.
         """
         pattern = self._checked(children)
         if len(pattern) == 1:
@@ -211,26 +210,29 @@ class Graph:
         return vertex
 
     def add_pattern(self, vertex: Vertex, children: Sequence[Vertex]) -> int:
-        """Give a vertex another decomposition and return its number."""
+        """Add a decomposition to a vertex; returns its number."""
         pattern = self._checked(children)
         self._fits(vertex, pattern)
         if self._borders(pattern) & self._all_borders(vertex):
             raise BadPattern(
-                "I7 borders", f"{self.name(vertex)} is already cut at a border of the new pattern"
+                "I7 borders",
+                f"another pattern of {self.name(vertex)} already has a border of the new one",
             )
         return self._link(vertex, pattern)
 
     def rewrite(self, vertex: Vertex, patterns: Sequence[Sequence[Vertex]]) -> None:
-        """Replace all decompositions of a vertex; its string stays what it was (I5)."""
+        """Replace all decompositions of a vertex; its string does not change (I5)."""
         checked = [self._checked(children) for children in patterns]
         if not checked:
-            raise BadPattern("I2 arity", f"{self.name(vertex)} would be left without a pattern")
+            raise BadPattern("I2 arity", f"{self.name(vertex)} would have no pattern")
         taken: set[int] = set()
         for pattern in checked:
             self._fits(vertex, pattern)
             borders = self._borders(pattern)
             if borders & taken:
-                raise BadPattern("I7 borders", f"{self.name(vertex)} would be cut twice at a place")
+                raise BadPattern(
+                    "I7 borders", f"two patterns of {self.name(vertex)} would have the same border"
+                )
             taken |= borders
         for child in {child for pattern in self._patterns[vertex] for child in pattern}:
             self._parents[child] = [at for at in self._parents[child] if at.vertex != vertex]
@@ -239,7 +241,7 @@ class Graph:
             self._link(vertex, pattern)
 
     def replace(self, location: Location, count: int, children: Sequence[Vertex]) -> None:
-        """Put other children in the place of `count` children, from `location` on."""
+        """Replace `count` children, from `location` on, by others."""
         patterns = [list(pattern) for pattern in self._patterns[location.vertex]]
         patterns[location.pattern][location.nth : location.nth + count] = children
         self.rewrite(location.vertex, patterns)
@@ -278,7 +280,7 @@ class Graph:
             raise BadPattern("I2 arity", "a pattern needs at least one child")
         for child in children:
             if child not in self:
-                raise BadPattern("I3 two-way", f"there is no vertex {child}")
+                raise BadPattern("I3 two-way", f"vertex {child} does not exist")
         return tuple(children)
 
     def _fits(self, vertex: Vertex, pattern: Pattern) -> None:

@@ -1,4 +1,9 @@
-"""Say how much of a snippet exists, where, and what differs first on both sides."""
+"""Say how much of a snippet exists, where, and what differs first on both sides.
+
+The rules are those of the core graph: the longest prefix of the snippet that occurs, the smallest
+vertex around it, and why it is not longer. `corpus` applies them to a code base, and `view` shows
+them for one answer on the core graph itself.
+"""
 
 from __future__ import annotations
 
@@ -7,108 +12,191 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from holdfast.sequence.corpus import Corpus, CorpusMatch, Occurrence
+from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
 from holdfast.sequence.errors import EmptyQuery
 from holdfast.sequence.tokens.lexer import Lexed
+from holdfast.sequence.view import MatchExplanation, explain
 
 TOKEN_SHOWN = 60
 COPIES = 20
-"""How many places are listed unless more are asked for."""
+"""How many places are listed by default."""
+
+REPORT_VERSION = 2
+"""1: matched, copies, difference, container, parts.
+2: indentation, explanation."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What `locate` says of one snippet."""
+class Snippet:
+    """The text to look for and its tokens."""
 
-    answer: CorpusMatch
-    lexed: Lexed
     source: bytes
-    copies: tuple[Occurrence, ...]
-    parts: tuple[tuple[int, CorpusMatch], ...]
-    """The whole snippet cut into longest matches: where each begins in it, and its answer."""
+    lexed: Lexed
 
-    @property
-    def found(self) -> int:
-        """How many tokens of the snippet stand in a match of at least two."""
-        return sum(part.position for _, part in self.parts if part.position > 1)
-
-    def snippet_place(self, token: int) -> tuple[int, int]:
-        """The line and the column of one of the snippet's tokens, counted from 1."""
-        offset = self.lexed.starts[token] if token < len(self.lexed.starts) else len(self.source)
+    def place(self, token: int) -> tuple[int, int]:
+        """The line and column of a token, or of the end of the text, counted from 1."""
+        starts = self.lexed.starts
+        offset = starts[token] if token < len(starts) else len(self.source)
         line = self.source.count(b"\n", 0, offset)
         return line + 1, offset - (self.source.rfind(b"\n", 0, offset) + 1) + 1
 
+    def line_starts(self, tokens: int) -> list[tuple[int, int, int]]:
+        """The first of its first `tokens` tokens on each line: number, line and column."""
+        found = []
+        line, begin, number = 1, 0, 0
+        for at in range(tokens):
+            offset = self.lexed.starts[at]
+            after = self.source.rfind(b"\n", begin, offset) + 1
+            if after > begin or at == 0:
+                line += self.source.count(b"\n", begin, offset)
+                begin, number = max(begin, after), at
+                if not self.source[begin:offset].strip():
+                    found.append((number, line, offset - begin + 1))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class IndentationDifference:
+    """Where a copy is indented differently from the snippet, relative to their first lines."""
+
+    copy: Occurrence
+    snippet_line: int
+    line: int
+    """The line in the copy's file."""
+
+    def to_wire(self) -> dict[str, Any]:
+        return {"path": self.copy.path, "line": self.line, "snippetLine": self.snippet_line}
+
+
+@dataclass(frozen=True, slots=True)
+class LocateAnswer:
+    """How much of a snippet a tree contains."""
+
+    root: str
+    """The root of the tree; paths are relative to it."""
+    match: CorpusMatch
+    snippet: Snippet
+    copies: tuple[Occurrence, ...]
+    parts: tuple[tuple[int, CorpusMatch], ...]
+    """The whole snippet cut into longest matches: the first token of each, and its match."""
+    indentation: tuple[IndentationDifference, ...] = ()
+    """The listed copies whose indentation differs, each with its first differing line."""
+    explanation: MatchExplanation | None = None
+    not_searched: str | None = None
+
+    @property
+    def found(self) -> int:
+        """How many tokens of the snippet are part of a match of at least two."""
+        return sum(part.position for _, part in self.parts if part.position > 1)
+
+    def to_wire(self) -> dict[str, Any]:
+        match, root = self.match, self.match.root
+        wire: dict[str, Any] = {
+            "root": self.root,
+            "format": REPORT_VERSION,
+            "tokens": len(match.query),
+            "matched": match.position,
+            "exhausted": match.query_exhausted,
+            "kind": match.kind.value,
+            "reason": match.reason.value,
+            "count": match.count,
+            "found": self.found,
+            "copies": [place.span() for place in self.copies],
+            "difference": None,
+            "indentation": [difference.to_wire() for difference in self.indentation],
+            "container": None,
+            "parts": [
+                {"token": at, "tokens": max(1, part.position), "count": part.count}
+                for at, part in self.parts
+            ],
+        }
+        if not match.query_exhausted:
+            line, column = self.snippet.place(match.position)
+            wire["difference"] = {
+                "snippet": {"token": _text(match.expected), "line": line, "column": column},
+                "tree": [_following(place) for place in self.copies],
+            }
+        if root is not None and match.position > 1:
+            wire["container"] = {
+                **root.span(),
+                "tokens": match.root_width,
+                "start": match.start,
+                "end": match.end,
+            }
+        if self.explanation is not None:
+            wire["explanation"] = self.explanation.to_wire()
+        if self.not_searched is not None:
+            wire["notSearched"] = self.not_searched
+        return wire
+
 
 def locate(
-    corpus: Corpus,
+    corpus: TokenCorpus,
     source: bytes,
     lexed: Lexed,
     *,
+    root: str = "",
     copies: int = COPIES,
+    explained: bool = False,
+    not_searched: str | None = None,
     check: Callable[[], None] = lambda: None,
-) -> Report:
-    """Look a snippet up. EmptyQuery when it has no tokens.
+) -> LocateAnswer:
+    """Look up a snippet; raises EmptyQuery if it has no tokens.
 
-    `check` is called between parts, of which a long snippet has many; what it raises ends the look.
+    `check` is called between the parts of a long snippet; an exception from it ends the search.
     """
     if not lexed.texts:
         raise EmptyQuery
     check()
-    answer = corpus.find(lexed.texts)
+    snippet = Snippet(source, lexed)
+    match = corpus.find(lexed.texts)
     parts: list[tuple[int, CorpusMatch]] = []
     at = 0
-    for part in corpus.parts(lexed.texts) if not answer.query_exhausted else [answer]:
+    for part in corpus.parts(lexed.texts) if not match.query_exhausted else [match]:
         check()
         parts.append((at, part))
         at += max(1, part.position)
-    some = islice(answer.occurrences(), min(copies, answer.count))
-    places = sorted(some, key=lambda place: (place.path, place.token))
-    return Report(answer, lexed, source, tuple(places), tuple(parts))
+    some = islice(match.occurrences(), min(copies, match.count))
+    places = tuple(sorted(some, key=lambda place: (place.path, place.token)))
+    check()
+    return LocateAnswer(
+        root,
+        match,
+        snippet,
+        places,
+        tuple(parts),
+        tuple(_indentation_differences(snippet, places)),
+        explain(match, corpus) if explained else None,
+        not_searched,
+    )
+
+
+def _indentation_differences(
+    snippet: Snippet, copies: Sequence[Occurrence]
+) -> list[IndentationDifference]:
+    """The copies that are indented differently, each with the first line where they are.
+
+    Blanks are not tokens, so a match does not depend on them; but in Python the indentation is
+    part of the program, and an edit that quotes it wrongly does not apply. Lines are compared
+    relative to the first one, so a snippet that was moved as a whole is indented like its copy.
+    """
+    lines = snippet.line_starts(copies[0].length) if copies else []
+    if len(lines) < 2:
+        return []
+    base = lines[0][2] if lines[0][0] == 0 else 1
+    found = []
+    for copy in copies:
+        first = copy.segment.indentation(copy.position)
+        for number, line, column in lines[1:]:
+            begins = copy.segment.line_begins(copy.position + number)
+            if begins is not None and column - base != begins.column - first:
+                found.append(IndentationDifference(copy, line, begins.line))
+                break
+    return found
 
 
 def _text(token: bytes | None) -> str | None:
     return None if token is None else token.decode("utf-8", "replace")
-
-
-REPORT_VERSION = 1
-"""1: matched, copies, difference, container, parts."""
-
-
-def as_data(report: Report) -> dict[str, Any]:
-    """The report as JSON-ready values."""
-    answer = report.answer
-    root = answer.root
-    data: dict[str, Any] = {
-        "format": REPORT_VERSION,
-        "tokens": len(answer.query),
-        "matched": answer.position,
-        "exhausted": answer.query_exhausted,
-        "kind": answer.kind.value,
-        "reason": answer.reason.value,
-        "count": answer.count,
-        "found": report.found,
-        "copies": [place.span() for place in report.copies],
-        "difference": None,
-        "container": None,
-        "parts": [
-            {"token": at, "tokens": max(1, part.position), "count": part.count}
-            for at, part in report.parts
-        ],
-    }
-    if not answer.query_exhausted:
-        line, column = report.snippet_place(answer.position)
-        data["difference"] = {
-            "snippet": {"token": _text(answer.expected), "line": line, "column": column},
-            "tree": [_following(place) for place in report.copies],
-        }
-    if root is not None and answer.position > 1:
-        data["container"] = {
-            **root.span(),
-            "tokens": answer.root_width,
-            "start": answer.start,
-            "end": answer.end,
-        }
-    return data
 
 
 def _following(place: Occurrence) -> dict[str, Any]:
@@ -123,52 +211,70 @@ def _following(place: Occurrence) -> dict[str, Any]:
 
 
 def as_text(
-    report: Report,
+    answer: LocateAnswer,
     more: str = " (--copies N lists more)",
-    typed: Callable[[str], str] = str,
+    format_path: Callable[[str], str] = str,
 ) -> str:
-    """The report for people and agents; `more` says how more places are listed, and `typed` how a
-    path of the tree is written where this is read."""
-    answer, total = report.answer, len(report.answer.query)
-    if answer.position == 0:
-        lines = [f"0 of {total} tokens found: {_quoted(answer.expected)} occurs nowhere"]
-    elif answer.query_exhausted:
-        lines = [f"all {total} tokens found, {_times(answer.count)}"]
+    """The answer for people and agents, the same on every surface.
+
+    `more` names the option that lists more places. `format_path` turns a path relative to the tree
+    into the one to show.
+    """
+    match, total = answer.match, len(answer.match.query)
+    if match.position == 0:
+        lines = [f"0 of {total} tokens found: {_quoted(match.expected)} occurs nowhere"]
+    elif match.query_exhausted:
+        lines = [f"all {total} tokens found, {_times(match.count)}"]
     else:
-        lines = [
-            f"{answer.position} of {total} tokens found from the start, {_times(answer.count)}"
-        ]
-    for place in report.copies:
+        lines = [f"{match.position} of {total} tokens found from the start, {_times(match.count)}"]
+    for place in answer.copies:
         first, last = place.first, place.last
+        path = format_path(place.name)
+        lines.append(f"  {path}:{first.line}:{first.column} to {last.line}:{last.column}")
+    if match.count > len(answer.copies):
+        lines.append(f"  … and {match.count - len(answer.copies)} more{more}")
+    if answer.indentation:
+        lines += _indentation_lines(answer, format_path)
+    if match.position and not match.query_exhausted:
+        line, column = answer.snippet.place(match.position)
+        lines.append(f"then the snippet has {_quoted(match.expected)} (line {line}:{column})")
+        for follower, places in _grouped(answer.copies):
+            where = _listed([f"{format_path(p.name)}:{_line_after(p)}" for p in places])
+            lines.append(f"  the tree has {_quoted(follower)} at {where}")
+    if match.root is not None and match.position > 1 and match.root_width > match.position:
+        root = match.root
+        what = "document" if match.count == 1 else "repeated block"
         lines.append(
-            f"  {typed(place.name)}:{first.line}:{first.column} to {last.line}:{last.column}"
+            f"inside a {what} of {match.root_width} tokens, "
+            f"{format_path(root.name)}:{root.first.line}-{root.last.line} ({match.kind.value})"
         )
-    if answer.count > len(report.copies):
-        lines.append(f"  … and {answer.count - len(report.copies)} more{more}")
-    if answer.position and not answer.query_exhausted:
-        line, column = report.snippet_place(answer.position)
-        lines.append(f"then the snippet has {_quoted(answer.expected)} (line {line}:{column})")
-        for follower, places in _grouped(report.copies):
-            where = ", ".join(f"{typed(p.name)}:{_line_after(p)}" for p in places[:3])
-            more = f" and {len(places) - 3} more" if len(places) > 3 else ""
-            lines.append(f"  the tree has {_quoted(follower)} at {where}{more}")
-    if answer.root is not None and answer.position > 1 and answer.root_width > answer.position:
-        root = answer.root
-        what = "document" if answer.count == 1 else "repeated block"
+    if answer.found > match.position:
         lines.append(
-            f"inside a {what} of {answer.root_width} tokens, "
-            f"{typed(root.name)}:{root.first.line}-{root.last.line} ({answer.kind.value})"
+            f"of the whole snippet {answer.found} of {total} tokens exist in runs of two or more:"
         )
-    if report.found > answer.position:
-        # Only when there is more of it than its beginning.
-        lines.append(
-            f"of the whole snippet {report.found} of {total} tokens exist in runs of two or more:"
-        )
-        for at, part in report.parts:
+        for at, part in answer.parts:
             if part.position > 1:
-                line, _ = report.snippet_place(at)
+                line, _ = answer.snippet.place(at)
                 lines.append(f"  line {line}: {part.position} tokens, {_times(part.count)}")
+    if answer.explanation is not None:
+        lines.append(answer.explanation.as_text())
     return "\n".join(lines)
+
+
+def _indentation_lines(answer: LocateAnswer, format_path: Callable[[str], str]) -> list[str]:
+    by_line: dict[int, list[str]] = {}
+    for difference in answer.indentation:
+        where = f"{format_path(difference.copy.name)}:{difference.line}"
+        by_line.setdefault(difference.snippet_line, []).append(where)
+    return [
+        f"the indentation differs from line {line} of the snippet on, at {_listed(places)}"
+        for line, places in sorted(by_line.items())
+    ]
+
+
+def _listed(places: list[str]) -> str:
+    more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+    return ", ".join(places[:3]) + more
 
 
 def _line_after(place: Occurrence) -> int:
@@ -183,7 +289,7 @@ def _grouped(places: Sequence[Occurrence]) -> list[tuple[bytes | None, list[Occu
 
 
 def _quoted(token: bytes | None) -> str:
-    """A token on one line: one that is a long string is known by how it begins."""
+    """A token on one line; a long one is shortened to its beginning."""
     text = _text(token)
     if text is None:
         return "the end of the file"

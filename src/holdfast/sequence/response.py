@@ -1,7 +1,7 @@
-"""The answer of a search: how much of the query exists, in what, and how the match lies in it.
+"""The answer of a search: how much of the query exists, in which vertex, and where in it.
 
-Two facts are independent: whether the whole query was found (`query_exhausted`) and whether the
-match is a whole vertex (`kind`). All four combinations occur.
+Whether the whole query was found (`query_exhausted`) and whether the match is a whole vertex
+(`kind`) are independent; all four combinations occur.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Kind(StrEnum):
 
     @classmethod
     def of(cls, *, at_start: bool, at_end: bool) -> Kind:
-        """The kind of a match that does or does not reach the two borders of its root."""
+        """The kind of a match, from whether it reaches the two borders of its root."""
         if at_start:
             return cls.COMPLETE if at_end else cls.PREFIX
         return cls.POSTFIX if at_end else cls.RANGE
@@ -42,8 +42,8 @@ class EndReason(StrEnum):
     NO_MATCH = "NoMatch"
 
 
-class Answer(Protocol):
-    """What every search answers, whether over a core graph or over segments."""
+class SearchAnswer(Protocol):
+    """The answer of every search, on a core graph or over segments."""
 
     @property
     def kind(self) -> Kind: ...
@@ -63,7 +63,7 @@ class Answer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MatchPath:
-    """The way from the start leaf up to the root and down to the end leaf.
+    """The path from the start leaf up to the root and down to the end leaf.
 
     Positions count atoms of the query from the start of the match.
     """
@@ -72,10 +72,10 @@ class MatchPath:
     pattern: int
     root_entry: int
     start_path: tuple[Location, ...]
-    """From the start leaf up to just below the root; leading steps at a left border left out."""
+    """From the start leaf up to just below the root; without leading steps at a left border."""
     root_exit: int
     end_path: tuple[Location, ...]
-    """From just below the root down to the end leaf; trailing steps at a right border left out."""
+    """From just below the root down to the end leaf; without trailing steps at a right border."""
     entry_pos: int
     """Where the entry child of the root ends."""
     exit_pos: int
@@ -97,8 +97,8 @@ class MatchPath:
 
 
 @dataclass(frozen=True)
-class Response:
-    """What a search found. `position` counts matched atoms from the start of the query."""
+class GraphMatch:
+    """The result of a search. `position` counts matched atoms from the start of the query."""
 
     graph: Graph
     kind: Kind
@@ -111,10 +111,10 @@ class Response:
     checkpoint: Matched
     """The query cursor PAST the last token that agreed."""
     cursor: Matched | Candidate
-    """Where a continued search would go on."""
+    """Where a continued search starts."""
     reason: EndReason
     path: MatchPath | None
-    """None when the root is the first token itself."""
+    """None if the root is the first token itself."""
 
     @property
     def position(self) -> int:
@@ -140,13 +140,13 @@ class Response:
         return self.checkpoint.place.index
 
     def expect_complete(self, message: str) -> Vertex:
-        """The root, when the match is all of it; otherwise an assertion with `message`."""
+        """The root, which the match must cover completely."""
         assert self.complete, message
         return self.root
 
     @cached_property
     def cache(self) -> TraceCache:
-        """The vertices the match cuts, and where."""
+        """The vertices that the match cuts, and where."""
         cache = TraceCache(self.first)
         if self.path is None or self.complete:
             return cache

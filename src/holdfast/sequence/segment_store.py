@@ -1,10 +1,10 @@
 """The segments of one tree on disk: base, mid and delta.
 
-A change never rewrites the base. The document's old text is marked deleted wherever it is, its new
-text goes into the delta, and the delta, being small, is made again. A delta that has grown is
-folded into mid, and a mid that has grown, or a base with many deletions, into a new base. The
-manifest names the segments and the deletions and is replaced in one step, so a reader sees the tree
-before a change or after it.
+A change does not rewrite the base. The old text of a document is marked deleted in its segment, and
+the new text goes into the delta, which is small and built anew. A delta that has grown is merged
+into mid, and a mid that has grown, or a base with many deletions, into a new base. The manifest
+lists the segments and the deletions and is replaced atomically, so a reader sees the tree before or
+after a change.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from holdfast.sequence.corpus import Corpus
+from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.errors import SegmentDamaged, SegmentTooNew
-from holdfast.sequence.suffix.backends import Backend, choose
+from holdfast.sequence.suffix.backends import SuffixBackend, choose
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.suffix.segment import TokenSegment, build
-from holdfast.sequence.suffix.stream import Document, DocumentFacts, Stream, joined, stream_of
+from holdfast.sequence.suffix.stream import Document, DocumentFacts, TokenStream, joined, stream_of
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LEXER_VERSION, LexerOptions
 
 try:
     import fcntl
-except ImportError:  # not on Windows, where two writers can make each other start anew
+except ImportError:  # on Windows, where one of two simultaneous writers may have to start again
     fcntl = None  # type: ignore[assignment]
 
 MANIFEST_VERSION = 3
 """1: segments by file name, deleted documents, stamps of files that were only touched.
-2: when the tree was looked at, so that files touched about then are read again.
-3: a check of the rest: a document that is deleted no more would be found as it was."""
+2: when the files were listed, so that files modified about then are read again.
+3: a checksum: a lost deletion would bring old text back."""
 
 DELTA_TOKENS_MAX = 100_000
 MID_TOKENS_MIN = 1_000_000
-"""Mid is folded into the base when it is larger than this and than a quarter of the base."""
+"""Mid is merged into the base when it exceeds this and a quarter of the base."""
 
 DELETED_TOKENS_MIN = 200_000
 
-_BYTES_PER_TOKEN = 4  # a guess for choosing a backend before anything is lexed
+_BYTES_PER_TOKEN = 4  # an estimate, to choose a backend before lexing
 
 Progress = Callable[[str, int, int], None]
 
@@ -58,13 +58,13 @@ class _StoredSegment:
 
 
 class SegmentStore:
-    """The segments of one tree, kept in one directory. Everything here can be deleted."""
+    """The segments of one tree in one directory, which can be deleted at any time."""
 
     def __init__(
         self,
         directory: Path,
         options: LexerOptions = CODE_ONLY,
-        backend: Backend | None = None,
+        backend: SuffixBackend | None = None,
     ) -> None:
         self.directory = directory
         self.options = options
@@ -74,22 +74,22 @@ class SegmentStore:
         self._where: dict[str, tuple[LiveSegment, int]] = {}
         self._loaded: tuple[int, int, int] | None = None
         self.taken_ns = 0
-        """When the files were looked at; 0 when nobody said."""
+        """When the files were listed; 0 if unknown."""
         self.problem: str = ""
-        """Why what was on disk could not be used, if so."""
+        """Why the files on disk could not be used; empty if they could."""
         self._load()
 
     @staticmethod
     def directory_of(home: Path, tree: Path) -> Path:
-        """Where the segments of a tree live below the sequence root."""
+        """The directory for the segments of a tree."""
         return home / sha256(os.fsencode(tree)).hexdigest()[:16]
 
     @property
-    def corpus(self) -> Corpus:
-        return Corpus([stored.live for stored in self._stored])
+    def corpus(self) -> TokenCorpus:
+        return TokenCorpus([stored.live for stored in self._stored])
 
     def known(self) -> dict[str, tuple[int, int]]:
-        """Every living document with the size and the stamp its file had."""
+        """Every document with the size and the time stamp of its file."""
         found: dict[str, tuple[int, int]] = {}
         for path, (live, number) in self._where.items():
             facts = live.segment.documents[number]
@@ -97,7 +97,7 @@ class SegmentStore:
         return found
 
     def digest(self, path: str) -> str | None:
-        """The digest of the text a living document had."""
+        """The digest of the text of a document."""
         at = self._where.get(path)
         return None if at is None else at[0].segment.documents[at[1]].digest
 
@@ -108,18 +108,18 @@ class SegmentStore:
         progress: Progress = _silent,
         *,
         taken_ns: int = 0,
-    ) -> Corpus:
-        """Take over changed and new documents and drop removed ones; searchable on return.
+    ) -> TokenCorpus:
+        """Add new and changed documents and drop removed ones; returns the updated corpus.
 
-        `taken_ns` is when the look at the tree began that found these changes.
+        `taken_ns` is when the listing of the files began that found these changes.
         """
         documents, removed = list(documents), list(removed)
-        with self._alone():
+        with self._locked():
             return self._refresh(documents, removed, progress, taken_ns)
 
     def _refresh(
         self, documents: list[Document], removed: list[str], progress: Progress, taken_ns: int
-    ) -> Corpus:
+    ) -> TokenCorpus:
         fresh = []
         changed = taken_ns != self.taken_ns
         self.taken_ns = taken_ns
@@ -143,34 +143,34 @@ class SegmentStore:
         return self.corpus
 
     def compact(self, progress: Progress = _silent) -> TokenSegment | None:
-        """One segment of every living document, or None when there is none."""
+        """Merge everything into one segment; None if there are no documents."""
         if len(self._stored) == 1 and not self._stored[0].live.deleted:
             return self._stored[0].live.segment
-        with self._alone():
+        with self._locked():
             if not self._where:
                 return None
             if len(self._stored) > 1 or self._stored[0].live.deleted:
-                self._fold(range(len(self._stored)), None, progress)
+                self._merge(range(len(self._stored)), None, progress)
                 self._save()
             return self._stored[0].live.segment
 
-    # Inside
+    # Internals
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Be the only writer, starting from what the last one left."""
+    def _locked(self) -> Iterator[None]:
+        """Hold the write lock, with what the last writer wrote loaded."""
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         with (self.directory / "lock").open("wb") as lock:
             if fcntl is not None:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 for left in self.directory.glob(".*.[0-9]*"):
-                    left.unlink(missing_ok=True)  # of a writer that was killed: only we write now
+                    left.unlink(missing_ok=True)  # left behind by a writer that was killed
             if self._stamp() != self._loaded:
                 self._load()
             yield
 
     def _stamp(self) -> tuple[int, int, int] | None:
-        """What tells one manifest from the next."""
+        """Identifies the current version of the manifest."""
         try:
             found = (self.directory / "manifest.json").stat()
         except OSError:
@@ -186,22 +186,22 @@ class SegmentStore:
         count = len(stream.tokens)
         sizes = [stored.live.tokens for stored in self._stored]
         if not sizes or count + sum(sizes[1:]) > max(MID_TOKENS_MIN, sizes[0] // 4):
-            self._fold(range(len(sizes)), stream, progress)
+            self._merge(range(len(sizes)), stream, progress)
         elif count + sum(sizes[2:]) > DELTA_TOKENS_MAX:
-            self._fold(range(1, len(sizes)), stream, progress)
+            self._merge(range(1, len(sizes)), stream, progress)
         else:
             if len(sizes) < 2:
-                # The delta is always the third, so that mid can be told from it.
-                self._add(Stream([], [], [], [], [0], [], [0]), Backend.PURE)
-            self._fold(range(2, len(sizes)), stream, progress)
+                # The delta is always the third segment; mid may be empty.
+                self._add(TokenStream([], [], [], [], [0], [], [0]), SuffixBackend.PURE)
+            self._merge(range(2, len(sizes)), stream, progress)
         base = self._stored[0].live
         gone, size = len(base.segment) - base.tokens, len(base.segment)
-        # Every opening marks what is deleted, token by token, so that must not grow for ever.
+        # Opening a segment marks every deleted token, so their number must stay bounded.
         if gone > min(0.4 * size, max(DELETED_TOKENS_MIN, 0.15 * size)):
-            self._fold(range(len(self._stored)), None, progress)
+            self._merge(range(len(self._stored)), None, progress)
 
-    def _fold(self, numbers: range, stream: Stream | None, progress: Progress) -> None:
-        """Replace these segments by one of their living documents and those of `stream`."""
+    def _merge(self, numbers: range, stream: TokenStream | None, progress: Progress) -> None:
+        """Merge the documents of these segments and of `stream` into one segment."""
         kept = [self._stored[number].live for number in numbers]
         sources = [(live.segment.stream(), live.living()) for live in kept if live.living()]
         if stream is not None and not sources:
@@ -216,9 +216,9 @@ class SegmentStore:
         self._add(merged, self.backend or choose(total))
         progress("sorting suffixes", total, total)
 
-    def _add(self, stream: Stream, backend: Backend) -> None:
+    def _add(self, stream: TokenStream, backend: SuffixBackend) -> None:
         if not len(stream.tokens):
-            backend = Backend.PURE
+            backend = SuffixBackend.PURE
             stream = stream_of([], self.options)
         segment = build(stream, backend)
         name = f"{self._serial():08d}.segment"
@@ -246,7 +246,7 @@ class SegmentStore:
             "touched": self._touched,
             "taken_ns": self.taken_ns,
         }
-        manifest["check"] = _check(manifest)
+        manifest["check"] = _checksum(manifest)
         temporary = self.directory / f".manifest.{os.getpid()}"
         temporary.write_text(json.dumps(manifest), encoding="utf-8")
         temporary.replace(self.directory / "manifest.json")
@@ -257,20 +257,20 @@ class SegmentStore:
                 path.unlink(missing_ok=True)
 
     def _load(self) -> None:
-        """Take what is on disk if all of it can be used, otherwise nothing: it is rebuilt.
+        """Load the files if all of them are usable; otherwise start empty, to be rebuilt.
 
-        A writer may replace the segments while they are being opened; then they are opened again.
+        If a writer replaces the segments while they are opened, they are opened again.
         """
         for _ in range(3):
             self.problem = ""
             self._stored, self._touched, self._where = [], {}, {}
             self.taken_ns = 0
             self._loaded = self._stamp()
-            self._take()
+            self._load_once()
             if not self.problem or self._stamp() == self._loaded:
                 return
 
-    def _take(self) -> None:
+    def _load_once(self) -> None:
         try:
             manifest: dict[str, Any] = json.loads(
                 (self.directory / "manifest.json").read_text(encoding="utf-8")
@@ -278,18 +278,18 @@ class SegmentStore:
         except FileNotFoundError:
             return
         except (OSError, ValueError) as error:
-            self.problem = f"the manifest cannot be read: {error}"
+            self.problem = f"the manifest is unreadable: {error}"
             return
         if not isinstance(manifest, dict):
-            self.problem = "the manifest is not one"
+            self.problem = "the manifest is not a JSON object"
             return
         wanted = (MANIFEST_VERSION, LEXER_VERSION, [self.options.comments, self.options.whitespace])
         found = (manifest.get("format"), manifest.get("lexer"), manifest.get("reading"))
         if found != wanted:
-            self.problem = "the segments were made in another way"
+            self.problem = "the segments have another format or other lexer options"
             return
-        if manifest.pop("check", None) != _check(manifest):
-            self.problem = "the manifest was changed"
+        if manifest.pop("check", None) != _checksum(manifest):
+            self.problem = "the manifest does not match its checksum"
             return
         stored: list[_StoredSegment] = []
         try:
@@ -301,7 +301,7 @@ class SegmentStore:
             touched = {path: (size, stamp) for path, (size, stamp) in manifest["touched"].items()}
             taken_ns = int(manifest["taken_ns"])
         except (OSError, KeyError, ValueError, TypeError, IndexError) as error:
-            self.problem = f"a segment cannot be read: {error}"
+            self.problem = f"a segment is unreadable: {error}"
             return
         except (SegmentDamaged, SegmentTooNew) as error:
             self.problem = str(error)
@@ -311,11 +311,11 @@ class SegmentStore:
             self._index(entry_live.live)
 
 
-def _check(manifest: dict[str, Any]) -> int:
-    """A number that tells this manifest from one with a wrong bit in it."""
+def _checksum(manifest: dict[str, Any]) -> int:
+    """The checksum of a manifest."""
     return crc32(json.dumps(manifest, sort_keys=True).encode("ascii"))
 
 
 def document_facts(path: str, size: int, stamp_ns: int, data: bytes) -> DocumentFacts:
-    """The facts of a document whose bytes were just read."""
+    """The facts of a document with these bytes."""
     return DocumentFacts(path, size, stamp_ns, sha256(data).hexdigest())

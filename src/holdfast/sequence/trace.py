@@ -1,9 +1,8 @@
 """The trace of a match: which vertices it cuts, and where.
 
-An insertion must know every vertex that the edge of a match runs through. A trace lists them:
-`bottom_up` along the left edge, from the start leaf to the root, `top_down` along the right edge,
-from the root to the end leaf. Positions count atoms of the query from the start of the match, not
-atoms of the root.
+A trace lists every vertex that an edge of the match passes through: `bottom_up` along the left
+edge, from the start leaf to the root, and `top_down` along the right edge, from the root to the end
+leaf. Positions count atoms of the query from the start of the match, not atoms of the root.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from typing import NamedTuple
 from holdfast.sequence.graph import Graph, Location, Vertex
 
 
-class Edge(NamedTuple):
-    """A step to or from a child: the child, the position it is traced at, and where it sits."""
+class TraceEdge(NamedTuple):
+    """A step to or from a child: the child, its traced position, and its location."""
 
     child: Vertex
     position: int
@@ -26,10 +25,10 @@ class Edge(NamedTuple):
 
 @dataclass(slots=True)
 class VertexTrace:
-    """How a match runs through one vertex, by position and direction."""
+    """How a match passes through one vertex, by position and direction."""
 
-    bottom_up: dict[int, list[Edge]] = field(default_factory=dict)
-    top_down: dict[int, list[Edge]] = field(default_factory=dict)
+    bottom_up: dict[int, list[TraceEdge]] = field(default_factory=dict)
+    top_down: dict[int, list[TraceEdge]] = field(default_factory=dict)
 
 
 class TraceCache:
@@ -48,19 +47,19 @@ class TraceCache:
         return self.entries[vertex]
 
     def force(self, vertex: Vertex) -> VertexTrace:
-        """The vertex's entry, made if it was missing."""
+        """The entry of a vertex, created if missing."""
         return self.entries.setdefault(vertex, VertexTrace())
 
-    def add_bottom_up(self, vertex: Vertex, position: int, edge: Edge | None = None) -> bool:
-        """Record a step on the left edge; says whether the position is new."""
+    def add_bottom_up(self, vertex: Vertex, position: int, edge: TraceEdge | None = None) -> bool:
+        """Record a step on the left edge; returns whether the position is new."""
         return _add(self.force(vertex).bottom_up, position, edge)
 
-    def add_top_down(self, vertex: Vertex, position: int, edge: Edge | None = None) -> bool:
-        """Record a step on the right edge; says whether the position is new."""
+    def add_top_down(self, vertex: Vertex, position: int, edge: TraceEdge | None = None) -> bool:
+        """Record a step on the right edge; returns whether the position is new."""
         return _add(self.force(vertex).top_down, position, edge)
 
     def extend(self, other: TraceCache) -> None:
-        """Take over everything another trace knows."""
+        """Add all entries of another trace."""
         for vertex, trace in other.entries.items():
             self.force(vertex)
             for position, edges in trace.bottom_up.items():
@@ -73,7 +72,7 @@ class TraceCache:
                     self.add_top_down(vertex, position, edge)
 
 
-def _add(positions: dict[int, list[Edge]], position: int, edge: Edge | None) -> bool:
+def _add(positions: dict[int, list[TraceEdge]], position: int, edge: TraceEdge | None) -> bool:
     new = position not in positions
     edges = positions.setdefault(position, [])
     if edge is not None and edge not in edges:
@@ -97,11 +96,11 @@ def trace_start(
         below = graph.child(at)
         if position is None:
             position = graph.width(below)
-        edge = Edge(below, position, at.pattern, at.nth)
+        edge = TraceEdge(below, position, at.pattern, at.nth)
         cache.add_bottom_up(at.vertex, position, edge)
         pattern = graph.patterns(at.vertex)[at.pattern]
         position += sum(graph.width(child) for child in pattern[at.nth + 1 :])
-    edge = Edge(graph.child(root), entry_pos, root.pattern, root.nth)
+    edge = TraceEdge(graph.child(root), entry_pos, root.pattern, root.nth)
     cache.add_bottom_up(root.vertex, entry_pos, edge)
 
 
@@ -113,10 +112,10 @@ def trace_end(
     `root` is the location of the exit child.
     """
     child, position = graph.child(root), exit_pos
-    cache.add_top_down(root.vertex, exit_pos, Edge(child, exit_pos, root.pattern, root.nth))
+    cache.add_top_down(root.vertex, exit_pos, TraceEdge(child, exit_pos, root.pattern, root.nth))
     cache.add_top_down(child, exit_pos)
     for at in end_path:
         child, inner = graph.child(at), position + graph.offset(at)
-        cache.add_top_down(at.vertex, position, Edge(child, inner, at.pattern, at.nth))
+        cache.add_top_down(at.vertex, position, TraceEdge(child, inner, at.pattern, at.nth))
         cache.add_top_down(child, inner)
         position = inner

@@ -49,7 +49,7 @@ def copy_of(path: Path) -> Copy:
             with suppress(FileNotFoundError):
                 shutil.copyfile(source, copy.path.with_name(source.name))
         after = [touched(source) for source in sources]
-        if before != after or not all(times is None or times.settled for times in after):
+        if before != after or not all(times is None or times.is_settled() for times in after):
             raise StoreFailed(f"somebody is writing to {path}", hint="try again in a moment")
     except BaseException as error:
         if copy is not None:

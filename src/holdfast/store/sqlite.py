@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from holdfast import system
 from holdfast.errors import HOME_HINT, StoreError
 from holdfast.store.errors import DamagedStore, StoreBusy, StoreFailed
 from holdfast.store.roots import is_made
@@ -200,15 +201,15 @@ class SqliteDatabase:
             self.close()
             raise
 
-    def _log_ahead(self) -> None:
+    def _log_ahead(self, clock: Callable[[], float] = system.monotonic) -> None:
         """Switch to the write-ahead log. SQLite does not wait here if another opens it too."""
-        give_up = time.monotonic() + BUSY_MS / 1000
+        give_up = clock() + BUSY_MS / 1000
         while True:
             try:
                 self.rows("PRAGMA journal_mode=WAL")
                 return
             except StoreBusy:
-                if time.monotonic() > give_up:
+                if clock() > give_up:
                     raise
                 time.sleep(0.002)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from holdfast import system
 from holdfast.errors import StoreError, UsageError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import replay, roots
@@ -521,9 +522,9 @@ def _store_of(
     return Store(writing, reading, settings, clock, space, open_reader)
 
 
-def utc_now() -> str:
+def utc_now(now_ms: Callable[[], int] = system.now_ms) -> str:
     """The time as it is stored: UTC, ISO 8601, milliseconds."""
-    milliseconds = time.time_ns() // 1_000_000
+    milliseconds = now_ms()
     return f"{_second(milliseconds // 1_000)}.{milliseconds % 1_000:03d}Z"
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
-from pathlib import Path
+from collections.abc import Callable
 
+from holdfast import system
 from holdfast.errors import UsageError
+from holdfast.home import Home
 
 
-def token_of(home: Path) -> str:
+def token_of(home: Home, new_secret: Callable[[], str] = system.new_secret) -> str:
     """The token of this home: made once, for its owner's eyes only."""
-    path = home / "token"
+    path = home.token
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except FileNotFoundError:
-        return _made_token(path)
+        return _make_token(home, new_secret)
     with os.fdopen(file) as opened:
         mode, token = os.fstat(file).st_mode & 0o777, opened.read().strip()
     if mode & 0o077:
@@ -29,18 +30,20 @@ def token_of(home: Path) -> str:
     return token
 
 
-def _made_token(path: Path) -> str:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = path.with_name(f"token.{secrets.token_hex(4)}")
+def _make_token(home: Home, new_secret: Callable[[], str]) -> str:
+    home.make()
+    path, secret = home.token, new_secret()
+    # Named after its content, not its writer: two servers that start at once never share a file.
+    part = path.with_name(f"token.{hashlib.sha256(secret.encode()).hexdigest()[:8]}")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
-        out.write(secrets.token_urlsafe(32) + "\n")
+        out.write(secret + "\n")
     try:
         os.link(part, path)  # whole or not at all, and never over one that is there
     except FileExistsError:
         pass
     finally:
         part.unlink()
-    return token_of(path.parent)
+    return token_of(home, new_secret)
 
 
 def cookie_name(token: str) -> str:

@@ -532,7 +532,7 @@ class World:
         try:
             text = self.reader.refresh(
                 Request(request["path"], request.get("offset"), request.get("limit")), self.session
-            )
+            ).to_text()
         except ReadingError as error:
             return {"error": str(error), "text": None, "details": None, "invalidation": None}
         entry = self.session.entries[known]
@@ -574,11 +574,11 @@ class World:
         match step["name"]:
             case "readcache-refresh":
                 request = commands.parse_refresh(step.get("args", ""), self.reader.place)
-                text = self.reader.refresh(request, self.session)
+                text = self.reader.refresh(request, self.session).to_text()
                 note = "Readcache refresh invalidation appended"
                 return "pi-readcache-refresh", text, note
             case "readcache-status":
-                text = str(self.reader.status(self.session))
+                text = self.reader.status(self.session).to_text()
                 return "pi-readcache-status", text, "Readcache status generated"
             case name:
                 raise AssertionError(f"unknown command {name!r}")

@@ -15,8 +15,8 @@ from holdfast.sync.client.commits import Landed
 from holdfast.sync.client.outcome import Outcome
 from holdfast.sync.client.reads import Read
 from holdfast.sync.client.replica import ORIGINAL, Notification
-from holdfast.sync.client.session import SpaceSession
-from holdfast.sync.client.view import WatchView
+from holdfast.sync.client.space_session import SpaceSession
+from holdfast.sync.client.watch_view import WatchView
 from holdfast.sync.wire.messages import (
     CAPABILITIES,
     Effect,

@@ -11,6 +11,7 @@ from holdfast.store.store import Store, open_store
 from holdfast.sync.server.connection import Connection
 from holdfast.sync.server.proof import OpenProof
 from holdfast.sync.server.server import Server
+from holdfast.sync.server.settings import ServerSettings
 from holdfast.sync.wire.messages import SessionOpen
 
 Step = dict[str, Any]
@@ -31,13 +32,14 @@ class WirePlayer:
         if "authorize" in options:
             assert options["authorize"] == "principal-field", options["authorize"]
             more["authorize"] = _principal_field
-        self.server = Server(
-            self._open,
+        settings = ServerSettings(
+            open_space=self._open,
             clock_ms=lambda: 0,
             new_id=lambda: f"session-{next(numbers)}",
             new_token=lambda: f"token-{next(numbers)}",
             **more,
         )
+        self.server = Server(settings)
         self._connections: dict[str, Connection] = {}
         self._saved: dict[str, Any] = {}
 

@@ -11,8 +11,9 @@ import pytest
 
 from holdfast.files.snapshot import Entry, Stat
 from holdfast.index.building.content_cache import CONTENT_VERSION, ContentStore, pack, unpack
-from holdfast.index.building.prepare import Job, prepare_with_vectors, replace_vectors
+from holdfast.index.building.prepare import prepare_with_vectors, replace_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
+from holdfast.index.generations.model import SourceFile
 from tests.index import double
 
 OLD = """
@@ -64,7 +65,7 @@ def test_what_an_unknown_version_kept_is_made_again(tmp_path: Path) -> None:
 def test_a_kept_file_whose_vectors_are_not_finite_is_made_again(number: float) -> None:
     """Six flipped bits made a NaN of a vector, and some searches never returned."""
     source = b"def load(x):\n    return x\n"
-    job = Job("a.py", source, Entry(Stat(len(source), 1, 1), "digest"))
+    job = SourceFile("a.py", source, Entry(Stat(len(source), 1, 1), "digest"))
     file = prepare_with_vectors(job, double.extract, HashedEmbedding())
     assert unpack(pack(file), job, DIMENSION) == file
     damaged = np.frombuffer(file.vectors, dtype=np.float32).copy()

@@ -14,11 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.files.snapshot import Entry, Stat
-from holdfast.index.building.prepare import Job, extract_facts, prepare
+from holdfast.index.building.prepare import extract_facts, prepare
 from holdfast.index.facts import trial_parse as trial
 from holdfast.index.facts.languages import c, markdown
 from holdfast.index.facts.languages.config import members
 from holdfast.index.facts.languages.line_patterns import TABLE
+from holdfast.index.generations.model import SourceFile
 
 SECONDS = 30.0
 SCOPES = b"a<b>::" * 60
@@ -62,7 +63,7 @@ def ended(work: Callable[[], object]) -> bool:
 def test_what_comes_after_a_parse_ends_too(path: str) -> None:
     # Enough lines that it is not taken for minified, and left out.
     source = TEXTS[path] + b"\n" * (len(TEXTS[path]) // 400)
-    job = Job(path, source, Entry(Stat(len(source), 0, 0), path))
+    job = SourceFile(path, source, Entry(Stat(len(source), 0, 0), path))
     assert ended(partial(prepare, job, extract_facts))
 
 

@@ -7,6 +7,7 @@ import pytest
 from holdfast.index.calls.resolve import Resolver
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.model import MODULE
+from tests.index.claims import resolved
 
 
 def symbols(path: str, text: str) -> list[tuple[str, int, int]]:
@@ -90,7 +91,7 @@ class TestNotebook:
     def test_calls_reach_modules_and_other_cells(self) -> None:
         book = extract("a.ipynb", json.dumps(NOTEBOOK, indent=1).encode())
         shop = extract("shop.py", b"def total(x): ...\n")
-        edges = Resolver([book, shop]).file("a.ipynb").edges
+        edges, _ = resolved(Resolver([book, shop]), "a.ipynb")
         assert {e.callee for e in edges} == {shop.symbols[0].id, book.symbols[2].id}
 
     def test_one_line_notebooks_have_cells(self) -> None:

@@ -16,12 +16,13 @@ from msgspec.structs import replace
 
 from holdfast.files.snapshot import Entry, Stat
 from holdfast.index.building import workers
-from holdfast.index.building.prepare import Job, extract_facts
+from holdfast.index.building.prepare import extract_facts
 from holdfast.index.building.workers import Recipe, prepare_all
 from holdfast.index.facts import parse as parsing
 from holdfast.index.facts import trial_parse as trial
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.model import FileFacts, decode
+from holdfast.index.generations.model import SourceFile
 
 # Each found by repeating tokens of the grammar; quadratic, and worse per byte than `<a`.
 ENDLESS = {
@@ -88,7 +89,7 @@ def test_a_text_that_no_query_ends_with_is_kept_as_text(monkeypatch: pytest.Monk
     source = b"{" * 60_000 + b"\n" * 200
     here = extract("a.py", source)
     assert [problem.code for problem in here.problems] == ["too_hard"]
-    job = Job("a.py", source, Entry(Stat(len(source), 0, 0), "a"))
+    job = SourceFile("a.py", source, Entry(Stat(len(source), 0, 0), "a"))
     (there,) = prepare_all([job], Recipe(extract_facts, None), total_bytes=1 << 30, processes=2)
     assert decode(there.facts) == here
     assert len(extract("good.py", GOOD["good.py"]).symbols) == 60
@@ -109,7 +110,8 @@ def test_a_file_that_keeps_a_worker_busy_beyond_all_measure_is_kept_as_text(
     monkeypatch.setattr(workers, "SLOWEST_SECONDS_PER_BYTE", 0.0)
     texts = {"slow.py": GOOD["good.py"], **GOOD}
     jobs = [
-        Job(path, source, Entry(Stat(len(source), 0, 0), path)) for path, source in texts.items()
+        SourceFile(path, source, Entry(Stat(len(source), 0, 0), path))
+        for path, source in texts.items()
     ]
     made = list(prepare_all(jobs, Recipe(slow, None), total_bytes=1 << 30, processes=2))
     facts = [decode(file.facts) for file in made]
@@ -127,7 +129,7 @@ threading.Thread(target=threading.Event().wait, daemon=True).start()
 index = open_index(Path(sys.argv[1]), HashedEmbedding())
 index.start, index.processes = run_here, 2
 answer = manage_index(index, "create", sys.argv[2])
-assert answer["status"] == "ok", answer
+assert answer.status == "ok", answer
 with index.backend.reader(sys.argv[2]) as reader:
     from holdfast.index.facts.model import decode
     for path, data in reader.all_facts():
@@ -164,7 +166,8 @@ def test_workers_make_the_same_of_such_texts() -> None:
     """Theirs was one chunk for the whole file, and an exact search did not look there."""
     texts = {path: endless(path) for path in list(ENDLESS)[:2]} | GOOD
     jobs = [
-        Job(path, source, Entry(Stat(len(source), 0, 0), path)) for path, source in texts.items()
+        SourceFile(path, source, Entry(Stat(len(source), 0, 0), path))
+        for path, source in texts.items()
     ]
     recipe = Recipe(extract_facts, None)
     here = list(prepare_all(jobs, recipe, total_bytes=0))

@@ -13,8 +13,15 @@ from hypothesis import strategies as st
 from holdfast.files import disk
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS, Entry, Snapshot, Stat
+from holdfast.index.building.prepare import prepare
 from holdfast.index.facts.extract import extract
-from holdfast.index.generations.freshness import FreshFiles, FreshnessChecks
+from holdfast.index.generations.freshness import (
+    FreshFiles,
+    FreshnessChecks,
+    all_confirmed,
+    differences,
+    mode_of,
+)
 from tests.scale import examples
 
 
@@ -42,7 +49,7 @@ def _stat(path: Path) -> Stat:
 
 
 def look(checks: FreshnessChecks, root: Path, reader: Any) -> FreshFiles:
-    return checks.look(str(root), reader, Policy(), extract, None)
+    return checks.check(str(root), reader, Policy(), lambda file: prepare(file, extract))
 
 
 @pytest.mark.shows("INDEX-FRESHNESS")
@@ -143,5 +150,41 @@ def test_a_sync_counts_from_when_it_looked_and_not_from_when_it_ended() -> None:
     checks = FreshnessChecks(clock=lambda: now)
     began = checks.moment()
     now = 11.0
-    checks.looked("/tree", (1, "run"), Snapshot({}, 0), began)
+    checks.synced("/tree", (1, "run"), Snapshot({}, 0), began)
     assert checks.recent("/tree", (1, "run")) is None
+
+
+def entry(digest: str, mtime_ns: int = 1) -> Entry:
+    return Entry(Stat(1, mtime_ns, mtime_ns), digest)
+
+
+@pytest.mark.shows("INDEX-FRESHNESS")
+def test_a_file_that_was_not_read_is_never_reported_as_removed() -> None:
+    before = Snapshot({"a": entry("1"), "b": entry("2"), "sub/c": entry("3"), "d": entry("4")}, 0)
+    changes = differences(before, ["a", "b", "new"], ["sub/c", "d"], {"a": entry("9")}, {"sub"})
+    assert (changes.modified, changes.removed, changes.added) == (("a",), ("d",), ())
+
+
+@pytest.mark.shows("INDEX-FRESHNESS")
+def test_only_files_whose_stat_is_as_stored_have_to_be_confirmed() -> None:
+    before = Snapshot({"same": entry("1"), "touched": entry("2")}, 0)
+    stats = {"same": entry("1").stat, "touched": entry("2", 5).stat, "new": entry("3").stat}
+    assert not all_confirmed(before, stats, stats, {})
+    assert not all_confirmed(before, stats, stats, {"same": entry("changed")})
+    assert all_confirmed(before, stats, stats, {"same": entry("1")})
+
+
+@pytest.mark.parametrize(
+    ("fields", "mode"),
+    [
+        ({}, "skipped_source_unchanged"),
+        ({"gone": frozenset({"a"})}, "overlay"),
+        ({"gone": frozenset({"a"}), "beyond": 1}, "overlay_partial"),
+        ({"unreadable": 1}, "overlay_partial"),
+    ],
+)
+@pytest.mark.shows("INDEX-FRESHNESS")
+def test_the_mode_says_whether_all_changes_are_in_the_answer(
+    fields: dict[str, Any], mode: str
+) -> None:
+    assert mode_of(FreshFiles((1, "run"), Snapshot({}, 0), 0.0, **fields)) == mode

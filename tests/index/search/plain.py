@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 
 from holdfast.index.search import trigrams
+from holdfast.index.search.candidates import Candidates
 from holdfast.index.search.corpus import Corpus
+from holdfast.index.search.field_coverage import FieldCoverage
 from holdfast.index.search.fields import FIELDS, Field
 from holdfast.index.search.lexical import Lexical
 from holdfast.index.search.near_duplicates import ALIKE, CHARACTERS_MIN, COMPARED_MAX
 from holdfast.index.search.posting_segment import EXACT, KINDS
 from holdfast.index.search.preview import Asked
+from holdfast.index.search.signals import Applied
 from holdfast.index.search.terms import terms
 
 QUERY_LEVELS = 511
@@ -35,8 +38,8 @@ def nearness(self: Corpus, vector: Any) -> Any:
     return near
 
 
-def agreements(lexical: Lexical, corpus: Corpus, rows: Any) -> dict[str, Any]:
-    """How much of the question each row has, word by word and entry by entry."""
+def field_coverage(lexical: Lexical, corpus: Corpus, rows: Any) -> FieldCoverage:
+    """How much of the query each row has, word by word and entry by entry."""
     place = {row: i for i, row in enumerate(rows.tolist())}
     n = len(place)
     found, matched = np.zeros((FIELDS, n)), np.zeros((FIELDS, n))
@@ -60,16 +63,8 @@ def agreements(lexical: Lexical, corpus: Corpus, rows: Any) -> dict[str, Any]:
             in_file[file] = in_file.get(file, 0.0) + word.weight
     total = total or 1.0
     whole = np.minimum(matched / np.maximum(corpus.lengths[rows].T, 1), 1.0)
-    share = found / total
     of_files = [in_file.get(int(corpus.file_of[row]), 0.0) for row in rows]
-    return {
-        "coverage": anywhere / total,
-        "file_coverage": np.array(of_files) / total,
-        "name": share[Field.NAME] * (0.5 + 0.5 * whole[Field.NAME]),
-        "documentation": share[Field.DOC],
-        "stem": share[Field.STEM] * (0.5 + 0.5 * whole[Field.STEM]),
-        "directory": share[Field.DIRECTORY],
-    }
+    return FieldCoverage(found / total, whole, anywhere / total, np.array(of_files) / total)
 
 
 def centrality(corpus: Corpus) -> Any:
@@ -143,11 +138,9 @@ def diversified(
     ties: Any,
     wanted: int,
     repeat: float,
-    duplicate: float,
-    alike: Iterable[tuple[int, int]],
 ) -> list[tuple[int, float]]:
     """The best that is left, again and again."""
-    left, pairs = dict(enumerate(scores.tolist())), set(alike)
+    left = dict(enumerate(scores.tolist()))
     places: list[tuple[int, float]] = []
     while left and len(places) < wanted:
         best = min(left, key=lambda i: (-left[i], int(ties[i])))
@@ -155,8 +148,6 @@ def diversified(
         for i in left:
             if files[i] == files[best]:
                 left[i] *= repeat
-            elif (best, i) in pairs:
-                left[i] *= duplicate
     return places
 
 
@@ -208,4 +199,46 @@ def line_scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) 
         here = set(terms(line)) & asked.worth.keys()
         scores[i] += sum(asked.worth[term] * (0.5 if term in met else 1.0) for term in here)
         met |= here
+    return scores
+
+
+def score(c: Candidates, applied: Sequence[Applied]) -> list[float]:
+    """The score of each candidate as one formula, row by row."""
+    value = {one.name: one.values.tolist() for one in applied}
+    weight = {one.name: one.weight for one in applied}
+    n = len(c)
+    added = [
+        "lexical", "dense", "file_words", "central", "file_meaning", "definition", "coverage",
+        "documentation", "stem", "file_coverage", "changed",
+    ]  # fmt: skip
+    scores = [sum(weight[s] * value[s][i] for s in added if s in value) for i in range(n)]
+    for factor in ("role", "head", "brief"):
+        scores = [scores[i] * value.get(factor, [1.0] * n)[i] for i in range(n)]
+    # A function's body has the score of its declaration, which keeps a part of it.
+    body_of = {int(row): int(body) for row, body in enumerate(bodies(c.corpus)) if body >= 0}
+    at = {int(row): i for i, row in enumerate(c.rows)}
+    pairs = [(i, at[body_of[row]]) for row, i in at.items() if body_of.get(row) in at]
+    before = list(scores)
+    for declaration, body in pairs:
+        scores[body] = max(scores[body], before[declaration])
+    for declaration, _ in pairs:
+        scores[declaration] *= c.weights.declared
+    # The best chunk of a file gains by what else the file has.
+    files = c.file_of.tolist()
+    sums = {file: sum(scores[i] for i in range(n) if files[i] == file) for file in set(files)}
+    top, most = max(scores), max(sums.values())
+    for file in sums if most > 0 else ():
+        first = max((i for i in range(n) if files[i] == file), key=lambda i: (scores[i], -i))
+        scores[first] += c.weights.coherence * top * sums[file] / most
+    # A function takes the place of the head of its file.
+    heads = {"class", "interface", "trait", "struct", "union", "enum", "object", "namespace"}
+    kinds = [KINDS[kind] for kind in c.kinds.tolist()]
+    for file in sums:
+        mine = [i for i in range(n) if files[i] == file]
+        mine.sort(key=lambda i: (-scores[i], int(c.ties[i])))
+        others = [i for i in mine if kinds[i] not in heads | {"module"}]
+        if others and others[0] != mine[0]:
+            one, other = mine[0], others[0]
+            if scores[other] >= c.weights.leader * scores[one]:
+                scores[one], scores[other] = scores[other], scores[one]
     return scores

@@ -7,19 +7,27 @@ from collections.abc import Mapping
 from hypothesis import strategies as st
 
 from holdfast.files.snapshot import Entry, Stat
-from holdfast.index.building.prepare import Extract, Job, prepare_with_vectors
+from holdfast.index.building.prepare import Extract, prepare_with_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
-from holdfast.index.generations.model import PreparedFile
-from holdfast.index.generations.segments import Gathering, prepared_segment
+from holdfast.index.generations.model import PreparedFile, SourceFile
+from holdfast.index.generations.segments import Gathering
 from holdfast.index.search.corpus import Corpus, File, Part
+from holdfast.index.search.posting_segment import PostingSegment
 from tests.index import double
 
 PROVIDER = HashedEmbedding()
 
 
+def prepared_segment(file: PreparedFile, dimension: int) -> PostingSegment:
+    """The segment of one prepared file."""
+    gathering = Gathering(dimension)
+    gathering.add(file)
+    return gathering.take()
+
+
 def prepared(path: str, text: str, extract: Extract = double.extract) -> PreparedFile:
     entry = Entry(Stat(len(text), 1, 1), f"digest of {text}")
-    return prepare_with_vectors(Job(path, text.encode(), entry), extract, PROVIDER)
+    return prepare_with_vectors(SourceFile(path, text.encode(), entry), extract, PROVIDER)
 
 
 def corpus_of(files: Mapping[str, PreparedFile]) -> Corpus:

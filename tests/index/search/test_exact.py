@@ -14,8 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from holdfast.index.facts.naming import names_symbol
 from holdfast.index.search import exact, trigrams
-from holdfast.index.search.exact import Bounds, ExactFound, find_exact, names_symbol
+from holdfast.index.search.exact import Bounds, ExactFound, find_exact
 from holdfast.index.search.operators import Query, parse
 from holdfast.index.search.regex import (
     PATTERN_CHARACTERS_MAX,
@@ -205,14 +206,14 @@ def test_the_time_for_all_texts_is_bounded_too(tree: Path) -> None:
     found = look(
         MemoryReader(tree), Query(patterns=("a",)), seconds=5.0, clock=lambda: float(next(ticks))
     )
-    assert found.cut == "it took longer than 5 s"
+    assert found.cut == "the time limit of 5 s was reached"
     assert lines_of(found) < grep(tree, "a")
 
 
 @pytest.mark.shows("ANSWER-RE-BOUNDS")
 def test_a_string_that_is_everywhere_is_cut_and_said_so(tree: Path) -> None:
     found = look(MemoryReader(tree), Query(patterns=("",)), hits=2)
-    assert (len(found.hits), found.cut) == (2, "there are more than 2 hits")
+    assert (len(found.hits), found.cut) == (2, "the limit of 2 hits was reached")
 
 
 @pytest.mark.shows("ANSWER-RE-BOUNDS")

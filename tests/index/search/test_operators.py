@@ -73,11 +73,11 @@ def test_a_query_is_taken_apart(asked: str, meant: Query) -> None:
         ('must:"a"b x', "something follows its closing quote"),
         ("re:(unclosed x", "unterminated"),
         ("re:a{2,1} x", "re:a{2,1} is taken as plain text"),
-        ("-must:x y", "there is no operator -must:"),
-        ("path:/ x", "it names no path"),
-        ("path:. x", "it names no path"),
-        ("path:./ x", "it names no path"),
-        ("sym:. x", "it names no symbol"),
+        ("-must:x y", "unknown operator -must:"),
+        ("path:/ x", "expected a path"),
+        ("path:. x", "expected a path"),
+        ("path:./ x", "expected a path"),
+        ("sym:. x", "expected a symbol name"),
     ],
 )
 def test_a_wrong_operator_is_plain_text_and_says_why(asked: str, says: str) -> None:

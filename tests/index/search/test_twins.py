@@ -17,11 +17,20 @@ from holdfast.index.embedding.hashed import DIMENSION
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import PreparedFile
 from holdfast.index.generations.segments import Gathering
+from holdfast.index.search import (
+    candidates,
+    fusion,
+    near_duplicates,
+    preview,
+    ranking,
+    results,
+    signals,
+)
 from holdfast.index.search import corpus as corpora
-from holdfast.index.search import fusion, near_duplicates, preview, ranking, results, signals
+from holdfast.index.search.centrality import centrality
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.query_analysis import analyze
-from holdfast.index.tools.search_answer import DEPTH_MIN
+from holdfast.index.tools.search_request import DEPTH_MIN
 from tests.index.search import plain
 from tests.index.search.samples import prepared, trees
 from tests.index.wire import manage_index, search_code
@@ -90,12 +99,10 @@ def test_the_quick_way_gives_the_answer_of_the_long_way(
 ) -> None:
     index, root = tree
     quick = told(search_code(index, root, query, debug=True, **more))
-    with index.backend.reader(root) as reader:
-        central = plain.centrality(reader.corpus())
     monkeypatch.setattr(Corpus, "nearness", plain.nearness)
-    monkeypatch.setattr(Corpus, "central", central, raising=False)
-    monkeypatch.setattr(ranking, "agreements", plain.agreements)
-    monkeypatch.setattr(ranking, "top_rows", plain.top_rows)
+    monkeypatch.setattr(signals, "centrality", plain.centrality)
+    monkeypatch.setattr(candidates, "field_coverage", plain.field_coverage)
+    monkeypatch.setattr(candidates, "top_rows", plain.top_rows)
     monkeypatch.setattr(ranking, "diversified", plain.diversified)
     monkeypatch.setattr(preview, "_scores", plain.line_scores)
     monkeypatch.setattr(results, "folded", plain.folded)
@@ -112,7 +119,7 @@ def test_the_first_places_do_not_depend_on_how_many_are_given(
         fresh_files = FreshFiles(reader.identity, reader.snapshot(), 0.0)
         few, many = (
             ranking.find(query, reader, fresh_files, index.provider, wanted, lambda path: True)
-            for wanted in (DEPTH_MIN, ranking.CANDIDATES_MIN // 4)
+            for wanted in (DEPTH_MIN, candidates.PER_LANE_MIN // 4)
         )
     assert few.chunks == many.chunks[:DEPTH_MIN]
     assert few.candidates == many.candidates
@@ -164,29 +171,23 @@ SCORES = st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.4, 0.5, 0.8, 1.0, 1.5])
     candidates=st.lists(st.tuples(SCORES, st.integers(0, 5)), min_size=1, max_size=40),
     wanted=st.integers(1, 45),
     repeat=st.sampled_from([0.5, 0.8, 1.0]),
-    duplicate=st.sampled_from([0.4, 0.5, 1.0]),
     random=st.randoms(use_true_random=False),
 )
 def test_places_are_given_as_if_each_time_the_best_left_were_looked_for(
     candidates: list[tuple[float, int]],
     wanted: int,
     repeat: float,
-    duplicate: float,
     random: Any,
 ) -> None:
     count = len(candidates)
     ties = list(range(count))
     random.shuffle(ties)
-    pairs = [(random.randrange(count), random.randrange(count)) for _ in range(count // 2)]
-    alike = {pair for one, other in pairs if one != other for pair in ((one, other), (other, one))}
     given_ = (
         np.array([score for score, _ in candidates]),
         np.array([file for _, file in candidates]),
         np.array(ties),
         wanted,
         repeat,
-        duplicate,
-        sorted(alike),
     )
     assert fusion.diversified(*given_) == plain.diversified(*given_)
 
@@ -242,7 +243,7 @@ def seen(corpus: Corpus) -> Any:
         [(corpus.files[corpus.file_of[r]].path, int(corpus.ordinals[r])) for r in order],
         corpus.lengths[order].tolist(),
         corpus.average_lengths.tolist(),
-        corpus.central[order].tolist(),
+        corpus.derived(centrality)[order].tolist(),
         [int(corpus.kinds[row]) for row in order],
         sorted(file.path for file in corpus.files),
         corpus.chunks,
@@ -268,11 +269,11 @@ def test_a_corpus_followed_through_changes_is_the_one_made_anew(
         corpus = corpus.changed([part_of(fresh, 100 * number)], {*fresh, *gone})
         there = {path: file for path, file in there.items() if path not in gone} | fresh
         assert seen(corpus) == seen(Corpus([part_of(there, 0)]))
-        assert corpus.central.tolist() == pytest.approx(plain.centrality(corpus).tolist())
-        assert signals.centrality(corpus).tolist() == corpus.central.tolist()
+        central = corpus.derived(centrality)
+        assert central.tolist() == pytest.approx(plain.centrality(corpus).tolist())
         # The rows of a file lie together, and files are told apart by that.
         files = corpus.file_of[corpus.alive]
-        own, of_rows = ranking._runs(files)
+        own, of_rows = candidates.runs(files)
         assert sorted(own.tolist()) == np.unique(files).tolist()
         assert own[of_rows].tolist() == files.tolist()
 

@@ -102,9 +102,9 @@ def test_repair_sets_a_damaged_registry_aside_and_brings_roots_back(
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        (["--depth", "9"], "a depth of 9 calls is not walked\nhint: pass a depth of 1 to 3"),
-        (["--depth", "0"], "a depth of 0 calls is not walked\nhint: pass a depth of 1 to 3"),
-        (["--limit", "0"], "a limit of 0 asks for nothing\nhint: pass a limit of 1 or more"),
+        (["--depth", "9"], "depth must be 1 to 3 (got 9)"),
+        (["--depth", "0"], "depth must be 1 to 3 (got 0)"),
+        (["--limit", "0"], "limit must be at least 1 (got 0)"),
     ],
 )
 def test_a_walk_that_cannot_be_made_is_refused_not_shortened(

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from holdfast.index.building.prepare import extract_facts
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable
-from holdfast.index.generations.proof import STALE_REASONS
+from holdfast.index.generations.proof import Reason
 from holdfast.index.generations.record import (
     ASSUMED,
     IndexFailed,
@@ -21,7 +22,7 @@ from holdfast.index.generations.record import (
     RequiresReindex,
     SyncCompleted,
 )
-from holdfast.index.tools import answers
+from holdfast.index.tools.manage.create import CREATE_NOTE
 from tests.index.wire import (
     call_graph,
     file_outline,
@@ -32,7 +33,11 @@ from tests.index.wire import (
 )
 from tests.index.world import NoWrites, World
 
-STALE = [reason.value for reason in STALE_REASONS]
+STALE = [
+    reason.value
+    for reason in Reason
+    if reason not in (Reason.FINGERPRINT_MISMATCH, Reason.PROBE_FAILED)
+]
 
 
 def make_ready(world: World) -> None:
@@ -209,7 +214,7 @@ def test_a_stale_search_neither_looks_nor_embeds(world: World, reason: str) -> N
     def refuse(*_: object, **__: object) -> Any:
         raise AssertionError("a stale search did work")
 
-    world.index.freshness.look = refuse  # type: ignore[method-assign]
+    world.index.freshness.check = refuse  # type: ignore[method-assign]
     world.index.provider.embed_query = refuse  # type: ignore[method-assign]
     assert search(world.index, world.root)["status"] == "not_indexed"
 
@@ -259,13 +264,13 @@ def test_iss_index_stability_s14_a_build_that_began_meanwhile_makes_the_answer_n
     world: World,
 ) -> None:
     make_ready(world)
-    looked = world.index.freshness.look
+    looked = world.index.freshness.check
 
     def look_while_a_build_begins(*args: Any) -> Any:
         world.put_record(Indexing("run_other", 1.0, "scanning"))
         return looked(*args)
 
-    world.index.freshness.look = look_while_a_build_begins  # type: ignore[method-assign,assignment]
+    world.index.freshness.check = look_while_a_build_begins  # type: ignore[method-assign,assignment]
     answer = search(world.index, world.root)
     assert (answer["status"], answer["reason"]) == ("not_ready", "indexing")
     assert answer["freshnessDecision"] == {"mode": "skipped_indexing"}
@@ -317,7 +322,7 @@ def test_outline_refuses_with_the_gates_answer(world: World, local: str, proof: 
     asked.check()
 
 
-@pytest.mark.shows("ISS-INDEX-STABILITY-F6", "ISS-INDEX-STABILITY-F9")
+@pytest.mark.shows("ISS-INDEX-STABILITY-F6", "ISS-INDEX-STABILITY-F9", "FACT-OUTLINE")
 @pytest.mark.parametrize("proof", ["V", "PF"])
 @pytest.mark.parametrize(
     ("arguments", "status", "labels"),
@@ -350,6 +355,15 @@ def test_iss_index_stability_f6_f9_an_open_outline(
     assert answer["hasMore"] is ("limit_symbols" in arguments)
     assert ("debugProofCheck" in answer.get("hints", {})) is (proof == "PF")
     asked.check()
+
+
+@pytest.mark.shows("FACT-OUTLINE")
+def test_an_outline_is_the_symbols_in_the_order_of_the_file(world: World) -> None:
+    world.index.extract = extract_facts
+    world.write("src/b.py", "def z(): ...\nclass B:\n    def c(self): ...\ndef a(): ...\n")
+    make_ready(world)
+    answer: Any = file_outline(world.index, world.root, file="src/b.py")
+    assert [s["symbolLabel"] for s in answer["outline"]["symbols"]] == ["z", "B", "B.c", "a"]
 
 
 # T3 call_graph
@@ -611,7 +625,7 @@ def test_create_repairs_an_unproven_index_and_says_so(world: World, proof: str) 
     assert answer["status"] == "ok"
     assert "already indexed" not in answer["humanText"]
     for text in (answer["message"], answer["humanText"]):
-        assert answers.CREATE_NOTE in text
+        assert CREATE_NOTE in text
         assert "Started background indexing" in text
     if proof == "PF":
         assert answer["hints"]["debugProofCheck"]["reason"] == "probe_failed"
@@ -623,7 +637,7 @@ def test_create_repairs_an_unproven_index_and_says_so(world: World, proof: str) 
 
 @pytest.mark.shows("ISS-INDEX-STABILITY-B")
 def test_iss_index_stability_b_the_note_is_the_literal_one() -> None:
-    assert answers.CREATE_NOTE == (
+    assert CREATE_NOTE == (
         "Local snapshot claims indexed, but completion proof is missing/invalid; "
         "treating as not_indexed for create."
     )

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import UsageError
+from holdfast.home import Home
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import operators, pages, trigrams
@@ -28,8 +29,7 @@ from holdfast.index.search.results import tokens
 from holdfast.index.search.similar import runs, similarity
 from holdfast.index.search.terms import terms
 from holdfast.index.settings import index_of
-from holdfast.index.tools.search import BUDGET_MIN
-from holdfast.index.tools.search_answer import LIMIT_MAX
+from holdfast.index.tools.search_request import BUDGET_MIN, LIMIT_MAX
 from tests.index.wire import file_outline, manage_index, search_code
 from tests.index.world import NoWrites, World
 
@@ -179,7 +179,7 @@ def test_a_cursor_that_somebody_made_up_is_no_cursor(zoo: World, offset: Any, de
     """With check digits made up too: one gave results -2 to -1 of 26, others a traceback."""
     given = pages.decode(search(zoo, "feeding time", limit=4)["continuation"]["cursor"])
     made_up = pages.encode(Cursor(offset, depth, given.question, given.state))
-    with pytest.raises(UsageError, match="no cursor"):
+    with pytest.raises(UsageError, match="not a search cursor"):
         search(zoo, "feeding time", cursor=made_up)
 
 
@@ -372,9 +372,9 @@ def test_a_segment_that_is_not_what_was_written_is_not_ranked_by(zoo: World, wha
     connection.execute(f"UPDATE segment SET {what} = ? WHERE id = ?", (flipped, number))
     connection.execute("UPDATE meta SET value = 'another' WHERE key = 'run'")
     connection.close()
-    fresh = index_of({"HOLDFAST_HOME": str(zoo.home)})
+    fresh = index_of(Home(zoo.home), {})
     with (
-        pytest.raises(DamagedBackend, match=r"damaged|format|cut short|not what was written"),
+        pytest.raises(DamagedBackend, match=r"damaged|format|truncated|not what was written"),
         fresh.backend.reader(zoo.root) as reader,
     ):
         reader.corpus()
@@ -653,6 +653,16 @@ def test_a_file_of_two_roots_is_found_once(world: World, query: str) -> None:
 # Folding.
 
 
+@pytest.mark.shows("ANSWER-FOLD", "SEARCH-SIGNAL-DUPLICATE")
+def test_copies_leave_room_for_something_else(zoo: World) -> None:
+    for n in range(30):
+        zoo.write(f"src/copies/c{n}.py", animal("yak").replace("    ", "  "))
+    zoo.write("src/other.py", "def feed_the_yak_later(clock):\n    return clock.later(feed_yak)\n")
+    zoo.later(60)
+    answer = search(zoo, "feed_yak", limit=3)
+    assert "src/other.py" in [result["file"] for result in answer["results"]]
+
+
 @pytest.mark.shows("ANSWER-FOLD")
 def test_copies_are_shown_once_and_named(zoo: World) -> None:
     for n in range(7):
@@ -796,13 +806,13 @@ def test_no_answer_writes(zoo: World, query: str) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"limit": 0}, "asks for nothing"),
-        ({"budget": 1}, "no room"),
-        ({"cursor": "x"}, "no cursor"),
+        ({"limit": 0}, "limit must be at least 1"),
+        ({"budget": 1}, "budget must be at least 100"),
+        ({"cursor": "x"}, "not a search cursor"),
         ({"path": []}, "no path"),
-        ({"scope": "all"}, "no scope"),
-        ({"result_mode": "flat"}, "no result mode"),
-        ({"group_by": "class"}, "not grouped by"),
+        ({"scope": "all"}, "scope must be one of"),
+        ({"result_mode": "flat"}, "resultMode must be one of"),
+        ({"group_by": "class"}, "groupBy must be one of"),
     ],
 )
 def test_what_has_no_meaning_is_refused(zoo: World, more: Any, says: str) -> None:
@@ -950,7 +960,7 @@ def test_similarity_is_of_all_runs_of_three(one: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"similar": "src/one.py:90-95"}, "name no line"),
+        ({"similar": "src/one.py:90-95"}, "has no lines"),
         ({"similar": "src/nothing.py"}, "there is no file"),
         ({"similar": "src/one.py:" + "9" * 5_000}, "there is no file"),
         ({"similar": "src/one.py:\u0663"}, "there is no file"),

@@ -17,7 +17,7 @@ from holdfast.sync.client.errors import (
 )
 from holdfast.sync.client.outbox import Remembered
 from holdfast.sync.client.reads import Read
-from holdfast.sync.client.session import Stage
+from holdfast.sync.client.space_session import Stage
 from holdfast.sync.server.limits import Limits
 from holdfast.sync.wire import messages
 from holdfast.sync.wire.errors import ProtocolError, SessionRevoked

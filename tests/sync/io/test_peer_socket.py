@@ -22,8 +22,10 @@ from websockets.uri import parse_uri
 from holdfast.store.store import open_store
 from holdfast.sync.io.handover import PARTS, Handover
 from holdfast.sync.io.peer_socket import PING_AFTER_S, FlushQueue, PeerSocket
+from holdfast.sync.server.connection import Connection
 from holdfast.sync.server.limits import Limits
 from holdfast.sync.server.server import Server
+from holdfast.sync.server.settings import ServerSettings
 from holdfast.sync.wire.close_codes import RESTARTING
 from tests.scale import examples
 from tests.sync.live import LiveServer
@@ -80,11 +82,13 @@ def on_a_socket(
 
     async def run() -> None:
         server = Server(
-            lambda space: store,
-            clock_ms=lambda: 0,
-            new_id=lambda: "id",
-            new_token=lambda: "token",
-            limits=limits,
+            ServerSettings(
+                open_space=lambda space: store,
+                clock_ms=lambda: 0,
+                new_id=lambda: "id",
+                new_token=lambda: "token",
+                limits=limits or Limits(),
+            )
         )
         protocol = ServerProtocol(state=State.OPEN, max_size=(limits or Limits()).message_bytes_max)
         peer = PeerSocket(protocol, server.connect, lambda _: None, FlushQueue())
@@ -154,6 +158,7 @@ def test_a_peer_that_does_not_read_is_dropped_and_its_answers_are_not_hoarded() 
         await turn()
         assert transport.take() == b"", "nothing is given to a socket that is full"
         (connection,) = server.connections
+        assert isinstance(connection, Connection)
         assert connection.closing is not None
         assert "SlowConsumerError" in connection.closing[1]
         assert connection.take() == []
@@ -298,6 +303,7 @@ def test_a_close_says_as_much_of_its_reason_as_fits(reason: str) -> None:
 
     async def act(peer: PeerSocket, transport: Transport, server: Server) -> None:
         (connection,) = server.connections
+        assert isinstance(connection, Connection)
         connection.close(1008, reason)
         await turn()
         client.receive_data(transport.take())

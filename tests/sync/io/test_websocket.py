@@ -12,7 +12,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from holdfast.sync.io.websocket import Doors
+from holdfast.sync.io.websocket import OriginPolicy
 from tests.sync.peers import FLAGS, root, set_, upserts, watch
 from tests.sync.processes import WAIT_S, Client, Served, home_of
 
@@ -196,8 +196,8 @@ def test_a_name_that_is_not_ours_is_refused(served: Served) -> None:
 )
 @pytest.mark.shows("SYNC-ORIGIN", "SYNC-HOST")
 def test_who_may_connect(headers: dict[str, str], allowed: bool) -> None:
-    doors = Doors(origins=["https://app.example/"])
-    assert (doors.refusal(headers) is None) is allowed
+    policy = OriginPolicy(origins=["https://app.example/"])
+    assert (policy.refusal(headers) is None) is allowed
 
 
 @pytest.mark.shows("SYNC-SERVE")

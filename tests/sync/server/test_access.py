@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.store.store import Store
 from holdfast.sync.server.access import AccessMode, Right, parse_acl, right_of
-from holdfast.sync.server.server import act_now, commit_now
+from holdfast.sync.server.settings import act_now, commit_now
 from tests.sync.peers import SPACE, Json, Peer, World, commit, refused, root, set_, watch
 
 OWNER, WRITER, READER, STRANGER = "did:key:o", "did:key:w", "did:key:r", "did:key:s"

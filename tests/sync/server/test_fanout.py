@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.sync.server.views import Views
-from holdfast.sync.server.watch import Watched
+from holdfast.sync.server.read_cache import ReadCache
+from holdfast.sync.server.watch_set import WatchSet
 from tests.sync.peers import Json, World, link, root, set_, watch
 
 IDS = [f"of:{letter}" for letter in "abcd"]
@@ -39,7 +39,7 @@ def story(script: list[tuple[str, Any, Any, Any]], each_alone: bool) -> list[Any
         for name in ("one", "two", "three")
     }
     heard: list[Any] = []
-    alone = patch.object(Watched, "rewritten", lambda *_: None) if each_alone else nullcontext()
+    alone = patch.object(WatchSet, "rewritten", lambda *_: None) if each_alone else nullcontext()
     with alone:
         for number, (kind, one, other, more) in enumerate(script):
             if kind == "set":
@@ -79,7 +79,7 @@ def test_a_document_with_many_watchers_is_read_and_written_out_once() -> None:
     for peer in peers:
         peer.watch_set(watch("w", root("of:a", True)))
     writer.transact(set_("of:b", 2))
-    with patch.object(Views, "text", autospec=True, side_effect=Views.text) as written_out:
+    with patch.object(ReadCache, "text", autospec=True, side_effect=ReadCache.text) as written_out:
         world.server.flush()
     frames: list[list[Json]] = [peer.effects() for peer in peers]
     assert all(upserts == frames[0] for upserts in frames)

@@ -10,8 +10,7 @@ from holdfast.ids import SpaceId
 from holdfast.store.graph import Limits as GraphLimits
 from holdfast.store.store import Store
 from holdfast.sync.server.limits import Bucket, Limits
-from holdfast.sync.server.pending_writes import Told
-from holdfast.sync.server.server import commit_now
+from holdfast.sync.server.settings import OnCommitted, commit_now
 from tests.sync.peers import SPACE, Peer, World, commit, link, refused, root, set_, upserts, watch
 
 
@@ -50,7 +49,7 @@ def test_a_commit_that_came_too_fast_is_refused_in_its_turn() -> None:
     """It was refused at once, before the commits ahead of it had their answers."""
     fates: list[Callable[[], None]] = []
 
-    def later(store: Store, session: str, commit: Any, tell: Told, guard: Any) -> None:
+    def later(store: Store, session: str, commit: Any, tell: OnCommitted, guard: Any) -> None:
         fates.append(lambda: commit_now(store, session, commit, tell, guard))
 
     world = World(limits=Limits(messages_per_second=1, messages_burst=4), commit=later)
@@ -73,7 +72,7 @@ def test_a_commit_that_came_too_fast_is_refused_in_its_turn() -> None:
 def test_a_message_that_is_too_long_is_refused_in_its_turn() -> None:
     fates: list[Callable[[], None]] = []
 
-    def later(store: Store, session: str, commit: Any, tell: Told, guard: Any) -> None:
+    def later(store: Store, session: str, commit: Any, tell: OnCommitted, guard: Any) -> None:
         fates.append(lambda: commit_now(store, session, commit, tell, guard))
 
     world = World(limits=Limits(message_bytes_max=2_000), commit=later)

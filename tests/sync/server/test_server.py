@@ -9,7 +9,7 @@ from holdfast.errors import StoreError
 from holdfast.store.errors import StoreUnreachable
 from holdfast.store.model import Guard
 from holdfast.store.store import Store
-from holdfast.sync.server.pending_writes import Told
+from holdfast.sync.server.settings import OnCommitted
 from tests.sync.peers import (
     FLAGS,
     SPACE,
@@ -30,11 +30,11 @@ class Held:
     """A way to the disk that keeps commits until they are let go, in order."""
 
     def __init__(self) -> None:
-        self.waiting: list[tuple[Store, str, Any, Told, Guard | None]] = []
+        self.waiting: list[tuple[Store, str, Any, OnCommitted, Guard | None]] = []
         self.open = False
 
     def __call__(
-        self, store: Store, session: str, commit: Any, tell: Told, guard: Guard | None
+        self, store: Store, session: str, commit: Any, tell: OnCommitted, guard: Guard | None
     ) -> None:
         self.waiting.append((store, session, commit, tell, guard))
         if self.open:
@@ -748,13 +748,13 @@ def test_a_commit_costs_nothing_for_those_who_do_not_watch_it(
         world.peer(f"W{number}").watch_set(watch("w", root(f"other{number}")))
     space = next(iter(world.server.spaces.values()))
     looked: list[object] = []
-    refresh = type(space.watchers("", "other0")[0].watched).refresh  # type: ignore[arg-type]
+    refresh = type(space.watchers("", "other0")[0].watch_set).refresh  # type: ignore[arg-type]
 
     def counting(self: Any, *arguments: Any) -> Any:
         looked.append(self)
         return refresh(self, *arguments)
 
-    monkeypatch.setattr("holdfast.sync.server.watch.Watched.refresh", counting)
+    monkeypatch.setattr("holdfast.sync.server.watch_set.WatchSet.refresh", counting)
     writer.transact(set_("mine", 1))
     assert space.stale == {}
     writer.transact(set_("other7", 1))

@@ -10,16 +10,16 @@ import pytest
 
 from holdfast.ids import SessionId, SpaceId
 from holdfast.store.graph import Limits as GraphLimits
+from holdfast.sync.server.session_registry import public_name
 from holdfast.sync.server.session_store import (
     FORMAT,
     Rows,
     SessionFile,
-    SessionKeeper,
+    SessionStore,
     SessionTable,
     recorded,
     restored,
 )
-from holdfast.sync.server.sessions import public_name
 from tests.sync.peers import SPACE, Peer, World, link, refused, root, set_, upserts, watch
 
 
@@ -28,35 +28,35 @@ class Kept:
 
     def __init__(self, home: Path, rows: Callable[[], Rows]) -> None:
         self._home, self._rows = home, rows
-        self._keepers: list[SessionKeeper] = []
+        self._keepers: list[SessionStore] = []
         self.now: Callable[[], int] = lambda: 0
-        self.keeper = self.opened()
-        self.world = World(str(home / "spaces"), keeper=self.keeper)
+        self.session_store = self.opened()
+        self.world = World(str(home / "spaces"), session_store=self.session_store)
         self.now = lambda: self.world.now
 
-    def opened(self) -> SessionKeeper:
-        self._keepers.append(SessionKeeper(self._rows(), GraphLimits(), lambda: self.now()))
+    def opened(self) -> SessionStore:
+        self._keepers.append(SessionStore(self._rows(), GraphLimits(), lambda: self.now()))
         return self._keepers[-1]
 
     def another(self) -> World:
         """A second server over the same spaces and sessions."""
-        world = World(str(self._home / "spaces"), keeper=self.opened())
+        world = World(str(self._home / "spaces"), session_store=self.opened())
         world.now, world.numbers = self.world.now, count(1_000)
         return world
 
     def close(self) -> None:
-        for keeper in self._keepers:
-            keeper.close()
+        for session_store in self._keepers:
+            session_store.close()
         self.world.close()
 
     def crash(self) -> None:
         """Whatever was not saved is gone; nobody is told."""
-        self.keeper.close()
-        self.keeper = self.opened()
-        self.world.start(keeper=self.keeper)
+        self.session_store.close()
+        self.session_store = self.opened()
+        self.world.start(session_store=self.session_store)
 
     def save(self) -> None:
-        self.keeper.save()
+        self.session_store.save()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -241,7 +241,7 @@ def test_the_token_itself_is_not_kept(tmp_path: Path) -> None:
     kept = Kept(tmp_path, lambda: SessionFile(tmp_path / "sessions.db"))
     peer = kept.world.peer("A")
     kept.save()
-    kept.keeper.close()
+    kept.session_store.close()
     found = b"".join(path.read_bytes() for path in tmp_path.glob("sessions.db*"))
     assert peer.token.encode() not in found
     assert b"tokenDigest" in found
@@ -261,16 +261,16 @@ def test_a_detached_session_is_kept_no_longer_than_its_time(kept: Kept) -> None:
 
 
 def test_a_session_of_another_principal_is_not_handed_over_after_a_restart(tmp_path: Path) -> None:
-    keeper = SessionKeeper(SessionFile(tmp_path / "s.db"), GraphLimits(), lambda: 0)
+    session_store = SessionStore(SessionFile(tmp_path / "s.db"), GraphLimits(), lambda: 0)
     named: dict[str, Any] = {"authorize": lambda space, request, proof: request.authorization}
-    world = World(keeper=keeper, **named)
+    world = World(session_store=session_store, **named)
     peer = world.peer("A", authorization="alice")
     peer.watch_set(watch("w", root("a")))
-    keeper.save()
-    world.start(keeper=keeper, **named)
+    session_store.save()
+    world.start(session_store=session_store, **named)
     answer = world.peer().open("A", token=peer.token, authorization="bob")
     assert refused(answer)[0] == "AuthorizationError"
-    keeper.close()
+    session_store.close()
     world.close()
 
 
@@ -293,7 +293,7 @@ def test_what_is_kept_cannot_change_shape_without_a_new_format() -> None:
     space, id = SpaceId("did:key:z"), SessionId("S")
     session = restored(space, id, GOLDEN[FORMAT], GraphLimits())
     assert session is not None
-    assert session.watched.watches["w"].query["roots"][0]["selector"]["schema"] == {"/x": True}
+    assert session.watch_set.watches["w"].query["roots"][0]["selector"]["schema"] == {"/x": True}
     assert recorded(session) == GOLDEN[FORMAT]
     assert restored(space, id, '{"format":0}', GraphLimits()) is None
     old = restored(space, id, GOLDEN[1], GraphLimits())
@@ -321,10 +321,10 @@ def test_a_session_that_another_server_took_over_is_not_written_by_the_first(
     assert there.open("S", token=here.token, seen=0)["ok"]["resumed"] is True
     assert there.token != here.token
     if heard:
-        world.server.lost_elsewhere(public_name(SpaceId(SPACE), SessionId("S")))
+        world.server.registry.lose(public_name(SpaceId(SPACE), SessionId("S")))
     here.connection.disconnected()
     kept.save()
-    other.start(keeper=kept.opened())  # the second server dies, and comes back
+    other.start(session_store=kept.opened())  # the second server dies, and comes back
     assert other.peer().open("S", token=there.token, seen=1)["ok"]["resumed"] is True
     for number, peer in enumerate(others):
         back = other.peer().open(f"other-{number}", token=peer.token)["ok"]
@@ -342,9 +342,9 @@ def test_a_late_save_does_not_undo_what_was_kept_at_once(kept: Kept) -> None:
     peer.watch_set(watch("w", root("a")))
     writer.transact(set_("a", 1), set_("b", 1))
     world.server.flush()
-    taken = kept.keeper.take()
+    taken = kept.session_store.take()
     peer.watch_add(watch("v", root("b")))
-    kept.keeper.write(taken)
+    kept.session_store.write(taken)
     kept.crash()
     world.commit("elsewhere", 1, set_("b", 2))
     answer = world.peer().open("S", token=peer.token, seen=1)["ok"]

@@ -149,10 +149,10 @@ class WatchersAgreeWithTheStore(RuleBasedStateMachine):
     def watch_add_broken(self, name: str, id: str) -> None:
         session = self.session(name)
         before = (
-            dict(session.watched.watches),
-            dict(session.watched.known),
+            dict(session.watch_set.watches),
+            dict(session.watch_set.known),
             session.synced_seq,
-            {branch: set(graph.frontier) for branch, graph in session.watched.graphs.items()},
+            {branch: set(graph.frontier) for branch, graph in session.watch_set.graphs.items()},
         )
         peer = self.peers[name]
         broken = [watch("fine", root(id, True)), watch("broken", root(id), branch="nowhere")]
@@ -161,17 +161,17 @@ class WatchersAgreeWithTheStore(RuleBasedStateMachine):
             self.world.server.flush()
             before = (
                 before[0],
-                dict(session.watched.known),
+                dict(session.watch_set.known),
                 session.synced_seq,
-                {branch: set(graph.frontier) for branch, graph in session.watched.graphs.items()},
+                {branch: set(graph.frontier) for branch, graph in session.watch_set.graphs.items()},
             )
         frames = peer.send(peer.command("session.watch.add", watches=broken))
         assert self.answered(name, frames)["error"]["name"] == "QueryError"
         after = (
-            session.watched.watches,
-            session.watched.known,
+            session.watch_set.watches,
+            session.watch_set.known,
             session.synced_seq,
-            {branch: set(graph.frontier) for branch, graph in session.watched.graphs.items()},
+            {branch: set(graph.frontier) for branch, graph in session.watch_set.graphs.items()},
         )
         assert before == after, "a refused watch changes nothing"
 
@@ -234,7 +234,7 @@ class WatchersAgreeWithTheStore(RuleBasedStateMachine):
     def the_mirror_is_what_the_server_thinks(self) -> None:
         for name, mirror in self.mirrors.items():
             self.integrate(name)
-            known = self.session(name).watched.known
+            known = self.session(name).watch_set.known
             assert mirror.seen() == {key: (k.seq, k.deleted) for key, k in known.items()}
 
     @invariant()

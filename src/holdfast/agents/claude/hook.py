@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from holdfast.app import App
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,36 +57,19 @@ def answer(heard: Heard, recovery: Callable[[], str | None]) -> dict[str, Any]:
     }
 
 
-def recovery_text(home: Path, heard: Heard) -> str | None:
+def recovery_text(app: App, heard: Heard) -> str | None:
     """The recovery list of the conversation, or None when there is nothing to say."""
-    import time
-
-    from holdfast.reading import config
-    from holdfast.reading.context import as_text
     from holdfast.reading.hosts.detect import open_host
-    from holdfast.reading.objects import Objects
-    from holdfast.reading.paths import Place
-    from holdfast.reading.reader import Reader
-
-    def now_ms() -> int:
-        return time.time_ns() // 1_000_000
 
     host = open_host(
         heard.transcript,
-        home,
-        now_ms=now_ms,
+        app.home,
+        now_ms=app.clock.now_ms,
         new_id=lambda: "hook",
         kind="claude-code",
         newest_leaf=True,
     )
-    reader = Reader(
-        Place(heard.cwd or "/", str(Path.home())),
-        Objects(home),
-        now_ms=now_ms,
-        monotonic=time.monotonic,
-        settings=config.load(home / "reading.toml"),
-    )
-    found = reader.context(host)
+    found = app.reader(heard.cwd or "/").context(host)
     if found.doubt is not None or not found.lost:
         return None
-    return as_text(found, heard.cwd)
+    return found.to_text(heard.cwd)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import watching
-from holdfast.cli.failures import Refused
+from holdfast.cli.failures import CommandRefused
 from holdfast.cli.memory import arguments, branches, documents, maintenance
 
 if TYPE_CHECKING:
@@ -128,8 +128,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int:
-    app = App.from_environment()
+def run(args: argparse.Namespace, app: App) -> int:
     if args.verb is _watch:
         return watching.watch(args, app)
     from holdfast.store.errors import OutOfRange, UnknownBranch
@@ -143,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
         except OutOfRange as error:
             branch = error.branch or "the default branch"
             said = f"seq {error.seq} is out of range for {branch}"
-            raise Refused("OutOfRange", said, error.hint) from None
+            raise CommandRefused("OutOfRange", said, error.hint) from None
         except UnknownBranch as error:
             if args.space != DEFAULT_SPACE:
                 error.hint = f"run: holdfast memory branch list --space {shlex.quote(args.space)}"
@@ -157,9 +156,11 @@ def _opened(app: App, args: argparse.Namespace) -> Store:
     if args.verb in MAKING or (args.verb, getattr(args, "act", "")) in MAKING_ACTS:
         return app.open_space(args.space)
     try:
-        return app.look_into(args.space)
+        return app.inspect_space(args.space)
     except UnknownSpace as error:
-        raise Refused("UnknownSpace", str(error), _other_spaces(args.space, error.known)) from None
+        raise CommandRefused(
+            "UnknownSpace", str(error), _other_spaces(args.space, error.known)
+        ) from None
 
 
 def _other_spaces(space: str, known: Sequence[str]) -> str:

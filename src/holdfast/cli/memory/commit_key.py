@@ -15,4 +15,4 @@ def new_key(app: App) -> CommitKey:
     from holdfast.ids import LocalSeq, SessionId
     from holdfast.store.model import CommitKey
 
-    return CommitKey(SessionId(app.session("cli")), LocalSeq(1))
+    return CommitKey(SessionId(app.writer_id("cli")), LocalSeq(1))

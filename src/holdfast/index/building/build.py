@@ -7,11 +7,11 @@ cannot be read keeps what was known of it; an embedding that fails fails the run
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from holdfast import system
 from holdfast.errors import CodeIndexError
 from holdfast.files import disk
 from holdfast.files.policy import Policy
@@ -31,7 +31,7 @@ from holdfast.index.building.content_cache import (
     unpack,
     vector_key,
 )
-from holdfast.index.building.prepare import Extract, Job, embedded_text, replace_vectors
+from holdfast.index.building.prepare import Extract, embedded_text, replace_vectors
 from holdfast.index.building.progress import Meter, Report
 from holdfast.index.building.workers import Recipe, prepare_all
 from holdfast.index.embedding.provider import EmbeddingProvider, embed_all
@@ -39,7 +39,14 @@ from holdfast.index.errors import DamagedBackend, RootMissing
 from holdfast.index.generations import marker as markers
 from holdfast.index.generations.fingerprint import Fingerprint
 from holdfast.index.generations.fingerprint import from_wire as fingerprint_from_wire
-from holdfast.index.generations.model import Backend, Identity, PreparedFile, Totals, Writer
+from holdfast.index.generations.model import (
+    Backend,
+    Identity,
+    PreparedFile,
+    SourceFile,
+    Totals,
+    Writer,
+)
 
 CHUNKS_MAX = 450_000
 KEEP_EVERY_FILES = 64
@@ -59,6 +66,7 @@ class Tools:
     today: Callable[[], str]
     processes: int | None = None
     chunks_max: int = CHUNKS_MAX
+    monotonic: Callable[[], float] = system.monotonic
 
     @property
     def maker(self) -> str:
@@ -124,7 +132,7 @@ def _build(
     known: tuple[Identity, Snapshot] | None,
     keeps: bool,
 ) -> Built:
-    meter = Meter(report, time.monotonic)
+    meter = Meter(report, tools.monotonic)
     meter.scanning()
     taken_ns = tools.now_ns()
     try:
@@ -300,7 +308,7 @@ class _Run:
         keys: dict[str, bytes] = {}
         any_kept = content.has_prepared()
 
-        def missing() -> Iterator[Job]:
+        def missing() -> Iterator[SourceFile]:
             for path in todo:
                 job = self._read(path)
                 if job is None:
@@ -333,7 +341,7 @@ class _Run:
         content.keep_prepared(fresh)
         yield from ready.values()
 
-    def _read(self, path: str) -> Job | None:
+    def _read(self, path: str) -> SourceFile | None:
         """A file that changed; None when it is as it was, gone, or unreadable."""
         try:
             source, stat = disk.read_file(self._root, path)
@@ -347,7 +355,7 @@ class _Run:
         known = self._before.entries.get(path)
         if known is not None and known.digest == entry.digest:
             return None
-        return Job(path, source, entry)
+        return SourceFile(path, source, entry)
 
     def _put(self, file: PreparedFile) -> None:
         self._chunks += len(file.chunks)

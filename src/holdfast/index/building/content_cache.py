@@ -16,11 +16,11 @@ from pathlib import Path
 import apsw
 import msgspec
 
-from holdfast.index.building.prepare import PREPARED_VERSION, Job, chunks_of
+from holdfast.index.building.prepare import PREPARED_VERSION, chunks_of
 from holdfast.index.embedding.provider import is_finite
 from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.model import FACTS_VERSION
-from holdfast.index.generations.model import PreparedFile
+from holdfast.index.generations.model import PreparedFile, SourceFile
 
 CONTENT_VERSION = 2
 """The tables' version; a file of a version that is not read is emptied.
@@ -63,7 +63,7 @@ def pack(file: PreparedFile) -> bytes:
     )  # fmt: skip
 
 
-def unpack(data: bytes, job: Job, dimension: int) -> PreparedFile | None:
+def unpack(data: bytes, job: SourceFile, dimension: int) -> PreparedFile | None:
     """The prepared file again, from what was kept and its bytes; None if they do not belong."""
     try:
         kept = _decoder.decode(data)

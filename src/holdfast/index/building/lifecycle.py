@@ -221,7 +221,7 @@ def run_sync(
     else:
         _log.debug("nothing changed in %s", record.root)
     if not built.unreadable:
-        index.freshness.looked(record.root, built.identity, built.snapshot, began)
+        index.freshness.synced(record.root, built.identity, built.snapshot, began)
     index.published(record.root, built.snapshot)
     return built, after or record
 

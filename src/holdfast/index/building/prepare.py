@@ -9,12 +9,11 @@ from functools import partial
 import msgspec
 
 from holdfast.files.policy import language_of, unfit
-from holdfast.files.snapshot import Entry
 from holdfast.index.embedding.provider import EmbeddingProvider, finite
 from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.inline_tests import is_test_code
 from holdfast.index.facts.model import MODULE, FileFacts
-from holdfast.index.generations.model import PreparedChunk, PreparedFile
+from holdfast.index.generations.model import PreparedChunk, PreparedFile, SourceFile
 from holdfast.index.search import trigrams
 from holdfast.index.search.fields import fields_of
 from holdfast.index.search.posting_segment import TEST_KIND
@@ -42,21 +41,12 @@ PREPARED_VERSION = 5
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One file to prepare."""
-
-    path: str
-    source: bytes
-    entry: Entry
-
-
-def prepare(job: Job, extract: Extract) -> PreparedFile:
+def prepare(job: SourceFile, extract: Extract) -> PreparedFile:
     """The file without vectors. Bytes not worth indexing give a file without chunks."""
     return prepare_many([job], extract)[0]
 
 
-def prepare_many(jobs: Sequence[Job], extract: Extract) -> list[PreparedFile]:
+def prepare_many(jobs: Sequence[SourceFile], extract: Extract) -> list[PreparedFile]:
     """The same for many files, which takes less than one by one."""
     given = []
     for job in jobs:
@@ -70,7 +60,9 @@ def prepare_many(jobs: Sequence[Job], extract: Extract) -> list[PreparedFile]:
     return _files(given)
 
 
-def prepare_with_vectors(job: Job, extract: Extract, provider: EmbeddingProvider) -> PreparedFile:
+def prepare_with_vectors(
+    job: SourceFile, extract: Extract, provider: EmbeddingProvider
+) -> PreparedFile:
     """The file with its vectors; for providers that run here."""
     return with_vectors(prepare(job, extract), provider)
 
@@ -86,7 +78,7 @@ def replace_vectors(file: PreparedFile, vectors: bytes) -> PreparedFile:
     return msgspec.structs.replace(file, vectors=vectors)
 
 
-def without_parser(job: Job) -> PreparedFile:
+def without_parser(job: SourceFile) -> PreparedFile:
     """A file whose parsing ended its process: as where the parser itself gives it up."""
     from holdfast.index.facts import extract as extraction
 
@@ -102,7 +94,7 @@ def embedded_text(path: str, chunk: PreparedChunk) -> str:
 class _Parsed:
     """A file before its words are counted."""
 
-    job: Job
+    job: SourceFile
     facts: FileFacts
     problem: str | None
     chunks: tuple[PreparedChunk, ...]

@@ -20,7 +20,6 @@ import msgspec
 
 from holdfast.index.building.prepare import (
     Extract,
-    Job,
     prepare_many,
     with_vectors,
     without_parser,
@@ -28,7 +27,7 @@ from holdfast.index.building.prepare import (
 from holdfast.index.building.worker_pool import Crew, Died, Unstarted, ready
 from holdfast.index.embedding.provider import EmbeddingProvider
 from holdfast.index.facts import trial_parse as trial
-from holdfast.index.generations.model import PreparedFile
+from holdfast.index.generations.model import PreparedFile, SourceFile
 
 POOL_BYTES_MIN = 400_000
 BATCH_BYTES = 80_000
@@ -50,7 +49,7 @@ class Recipe:
 # MessagePack takes half the time of pickling, at both ends.
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(list[PreparedFile])
-_decoder_of_jobs = msgspec.msgpack.Decoder(list[Job])
+_decoder_of_jobs = msgspec.msgpack.Decoder(list[SourceFile])
 
 
 def _work(recipe: Recipe, orders: Connection, results: Connection) -> None:
@@ -83,7 +82,9 @@ def _sent(error: Exception) -> bytes:
     return packed
 
 
-def _read(answer: bytes | Unstarted, jobs: Sequence[Job], recipe: Recipe) -> list[PreparedFile]:
+def _read(
+    answer: bytes | Unstarted, jobs: Sequence[SourceFile], recipe: Recipe
+) -> list[PreparedFile]:
     """What came of some jobs; it is made here if there was nobody to make it."""
     if isinstance(answer, Unstarted):
         return _make(jobs, recipe)
@@ -92,7 +93,7 @@ def _read(answer: bytes | Unstarted, jobs: Sequence[Job], recipe: Recipe) -> lis
     return _decoder.decode(memoryview(answer)[1:])
 
 
-def _make(jobs: Sequence[Job], recipe: Recipe) -> list[PreparedFile]:
+def _make(jobs: Sequence[SourceFile], recipe: Recipe) -> list[PreparedFile]:
     files = prepare_many(jobs, recipe.extract)
     if recipe.provider is None:
         return files
@@ -100,7 +101,7 @@ def _make(jobs: Sequence[Job], recipe: Recipe) -> list[PreparedFile]:
 
 
 def prepare_all(
-    jobs: Iterable[Job],
+    jobs: Iterable[SourceFile],
     recipe: Recipe,
     total_bytes: int,
     processes: int | None = None,
@@ -124,7 +125,7 @@ def prepare_all(
         crew.end()
 
 
-def _one_by_one(jobs: list[Job], recipe: Recipe, crew: Crew) -> Iterator[PreparedFile]:
+def _one_by_one(jobs: list[SourceFile], recipe: Recipe, crew: Crew) -> Iterator[PreparedFile]:
     """Prepare a batch of which one file ends its process."""
     for job, answer in crew.alone((job, _encoder.encode([job])) for job in jobs):
         if isinstance(answer, Died):
@@ -134,9 +135,11 @@ def _one_by_one(jobs: list[Job], recipe: Recipe, crew: Crew) -> Iterator[Prepare
             yield from _read(answer, [job], recipe)
 
 
-def _batches(jobs: Iterable[Job], total_bytes: int, processes: int) -> Iterator[list[Job]]:
+def _batches(
+    jobs: Iterable[SourceFile], total_bytes: int, processes: int
+) -> Iterator[list[SourceFile]]:
     """Jobs some at a time; fewer towards the end, so that the workers end together."""
-    batch: list[Job] = []
+    batch: list[SourceFile] = []
     size = given = 0
     for job in jobs:
         batch.append(job)

@@ -12,7 +12,6 @@ type) or where its reason says that it is a guess, and then its confidence is at
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from typing import Literal
 
@@ -23,12 +22,6 @@ from holdfast.index.calls.names import Names
 from holdfast.index.calls.program import OWNERS, Program, Thing, View
 from holdfast.index.calls.wordlists import COMMON_METHODS
 from holdfast.index.facts.model import MODULE, Call, CallKind, FileFacts, file_id
-
-RESOLUTION_VERSION = 1
-"""The format of `Resolution`, and the rules behind it; part of whatever key edges are kept under.
-
-1: first version.
-"""
 
 GUESS = 0.5
 LEADS_MAX = 8
@@ -58,44 +51,6 @@ class Open(msgspec.Struct, frozen=True, gc=False, array_like=True):
     candidates: tuple[str, ...] = ()
 
 
-class Resolution(msgspec.Struct, frozen=True, array_like=True):
-    """The calls of one file, in the order of the file."""
-
-    path: str
-    edges: tuple[Edge, ...] = ()
-    open: tuple[Open, ...] = ()
-
-
-def surface(facts: FileFacts) -> bytes:
-    """A digest of all that other files can see of a file.
-
-    While it stays the same, an edit changes the calls of no other file: bodies, comments and lines
-    may move freely. When it differs, every file of the language family may be concerned.
-    """
-    symbols = facts.symbols
-    seen = (
-        facts.language,
-        facts.module,
-        [(s.id, s.parent, s.signature, s.exported, s.defined) for s in symbols],
-        [msgspec.structs.replace(i, line=0) for i in facts.imports],
-        [msgspec.structs.replace(i, line=0) for i in facts.inherits],
-        [
-            msgspec.structs.replace(b, line=0)
-            for b in facts.bindings
-            if b.scope == MODULE or symbols[b.scope].kind in OWNERS
-        ],
-        # A field may be set from a parameter or a local, so those of its functions count as well.
-        sorted(
-            (b.scope, b.name, b.type, b.value)
-            for b in facts.bindings
-            if b.scope != MODULE and symbols[b.scope].kind not in OWNERS
-        )
-        if any(b.kind == "field" for b in facts.bindings)
-        else [],
-    )
-    return hashlib.blake2b(msgspec.msgpack.encode(seen), digest_size=16).digest()
-
-
 class Resolver:
     """Resolves calls over a program that may change file by file."""
 
@@ -115,22 +70,6 @@ class Resolver:
     def _forget(self) -> None:
         self.names.forget()
         self._methods.clear()
-
-    def file(self, path: str) -> Resolution:
-        """Every call of one file."""
-        view = self.program.files[path]
-        edges: list[Edge] = []
-        left: list[Open] = []
-        for call in view.facts.calls:
-            answer = self.call(view, call)
-            if isinstance(answer, Edge):
-                edges.append(answer)
-            else:
-                left.append(answer)
-        return Resolution(path, tuple(edges), tuple(left))
-
-    def all(self) -> list[Resolution]:
-        return [self.file(path) for path in sorted(self.program.files)]
 
     def call(self, view: View, call: Call) -> Edge | Open:
         """The one symbol that a call reaches, or why there is none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
@@ -23,14 +22,6 @@ PARSED_BYTES_MAX = 4_000_000
 """A larger file is kept as text: nothing that people wrote by hand is that long."""
 
 TOO_HARD = Problem("too_hard", 1, "the parser could not make sense of the file in reasonable time")
-
-
-def prepare_worker() -> None:
-    """Call once in a process that does nothing but extract.
-
-    Facts hold no cycles, and looking for some among the nodes of a file took a third of the time.
-    """
-    gc.disable()
 
 
 def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:

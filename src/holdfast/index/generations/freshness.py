@@ -1,43 +1,44 @@
-"""Answering from files that changed since the generation, without writing anything.
+"""Files that changed since a generation was published, without writing anything.
 
-A look at the tree tells which files changed. They are read and ranked from memory for this one
-answer, beside the stored rest; what is gone is left out. The index itself is not touched: keeping
-it fresh is the work of `sync` and of the watcher.
+A check walks the tree and finds the files that differ from the generation's manifest. They are
+read, prepared and kept in memory (`FreshFiles`), and searches rank them together with the stored
+rest; deleted files are left out of answers. Updating the index itself is the work of `sync` and of
+the watcher.
 
-A look is not repeated for a moment, in proportion to what it cost, and the answer says so. The
-files of the answer are looked at every time: if one of them moved, so is the tree. A file that was
-touched about when the generation was made is read, and once it was found as it was, not again.
+A check is reused for a short time, in proportion to what it cost, and the answer says so. The files
+of an answer are still compared with the disk each time: if one of them changed, the tree is checked
+again. A file that was modified at about the time the generation was made has to be read to know
+whether it changed; once it is confirmed, it is not read again.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from holdfast import system
 from holdfast.files import disk
 from holdfast.files import snapshot as snapshots
 from holdfast.files.policy import Policy
-from holdfast.files.snapshot import Entry, Snapshot, Stat, compare, compressed
-from holdfast.index.building.prepare import Extract, Job, prepare, prepare_with_vectors
-from holdfast.index.embedding.provider import EmbeddingProvider
-from holdfast.index.generations.model import Identity, PreparedFile, Reader
+from holdfast.files.snapshot import Changes, Entry, Snapshot, Stat, compare, compressed
+from holdfast.index.generations.model import Identity, PreparedFile, Reader, SourceFile
 
 THRESHOLD_MS_MIN, THRESHOLD_MS_MAX = 100, 1_000
-LOOK_SHARE = 20
-"""A look is not repeated for this many times as long as it took, within the bounds above."""
+CHECK_COST_FACTOR = 20
+"""A check is reused for this many times as long as it took, within the bounds above."""
 
-OVERLAY_FILES_MAX = 200
+CHANGED_FILES_MAX = 200
+
+Prepare = Callable[[SourceFile], PreparedFile]
 
 
 @dataclass(slots=True)
 class FreshFiles:
-    """What differs from a generation, by path. `beyond` counts changed files left unread, and
-    `unreadable` files and directories that could not be read."""
+    """What differs from a generation, by path."""
 
     identity: Identity
     before: Snapshot
@@ -49,36 +50,48 @@ class FreshFiles:
     added: int = 0
     modified: int = 0
     beyond: int = 0
+    """Changed files that were not read, because there are more than CHANGED_FILES_MAX."""
     unreadable: int = 0
-    still_ns: int = 0
-    """When files that the manifest had only just seen were read, and were as it has them."""
+    """Files and directories that could not be read."""
+    confirmed_ns: int = 0
+    """When files whose times alone prove nothing were last read and found unchanged."""
     corpus: object = None
-    """What is ranked over, once it was made; belongs to `holdfast.index.search.fresh_files`."""
+    """The ranking data of these files, built on first use; owned by `search.overlay`."""
 
     @property
     def whole(self) -> bool:
-        """Whether all of the tree was looked at, so that nothing in it is out of sight."""
+        """Whether the whole tree was seen, so that a search over it is complete."""
         return not (self.beyond or self.unreadable or self.mode == "skipped_missing_path")
 
     def replaces(self, path: str) -> bool:
-        """Whether stored chunks of a file must not be shown."""
+        """Whether the stored chunks of a file must not be shown."""
         return path in self.changed or path in self.gone
 
 
+@dataclass(slots=True)
+class _ReadFiles:
+    """The result of reading the files that may have changed."""
+
+    entries: dict[str, Entry] = field(default_factory=dict)
+    changed: dict[str, PreparedFile] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
+    beyond: int = 0
+
+
 class FreshnessChecks:
-    """The last look at each root, for as long as it may serve."""
+    """The last check of each root, for as long as it may be reused."""
 
     def __init__(
         self,
-        clock: Callable[[], float] = time.monotonic,
-        now_ns: Callable[[], int] = time.time_ns,
+        clock: Callable[[], float] = system.monotonic,
+        now_ns: Callable[[], int] = system.now_ns,
     ) -> None:
         self._clock, self._now_ns = clock, now_ns
         self._lock = threading.Lock()
         self._last: dict[str, FreshFiles] = {}
 
     def recent(self, root: str, identity: Identity) -> FreshFiles | None:
-        """The last look, if it is young enough and about this generation."""
+        """The last check, if it is recent enough and about this generation."""
         with self._lock:
             last = self._last.get(root)
         if last is None or last.identity != identity:
@@ -87,20 +100,20 @@ class FreshnessChecks:
         return last if young else None
 
     def moment(self) -> float:
-        """Now, for `looked`."""
+        """The current time, as `synced` expects it."""
         return self._clock()
 
-    def looked(self, root: str, identity: Identity, snapshot: Snapshot, began: float) -> None:
-        """Take note that a sync looked at all of the tree: the generation is what it held then.
+    def synced(self, root: str, identity: Identity, snapshot: Snapshot, began: float) -> None:
+        """Record that a sync has just checked the tree: nothing differs from its generation.
 
-        `began` is from before the look: what came after it was not seen, however late it ended.
+        `began` is from before the sync walked the tree; later changes were not seen.
         """
-        serves_ms = _threshold_ms((self._clock() - began) * 1000)
+        reusable_ms = _threshold_ms((self._clock() - began) * 1000)
         with self._lock:
-            self._last[root] = FreshFiles(identity, snapshot, began, serves_ms)
+            self._last[root] = FreshFiles(identity, snapshot, began, reusable_ms)
 
     def manifest(self, root: str) -> tuple[Identity, Snapshot] | None:
-        """The manifest of the generation that was looked at last, and which one that was."""
+        """The generation that was checked last, and its manifest."""
         with self._lock:
             last = self._last.get(root)
         return None if last is None else (last.identity, last.before)
@@ -109,108 +122,131 @@ class FreshnessChecks:
         with self._lock:
             self._last.pop(root, None)
 
-    def look(
-        self,
-        root: str,
-        reader: Reader,
-        policy: Policy,
-        extract: Extract,
-        provider: EmbeddingProvider | None,
-    ) -> FreshFiles:
-        """Look at the tree now. `provider` is None when its vectors would cost a request."""
-        began = time.monotonic()
+    def check(self, root: str, reader: Reader, policy: Policy, prepare: Prepare) -> FreshFiles:
+        """Compare the tree with a generation now."""
+        began = self._clock()
         with self._lock:
             last = self._last.get(root)
-        same = last is not None and last.identity == reader.identity
-        before = last.before if same and last is not None else reader.snapshot()
-        still_ns = last.still_ns if same and last is not None else 0
+        same = last if last is not None and last.identity == reader.identity else None
+        before = reader.snapshot() if same is None else same.before
+        fresh = FreshFiles(reader.identity, before, self._clock())
+        fresh.confirmed_ns = 0 if same is None else same.confirmed_ns
         looked_ns = self._now_ns()
-        overlay = FreshFiles(reader.identity, before, self._clock())
         try:
             found = disk.walk(root, policy)
         except disk.TreeMissing:
-            overlay.mode = "skipped_missing_path"
-            return overlay
-        if before.entries and not found.stats and not found.unreadable:
-            overlay.mode = "skipped_missing_path"
-            return overlay
-        kept = last.changed if last is not None else {}
-        entries: dict[str, Entry] = {}
-        unreadable = set(found.unreadable)
-        seen = Snapshot(before.entries, max(before.taken_ns, still_ns))
-        todo, absent = snapshots.moved(seen, found.stats)
-        # Those that only their time keeps from being taken for what they were.
-        doubted = {p for p in todo if _stat_of(before.entries.get(p)) == found.stats[p]}
-        for path in todo:
-            known = before.entries.get(path)
-            if len(overlay.changed) >= OVERLAY_FILES_MAX:
-                overlay.beyond += 1
-                continue
-            try:
-                source, read_at = disk.read_file(root, path)
-            except FileNotFoundError:
-                continue
-            except OSError:
-                unreadable.add(path)
-                continue
-            entry = entries[path] = Entry(read_at, disk.digest(source))
-            if entry == known:
-                doubted.discard(path)
-            if known is not None and known.digest == entry.digest:
-                continue
-            ready = kept.get(path)
-            if ready is None or ready.entry.digest != entry.digest:
-                job = Job(path, source, entry)
-                ready = (
-                    prepare(job, extract)
-                    if provider is None
-                    else prepare_with_vectors(job, extract, provider)
-                )
-            elif ready.entry != entry:
-                ready = replace(ready, entry=entry)  # touched, and no more than that
-            overlay.changed[path] = ready
-        # Another file system in the tree is not a part of it that we failed to read.
-        overlay.unreadable = max(0, len(unreadable) - found.skipped["mount"])
-        unreadable.update(path for path in todo if path not in entries)
-        # Only what moved is compared: the rest is as it was.
-        had = {p: before.entries[p] for p in (*todo, *absent) if p in before.entries}
-        changes = compare(
-            Snapshot(had, before.taken_ns),
-            Snapshot(entries, before.taken_ns, compressed(unreadable)),
-        )
-        overlay.gone = frozenset(changes.removed)
-        overlay.added, overlay.modified = len(changes.added), len(changes.modified)
-        if overlay.beyond or overlay.unreadable:
-            overlay.mode = "overlay_partial"
-        elif overlay.changed or overlay.gone:
-            overlay.mode = "overlay"
-        overlay.still_ns = still_ns if doubted else looked_ns
-        overlay.threshold_ms = _threshold_ms((time.monotonic() - began) * 1000)
+            found = None
+        if found is None or (found.shows_nothing and before.entries):
+            fresh.mode = "skipped_missing_path"
+            return fresh
+        trusted = Snapshot(before.entries, max(before.taken_ns, fresh.confirmed_ns))
+        todo, absent = snapshots.moved(trusted, found.stats)
+        read = _read_files(root, todo, before, {} if last is None else last.changed, prepare)
+        read.unreadable |= found.unreadable
+        changes = differences(before, todo, absent, read.entries, read.unreadable)
+        fresh.changed, fresh.beyond = read.changed, read.beyond
+        # A file system mounted inside the tree is not part of it, and not a failure to read.
+        fresh.unreadable = max(0, len(read.unreadable) - found.skipped["mount"])
+        fresh.gone = frozenset(changes.removed)
+        fresh.added, fresh.modified = len(changes.added), len(changes.modified)
+        fresh.mode = mode_of(fresh)
+        if all_confirmed(before, todo, found.stats, read.entries):
+            fresh.confirmed_ns = looked_ns
+        fresh.threshold_ms = _threshold_ms((self._clock() - began) * 1000)
         with self._lock:
-            self._last[root] = overlay
-        return overlay
+            self._last[root] = fresh
+        return fresh
+
+
+def _read_files(
+    root: str,
+    todo: Iterable[str],
+    before: Snapshot,
+    ready: Mapping[str, PreparedFile],
+    prepare: Prepare,
+) -> _ReadFiles:
+    """Read the files that may have changed, and prepare those that did, up to the limit."""
+    read = _ReadFiles()
+    for path in todo:
+        if len(read.changed) >= CHANGED_FILES_MAX:
+            read.beyond += 1
+            continue
+        try:
+            source, stat = disk.read_file(root, path)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            read.unreadable.add(path)
+            continue
+        entry = read.entries[path] = Entry(stat, disk.digest(source))
+        known = before.entries.get(path)
+        if known is not None and known.digest == entry.digest:
+            continue
+        made = ready.get(path)
+        if made is None or made.entry.digest != entry.digest:
+            made = prepare(SourceFile(path, source, entry))
+        elif made.entry != entry:
+            made = replace(made, entry=entry)  # Same content, another time.
+        read.changed[path] = made
+    return read
+
+
+def differences(
+    before: Snapshot,
+    todo: Collection[str],
+    absent: Iterable[str],
+    entries: Mapping[str, Entry],
+    unreadable: Collection[str],
+) -> Changes:
+    """What changed since a snapshot, given the files that were read of those that may have.
+
+    Files that were not read count as unreadable: nothing is known about them, so they are never
+    reported as removed. Only files in `todo` and `absent` are compared, because the rest is equal.
+    """
+    unknown = compressed([*unreadable, *(path for path in todo if path not in entries)])
+    had = {p: before.entries[p] for p in (*todo, *absent) if p in before.entries}
+    return compare(
+        Snapshot(had, before.taken_ns), Snapshot(entries, before.taken_ns, frozenset(unknown))
+    )
+
+
+def all_confirmed(
+    before: Snapshot,
+    todo: Iterable[str],
+    stats: Mapping[str, Stat],
+    entries: Mapping[str, Entry],
+) -> bool:
+    """Whether every file whose times alone prove nothing was read and found unchanged."""
+    return all(
+        entries.get(path) == known
+        for path in todo
+        if (known := before.entries.get(path)) is not None and known.stat == stats[path]
+    )
+
+
+def mode_of(fresh: FreshFiles) -> str:
+    """The freshness mode that an answer reports."""
+    if fresh.beyond or fresh.unreadable:
+        return "overlay_partial"
+    return "overlay" if fresh.changed or fresh.gone else "skipped_source_unchanged"
 
 
 def _threshold_ms(took_ms: float) -> int:
-    """For how long a look serves, from its beginning, by how long it took."""
-    return int(min(max(took_ms * LOOK_SHARE, THRESHOLD_MS_MIN), THRESHOLD_MS_MAX))
+    """For how long a check may be reused, counted from its start, by how long it took."""
+    return int(min(max(took_ms * CHECK_COST_FACTOR, THRESHOLD_MS_MIN), THRESHOLD_MS_MAX))
 
 
-def _stat_of(entry: Entry | None) -> Stat | None:
-    return None if entry is None else entry.stat
-
-
-def moved(root: str, paths: Iterable[str], overlay: FreshFiles) -> bool:
-    """Whether one of these files is not as the last look had it."""
+def moved(root: str, paths: Iterable[str], fresh: FreshFiles) -> bool:
+    """Whether one of these files differs from what the check saw."""
     top = root.rstrip("/") + "/"
-    entries, lstat = overlay.before.entries, os.lstat
+    entries, lstat = fresh.before.entries, os.lstat
     for path in paths:
-        ready = overlay.changed.get(path)
-        known = ready.entry if ready is not None else entries.get(path)
+        made = fresh.changed.get(path)
+        known = made.entry if made is not None else entries.get(path)
         try:
             seen = lstat(top + path)
         except OSError:
-            if path not in overlay.gone:
+            if path not in fresh.gone:
                 return True
             continue
         if known is None or known.stat != (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns):

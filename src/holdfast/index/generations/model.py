@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from holdfast.index.search.corpus import Corpus
 
 
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file to prepare: its bytes, and the entry that describes them."""
+
+    path: str
+    source: bytes
+    entry: Entry
+
+
 class PreparedChunk(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A piece of a file, ready to be kept. `start` is its first byte in the file."""
 

@@ -15,10 +15,10 @@ and to wake one takes longer than the probe.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 
+from holdfast import system
 from holdfast.index.generations.fingerprint import Fingerprint
 from holdfast.index.generations.proof import Proof, failed_probe, validate_completion_proof
 
@@ -64,9 +64,14 @@ class Prober:
     """Asks a backend for proofs, each within a deadline."""
 
     def __init__(
-        self, backend: object, runtime: Callable[[], Fingerprint], timeout_s: float
+        self,
+        backend: object,
+        runtime: Callable[[], Fingerprint],
+        timeout_s: float,
+        clock: Callable[[], float] = system.monotonic,
     ) -> None:
         self._backend, self._runtime, self._timeout_s = backend, runtime, timeout_s
+        self._clock = clock
         self._at_once = bool(getattr(backend, "answers_at_once", False))
         self._lock = threading.Lock()
         self._flights: dict[str, _Flight] = {}
@@ -89,7 +94,7 @@ class Prober:
         """A proof for each root. The probes run side by side, so one deadline covers them all."""
         if self._at_once:
             return [self._proof(root) for root in roots]
-        deadline = time.monotonic() + self._timeout_s
+        deadline = self._clock() + self._timeout_s
         # Every probe that can start does, before we wait for any that is under way.
         flights = {root: self._start(root) for root in roots}
         return [self._wait(root, flights[root], deadline) for root in roots]
@@ -125,16 +130,15 @@ class Prober:
         while flight is None:
             with self._lock:
                 under_way = self._flights.get(root)
-            if under_way is not None and not under_way.done.wait(_left(deadline)):
+            if under_way is not None and not under_way.done.wait(self._left(deadline)):
                 return self._too_late()
             flight = self._start(root)
-        if not flight.done.wait(_left(deadline)):
+        if not flight.done.wait(self._left(deadline)):
             return self._too_late()
         return flight.proof or failed_probe("the probe broke off")
 
     def _too_late(self) -> Proof:
         return failed_probe(f"no answer within {self._timeout_s:g} s")
 
-
-def _left(deadline: float) -> float:
-    return max(0.0, deadline - time.monotonic())
+    def _left(self, deadline: float) -> float:
+        return max(0.0, deadline - self._clock())

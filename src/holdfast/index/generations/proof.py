@@ -41,14 +41,6 @@ class Reason(StrEnum):
     PROBE_FAILED = "probe_failed"
 
 
-STALE_REASONS = (
-    Reason.MISSING_MARKER_DOC,
-    Reason.INVALID_MARKER_KIND,
-    Reason.PATH_MISMATCH,
-    Reason.INVALID_PAYLOAD,
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Proof:
     """The verdict on one root. `marker` is there when it could be read as one."""

@@ -15,7 +15,7 @@ from holdfast.index.errors import DamagedBackend
 from holdfast.index.search import posting_segment as segments
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.posting_segment import PostingSegment
-from holdfast.index.search.segment_merge import Merger, merge
+from holdfast.index.search.segment_merge import Merger
 
 if TYPE_CHECKING:
     from holdfast.index.generations.change_log import Change
@@ -27,11 +27,6 @@ FILES_AT_ONCE = 64
 SMALL_ROWS = 4_096
 SMALL_SEGMENTS_MAX = 8
 LIVING_SHARE_MIN = 0.6
-
-
-def prepared_segment(file: PreparedFile, dimension: int) -> PostingSegment:
-    """The postings of a prepared file, with its vectors if it has any."""
-    return merge([(_unsorted(file, dimension), [0])], dimension)
 
 
 def _unsorted(file: PreparedFile, dimension: int) -> PostingSegment:

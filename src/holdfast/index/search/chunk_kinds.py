@@ -1,11 +1,11 @@
-"""Which chunk stands for its file, and which says little.
+"""Kinds of chunks that matter to ranking: heads of classes, functions, short functions.
 
-The head of a file or of a class says in prose what its members do, so it often matches a question
-better than the member that is asked for. Within its file such a head makes way for a function that
-matches nearly as well: the file keeps its place, and the reader sees the code.
+The head of a file or class describes what its members do, so it often matches a query better than
+the member that answers it. A function of the file that matches nearly as well is promoted over the
+head: the file keeps its rank, and the reader sees code.
 
-A function of three lines, or as much of a header, mostly passes on or declares what is done
-elsewhere. Having few words it is also near to many questions.
+A function of three lines mostly delegates, and a short part of a header only declares. With so few
+words they are also similar to many queries.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ HEADERS = (".h", ".hh", ".hpp", ".hxx", ".d.ts", ".pyi")
 
 
 def _among(kinds: frozenset[str]) -> NDArray[np.bool_]:
-    """For each stored number of a kind, whether it is one of these."""
+    """For each stored kind number, whether it is one of these."""
     import numpy as np
 
     return np.array([kind in kinds for kind in KINDS] + [False] * (256 - len(KINDS)))
@@ -49,7 +49,7 @@ def _function_kinds() -> NDArray[np.bool_]:
 
 
 def is_container(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which chunks belong to something that has members, and to none of these."""
+    """Which chunks are the head of something with members: a class, a namespace and the like."""
     return _head_kinds()[kinds]
 
 
@@ -61,7 +61,7 @@ def is_function(kinds: NDArray[np.uint8]) -> NDArray[np.bool_]:
 def is_short(
     kinds: NDArray[np.uint8], lines: NDArray[np.int64], in_header: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Which chunks are functions, or parts of a header, of a few lines."""
+    """Which chunks are functions, or parts of a header, of at most three lines."""
     short = lines[:, 1] - lines[:, 0] < BRIEF_LINES
     return short & (in_header | _function_kinds()[kinds])
 
@@ -73,10 +73,9 @@ def promote_functions(
     ties: NDArray[np.int64],
     share: float,
 ) -> Floats:
-    """Scores in which the first chunk of a file, if a head, has changed places with a function.
+    """Scores after swapping the best chunk of a file, if it is a head, with the best other chunk.
 
-    That is the file's best chunk which is no head, if it has at least `share` of the score. The
-    scores of a file stay the same, as a set.
+    The other chunk needs at least `share` of the head's score. A file keeps its set of scores.
     """
     import numpy as np
 
@@ -85,7 +84,7 @@ def promote_functions(
     first = np.ones(len(order), dtype=np.bool_)
     np.not_equal(files[order][1:], files[order][:-1], out=first[1:])
     leaders = order[first]
-    # Sorted by file and then by score: the first of each file's others is the best of them.
+    # Sorted by file and score, so the first of a file's others is its best.
     others = order[~head[order]]
     begins = np.ones(len(others), dtype=np.bool_)
     np.not_equal(files[others][1:], files[others][:-1], out=begins[1:])

@@ -1,10 +1,10 @@
-"""All that a query is ranked over: segments, and which of their files count now.
+"""The corpus a query is ranked over: posting segments, and which of their files are current.
 
-A corpus is a view of one generation, or of one generation with the files that changed since in
-their place. Both are made the same way, so a file ranks the same before it is synced and after.
+A corpus is a view of one generation, perhaps with changed files in place of their stored versions.
+Both are built the same way, so a file ranks the same before and after it is synced.
 
-Every figure that a rank depends on is a sum of whole numbers or belongs to one row alone, so it
-does not depend on how rows are spread over segments, and two backends agree to the last bit.
+Every number that a score depends on is a sum of integers or belongs to one row, so it does not
+depend on how rows are distributed over segments, and two backends agree to the last bit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.index.search.fields import FIELDS, Field
 from holdfast.index.search.name_table import NameTable
@@ -27,30 +27,30 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+T = TypeVar("T")
+
 FILE_SLOPE = 0.6
-"""How much a long file takes from each occurrence of a word, where files are compared whole."""
+"""BM25's b for files: how much a long file discounts each occurrence of a word."""
 EXACT_ROWS_MAX = 50_000
-"""Up to so many chunks every vector is compared; beyond, those whose signs agree best."""
+"""Up to this many chunks every vector is compared; above, those whose signs agree best."""
 BY_SIGNS = 4_000
 BLOCK_ROWS = 256
-"""So many rows are turned into floats at a time. They fit in the processor's own memory, and are
-too few for a matrix library to share among threads, which on a busy machine wait for each other."""
+"""Rows converted to floats at a time: few enough for the processor's cache, and too few for a
+matrix library to start threads, which wait for each other on a busy machine."""
 
 ASKED_BEFORE_TABLE = 2
-"""After so many questions it is worked out for all rows what a word in each is worth."""
+"""After this many queries, field weights are precomputed for all rows."""
 KEPT_MAX = 4
-"""For how many ways of choosing files it is remembered which they choose."""
-PRODUCTS_ALONE = 250_000
-"""A product of matrices with fewer steps than this is not shared among threads either."""
+"""For how many `keep` functions the verdicts on files are cached."""
 
 QUERY_LEVELS = 511
-"""A question's vector is whole numbers up to this: 127 * 511 * 256 is below 2**24, so sums of
-products are exact in 32-bit floats, in whatever order they are taken."""
+"""A query's vector is rounded to integers up to this: 127 * 511 * 256 is below 2**24, so sums of
+products are exact in 32-bit floats, in any order."""
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that counts. `number` is what the backend calls it; below 0 it is only in memory."""
+    """A current file. `number` is the backend's; a negative one is a changed file in memory."""
 
     number: int
     path: str
@@ -59,14 +59,14 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A segment, and the file of each of its slots; None for one that counts no more."""
+    """A segment, and the file of each of its slots; None for a file that is not current."""
 
     segment: PostingSegment
     files: Sequence[File | None]
 
 
 class Corpus:
-    """Rows of all parts, one after the other."""
+    """The rows of all parts, concatenated."""
 
     def __init__(self, parts: Iterable[Part]) -> None:
         import numpy as np
@@ -88,15 +88,15 @@ class Corpus:
         self.lengths: NDArray[np.uint16] = _joined(
             [part.segment.lengths for part in self.parts], np.uint16
         ).reshape(-1, FIELDS)
-        """How many terms each field of each row has."""
+        """The number of terms in each field of each row."""
         by_path = sorted(range(len(self.files)), key=lambda i: self.files[i].path)
         self._by_path: NDArray[np.int64] = np.array(by_path, dtype=np.int64)
         self._lengths = self.lengths[self.file_of >= 0].sum(axis=0, dtype=np.int64)
-        self.callables = NameTable()
+        self.names = NameTable()
         self._finish()
 
     def _finish(self) -> None:
-        """What follows from the parts, the files and the rows."""
+        """Compute what follows from the parts, the files and the rows."""
         import numpy as np
 
         self.firsts: list[int] = []
@@ -111,10 +111,11 @@ class Corpus:
         ranks[self._by_path] = np.arange(len(self.files))
         ranks[-1] = len(self.files)
         self.ties: NDArray[np.int64] = (ranks[self.file_of] << 32) + self.ordinals
-        """What decides between equal scores: path, then place in the file."""
+        """Decides between equal scores: by path, then by position in the file."""
         self._norms: dict[object, NDArray[np.float32]] = {}
         self._kept: dict[Callable[[str], bool], NDArray[np.int8]] = {}
         self._asked = 0
+        self._derived: dict[Callable[[Corpus], Any], Any] = {}
         self._lock = threading.Lock()
 
     @cached_property
@@ -131,14 +132,14 @@ class Corpus:
 
     @cached_property
     def filled(self) -> int:
-        """How many files have a chunk. An empty one may be among the files or not."""
+        """The number of files with a chunk; `files` may also list empty ones."""
         import numpy as np
 
         return int(np.count_nonzero(np.bincount(self.file_of[self.alive])))
 
     @cached_property
     def file_norms(self) -> Floats:
-        """What divides a word's frequency in each file, so that long files have no advantage."""
+        """The length normalisation of each file: a word's frequency is divided by it."""
         import numpy as np
 
         body = self.lengths[:, Field.BODY][self.alive]
@@ -153,16 +154,16 @@ class Corpus:
         return np.asarray(self._lengths / max(1, self.chunks), dtype=np.float64)
 
     def changed(self, fresh: Iterable[Part], replaced: Iterable[str]) -> Corpus:
-        """The corpus with other parts in place of some files.
+        """The corpus with the files of other parts in place of some of its own.
 
-        It costs as much as has changed, and a few passes over the rows.
+        Costs time in proportion to the change, and a few passes over the rows.
         """
         import numpy as np
 
         paths = frozenset(replaced)
         gone = np.array([file.path in paths for file in self.files], dtype=np.bool_)
         after = Corpus([part for part in fresh if part.segment.rows])
-        # Numbers of files as they will be: those that stay move up, the fresh ones come last.
+        # The new numbers of the files: remaining ones are renumbered, fresh ones come last.
         renamed = np.append(np.where(gone, -1, np.cumsum(~gone) - 1), -1)
         file_of = renamed[self.file_of]
         parts, kept = self._parts_left(gone, file_of)
@@ -184,14 +185,14 @@ class Corpus:
         ]
         order = after._by_path
         made._by_path = np.insert(by_path, np.array(places, dtype=np.int64)[order], order + left)
-        made.callables = self.callables
+        made.names = self.names
         made._finish()
         return made
 
     def _parts_left(
         self, gone: NDArray[np.bool_], file_of: NDArray[np.int64]
     ) -> tuple[list[Part], NDArray[np.bool_]]:
-        """The parts without the files that are gone, and which rows are in them still."""
+        """The parts without the removed files, and which rows they still have."""
         import numpy as np
 
         kept = np.ones(self.rows, dtype=np.bool_)
@@ -212,7 +213,7 @@ class Corpus:
         return parts, kept
 
     def kept(self, keep: Callable[[str], bool], files: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of some files `keep` keeps, by their paths; it is asked about each of them once."""
+        """Which files `keep` accepts, by path. Its verdicts are cached."""
         import numpy as np
 
         with self._lock:
@@ -230,10 +231,10 @@ class Corpus:
     def field_worths(
         self, weights: Sequence[float], slopes: Sequence[float]
     ) -> Callable[[NDArray[np.int64], NDArray[np.uint8]], NDArray[np.float32]]:
-        """Tells what one occurrence is worth in fields of rows, longer fields giving less.
+        """A function for the weight of one occurrence in fields of rows; long fields weigh less.
 
-        The first questions ask for a few rows only. Then all of them are worked out at once, for
-        looking one up is quicker.
+        The first queries compute it for the rows they need. Later ones look it up in a table of
+        all rows, which is quicker.
         """
         import numpy as np
 
@@ -269,17 +270,16 @@ class Corpus:
         return looked_up
 
     def entries(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Rows that count, and fields with counts, where a term stands."""
+        """The entries of a term in current files: rows, and fields packed with counts."""
         rows, packed, _ = self.runs(term)
         return rows, packed
 
     def runs(
         self, term: str, *, prefix: bool = False
     ) -> tuple[NDArray[np.int64], NDArray[np.uint8], list[tuple[int, int]]]:
-        """The same, perhaps for all terms that begin so, in runs of entries.
+        """The same, optionally for all terms with this prefix, as one run of entries per segment.
 
-        Of each run it is said how many entries are those of the very term, which come first, and
-        how many there are.
+        For each run: the number of entries of the term itself, which come first, and of all.
         """
         import numpy as np
 
@@ -308,39 +308,32 @@ class Corpus:
             return np.empty(0, np.int64), np.empty(0, np.uint8), runs
         return _joined(rows, np.int64), _joined(counts, np.uint8), runs
 
-    @cached_property
-    def central(self) -> NDArray[np.float32]:
-        """How much each row is called, by name."""
-        from holdfast.index.search.signals import centrality
-
-        return centrality(self)
-
-    @cached_property
-    def bodies(self) -> NDArray[np.int64]:
-        """For each row that declares a function, the row with its body; -1 for all others."""
-        from holdfast.index.search.declarations import definition_rows
-
-        return definition_rows(self)
+    def derived(self, compute: Callable[[Corpus], T]) -> T:
+        """The result of a function of this corpus, computed once."""
+        if compute not in self._derived:
+            self._derived[compute] = compute(self)
+        found: T = self._derived[compute]
+        return found
 
     # The dense lane.
 
     @cached_property
     def dimension(self) -> int:
-        """How many numbers a vector has; 0 when there are none."""
+        """The length of the vectors; 0 without vectors."""
         return max((part.segment.vectors.shape[1] for part in self.parts), default=0)
 
     @property
     def exhaustive(self) -> bool:
-        """Whether `nearness` compares every row, and not only those that signs choose.
+        """Whether `nearness` compares every row, not only those preselected by signs.
 
-        Rows that do not count any more have no say: how many there are hangs on past syncs.
+        Only current rows are counted: the number of others depends on past syncs.
         """
         return self.chunks <= EXACT_ROWS_MAX
 
     def nearness(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The inner product of every row with a question's vector, at stored precision.
+        """The inner product of every row with a query's vector, at stored precision.
 
-        In a large corpus rows whose signs agree little with the vector's have 0.
+        In a large corpus, rows that were not preselected by their signs have 0.
         """
         import numpy as np
 
@@ -366,7 +359,7 @@ class Corpus:
     def nearness_of(
         self, vector: NDArray[np.float32], rows: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """The same of some rows, whatever their signs."""
+        """The same for some rows, whatever their signs."""
         import numpy as np
 
         asked, scale = _levels(vector)
@@ -382,7 +375,7 @@ class Corpus:
         return near * scale
 
     def _by_signs(self, vector: NDArray[np.float32]) -> NDArray[np.int64]:
-        """The living rows whose numbers have most often the sign of the vector's."""
+        """The current rows whose signs agree best with the vector's."""
         import numpy as np
 
         asked = in_words(np.packbits(vector > 0)[None, :])[0]
@@ -397,44 +390,15 @@ class Corpus:
                     out += differ[:, column]
         apart[~self.alive] = len(vector) + 1
         place = min(BY_SIGNS, len(apart)) - 1
-        # All that tie with the last one stay in, so that the cut does not depend on layout.
+        # Keep all ties with the last one, so that the cut does not depend on the layout.
         last = int(np.partition(apart, place)[place])
         return np.flatnonzero(apart <= min(last, len(vector)))
-
-    def alike(self, rows: NDArray[np.int64], nearness: float) -> NDArray[np.bool_]:
-        """Which of a few rows say the same: the same words, or nearly the same vector.
-
-        None is like itself.
-        """
-        import numpy as np
-
-        dimension = self.dimension
-        whole = np.zeros((len(rows), dimension), dtype=np.float32)
-        digests = np.zeros(len(rows), dtype=np.uint32)
-        for first, part in zip(self.firsts, self.parts, strict=True):
-            segment = part.segment
-            inside = np.flatnonzero((rows >= first) & (rows < first + segment.rows))
-            at = rows[inside] - first
-            digests[inside] = segment.digests[at]
-            if segment.vectors.shape[1] == dimension:
-                whole[inside] = segment.vectors[at]
-        products = np.empty((len(rows), len(rows)), dtype=np.float32)
-        few = max(1, PRODUCTS_ALONE // max(1, whole.size))
-        for start in range(0, len(rows), few):
-            # Whole numbers below 2**24, so these products are exact too.
-            np.dot(whole[start : start + few], whole.T, out=products[start : start + few])
-        squares = np.diagonal(products).astype(np.float64)
-        lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
-        near: NDArray[np.bool_] = products > nearness * lengths[:, None] * lengths[None, :]
-        near |= digests[:, None] == digests[None, :]
-        np.fill_diagonal(near, False)
-        return near
 
 
 def _products(
     vectors: NDArray[np.int8], asked: NDArray[np.float32], out: NDArray[np.float32]
 ) -> None:
-    """The inner product of each row with whole numbers, into `out`."""
+    """Write the inner product of each row with a vector of integers to `out`."""
     import numpy as np
 
     block = np.empty((min(BLOCK_ROWS, len(vectors)), len(asked)), dtype=np.float32)
@@ -446,7 +410,7 @@ def _products(
 
 
 def _levels(vector: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:
-    """A question's vector in whole numbers, and what one of them is worth."""
+    """A query's vector as integers, and the scale that turns them back."""
     import numpy as np
 
     peak = float(np.abs(vector).max(initial=0.0))

@@ -1,9 +1,8 @@
-"""Which row has the body of a function that a header only declares.
+"""Find the definition of each function that a C or C++ header only declares.
 
-In C and C++ the words about a function stand in a header and its code in another file. A question
-matches the header, and asks for the code. So each row that declares a function knows the row that
-defines it: under the same name, in a source file called like the header, or in the only source file
-that defines that name at all.
+The doc comment of a function is in the header and its code in another file, so a query matches the
+header but asks for the code. The definition has the same name and is in a source file with the
+header's name, or in the only source file that defines that name.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _OTHER, _DECLARES, _DEFINES = range(3)
 
 
 def definition_rows(corpus: Corpus) -> Numbers:
-    """For each row that declares a function, the row that begins its body; -1 for all others."""
+    """For each row that declares a function, the row where its body begins; else -1."""
     import numpy as np
 
     out = np.full(corpus.rows, -1, dtype=np.int64)
@@ -39,7 +38,7 @@ def definition_rows(corpus: Corpus) -> Numbers:
     numbers: dict[str, int] = {}
     stems = np.array([numbers.setdefault(stem, len(numbers)) for _, stem in told] + [-1])
     named = [
-        (corpus.callables.of(part.segment), first)
+        (corpus.names.of(part.segment), first)
         for first, part in zip(corpus.firsts, corpus.parts, strict=True)
     ]
     terms = np.concatenate([each.defined for each, _ in named])
@@ -47,7 +46,7 @@ def definition_rows(corpus: Corpus) -> Numbers:
     known = corpus.alive[rows] & is_function(corpus.kinds[rows])
     terms, rows = terms[known], rows[known]
     part = parts[corpus.file_of[rows]]
-    # A header that has more than words about a function and its signature has its code.
+    # A header with more than the doc comment and the signature has the code itself.
     lengths = corpus.lengths[rows].astype(np.int64)
     said = lengths[:, Field.DOC] + lengths[:, Field.SIGNATURE]
     declares = (part == _DECLARES) & (lengths[:, Field.BODY] <= said)
@@ -55,7 +54,7 @@ def definition_rows(corpus: Corpus) -> Numbers:
     defines = part == _DEFINES
     terms, rows = terms[defines], rows[defines]
     files = corpus.file_of[rows]
-    # By name, then file, then place: the first of a run is where a body begins.
+    # By name, file and position: the first row of a run is where a body begins.
     order = np.lexsort((corpus.ties[rows], terms))
     terms, rows, files = terms[order], rows[order], files[order]
     first = np.ones(len(rows), dtype=np.bool_)
@@ -77,7 +76,7 @@ def definition_rows(corpus: Corpus) -> Numbers:
 
 
 def _give(corpus: Corpus, into: Numbers, asking: Numbers, found: Numbers) -> None:
-    """Write down what was found; for a row with several names, what comes first in the tree."""
+    """Record definitions; for a row with several names, the first one in the tree."""
     import numpy as np
 
     order = np.argsort(-corpus.ties[found], kind="stable")
@@ -86,7 +85,7 @@ def _give(corpus: Corpus, into: Numbers, asking: Numbers, found: Numbers) -> Non
 
 @lru_cache(maxsize=65536)
 def _part(path: str) -> tuple[int, str]:
-    """Whether a file declares or defines, and what it is called."""
+    """Whether a file is a header or a source file, and its stem."""
     name = path.rsplit("/", 1)[-1].lower()
     stem, dot, ending = name.rpartition(".")
     if dot + ending in DECLARING:

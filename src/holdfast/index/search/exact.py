@@ -1,19 +1,19 @@
-"""The exact lane: chunks and symbols that hold what `re:`, `must:`, `exclude:` and `sym:` ask for.
+"""The exact lane: chunks and symbols that match `re:`, `must:`, `exclude:` and `sym:`.
 
-Trigrams say which chunks can hold it, the text says which do. Where chunks do not cover a file, the
-file itself is read. The lane gives everything there is, or says that it was cut and where: time and
-number are bounded, so that no pattern hangs and no common string drowns the rest.
+Trigrams say which chunks can match, the text decides. A file that its chunks do not cover is read
+itself. The lane returns every match, or says why and where it stopped: time and number are bounded,
+so that no pattern hangs and no common string floods the answer.
 """
 
 from __future__ import annotations
 
-import fnmatch
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from holdfast import system
 from holdfast.files import disk
+from holdfast.index.facts.naming import names_symbol
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import ChunkId, PreparedFile, Reader, StoredChunk
 from holdfast.index.search.operators import Query
@@ -38,23 +38,23 @@ from holdfast.index.search.trigrams import (
 
 BATCH = 256
 NOWHERE: ChunkId = (0, 0)
-"""The id of a text that is stored under none: lines of no chunk, a symbol within one."""
+"""The id of a text that is not a stored chunk: lines outside chunks, a symbol within one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much the lane may do: seconds in all and for one text, and hits."""
+    """Limits: seconds in all and for one text, and hits."""
 
     seconds: float = 3.0
     text_seconds: float = 0.5
     hits: int = 5_000
     unjudged: int = 3
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = system.monotonic
 
 
 @dataclass(frozen=True, slots=True)
 class ExactHit:
-    """A chunk or a symbol that holds what was asked for, and the lines that do, by number."""
+    """A matching chunk or symbol, and its matching lines by number."""
 
     chunk: StoredChunk
     lines: tuple[LineMatch, ...]
@@ -62,18 +62,18 @@ class ExactHit:
 
 @dataclass(slots=True)
 class ExactFound:
-    """Everything that holds what was asked for, by path and line; unless `cut` says why not."""
+    """All matches by path and line; `cut` says why some may be missing."""
 
     hits: list[ExactHit] = field(default_factory=list)
     chunks: int = 0
-    """How many chunks the generation has."""
+    """The number of chunks in the generation."""
     looked: int = 0
-    """How many texts were looked at."""
+    """The number of texts that were examined."""
     cut: str | None = None
     unjudged: list[str] = field(default_factory=list)
-    """Texts that took the pattern too long."""
+    """Texts on which the pattern timed out."""
     unread: list[str] = field(default_factory=list)
-    """Files whose text had to be read and could not."""
+    """Files that could not be read."""
 
     @property
     def complete(self) -> bool:
@@ -88,7 +88,7 @@ def find_exact(
     keep: Callable[[str], bool],
     bounds: Bounds | None = None,
 ) -> ExactFound:
-    """What holds everything the query's exact operators ask for, in files that `keep` keeps."""
+    """The matches of all exact operators of a query, in files that `keep` accepts."""
     lane = _Lane(query, root, reader, fresh_files, keep, bounds or Bounds())
     lane.run()
     lane.found.hits.sort(key=lambda hit: (hit.chunk.path, hit.chunk.start_line, hit.chunk.end_line))
@@ -135,10 +135,10 @@ class _Lane:
                 return
         self._judge_stored(waiting)
 
-    # What to look at.
+    # Which texts to examine.
 
     def _candidates(self) -> Iterator[tuple[int, Sequence[ChunkId] | None]]:
-        """Places of files with the chunks to look at; None for all of the file."""
+        """Files by position, with the chunks to examine; None for the whole file."""
         if self._query.symbols:
             for place in range(len(self._table.files)):
                 if place in self._table.unknown or self._names_may_match(place):
@@ -197,18 +197,18 @@ class _Lane:
         whole: bool,
         names: Callable[[], list[Name]],
     ) -> Iterator[StoredChunk]:
-        """What to look at of one file: its chunks, or its symbols when one is asked for."""
+        """The texts of one file to examine: its chunks, or its symbols if the query has `sym:`."""
         if self._query.symbols:
             asked = [
                 name
                 for name in names()
-                if all(names_symbol(s, name.qualified) for s in self._query.symbols)
+                if all(names_symbol(s, name.qualified, path) for s in self._query.symbols)
             ]
             if asked:
                 own_chunks = chunks()
                 text = "".join(c.text for c in own_chunks) if whole else self._read(path, chunks)
                 lines = lines_of(text)
-                # A guess names its chunk, and is no symbol to ask more about.
+                # A guessed symbol names its chunk, but has no id for further calls.
                 guessed = any(c.label and c.symbol_id is None for c in own_chunks)
                 for name in asked:
                     own = _joined(lines[name.first_line - 1 : name.last_line])
@@ -224,7 +224,7 @@ class _Lane:
                 yield from regions(path, language, text, chunks())
 
     def _read(self, path: str, chunks: Callable[[], list[StoredChunk]]) -> str:
-        """The text of a file that its chunks do not cover."""
+        """The text of a file, for lines outside its chunks."""
         try:
             source, _ = disk.read_file(self._root, path)
         except OSError:
@@ -237,10 +237,10 @@ class _Lane:
             return "\n".join(lines)
         return source.decode("utf-8", "replace")
 
-    # Judging.
+    # Matching.
 
     def _judge_stored(self, ids: Sequence[ChunkId]) -> None:
-        """Look at stored chunks: at their texts first, because most have nothing else to say."""
+        """Match stored chunks, by their texts first, because most do not match."""
         if self._matchers and ids:
             texts = dict(self._reader.texts(ids))
             kept = self._narrowed([texts[identity] for identity in ids])
@@ -248,7 +248,7 @@ class _Lane:
         else:
             self.found.looked += len(ids)
         found = self._reader.chunks(ids)
-        # By path, as they were given: numbers of files hang on when they were indexed.
+        # By path: file numbers depend on when files were indexed.
         for identity in ids:
             self._judge(found[identity])
 
@@ -258,12 +258,12 @@ class _Lane:
             self._judge(units[place])
 
     def _narrowed(self, texts: Sequence[str]) -> Sequence[int]:
-        """Places of the texts that can match every pattern."""
+        """Positions of the texts that can match every pattern."""
         self.found.looked += len(texts)
         kept: Sequence[int] = [
             place
             for place, text in enumerate(texts)
-            if possible(self._needs, folded(text))  # Literals too short for a trigram count here.
+            if possible(self._needs, folded(text))  # with the literals shorter than a trigram
         ]
         clock = self._bounds.clock
         for each in self._matchers:
@@ -271,7 +271,7 @@ class _Lane:
             try:
                 narrowed = each.narrow([texts[place] for place in kept], until, clock)
             except TooSlow:
-                continue  # Then each text is judged by itself, and the slow ones are named.
+                continue  # Then each text is matched alone, and the slow ones are reported.
             kept = [kept[place] for place in narrowed]
         return kept
 
@@ -281,7 +281,7 @@ class _Lane:
         if found.cut is not None:
             return
         if now >= self._deadline:
-            found.cut = f"it took longer than {bounds.seconds:g} s"
+            found.cut = f"the time limit of {bounds.seconds:g} s was reached"
             return
         try:
             lines = self._lines(unit, min(self._deadline, now + bounds.text_seconds))
@@ -293,12 +293,12 @@ class _Lane:
         if lines is None:
             return
         if len(found.hits) >= bounds.hits:
-            found.cut = f"there are more than {bounds.hits:,} hits"
+            found.cut = f"the limit of {bounds.hits:,} hits was reached"
             return
         found.hits.append(ExactHit(unit, tuple(lines)))
 
     def _lines(self, unit: StoredChunk, deadline: float) -> list[LineMatch] | None:
-        """The lines that hold what was asked for; None when the unit does not."""
+        """The matching lines; None if the unit does not match."""
         if not passes(self._query, unit):
             return None
         lines: dict[int, LineMatch] = {}
@@ -319,7 +319,7 @@ class _Lane:
 
 
 def passes(query: Query, chunk: StoredChunk) -> bool:
-    """Whether a chunk has every `must` and no `exclude`, in its name, its path or its text."""
+    """Whether a chunk has every `must:` and no `exclude:` value in its name, path or text."""
     places = (chunk.text, chunk.label or "", chunk.path)
     return all(any(wanted in place for place in places) for wanted in query.must) and not any(
         unwanted in place for unwanted in query.exclude for place in places
@@ -327,25 +327,18 @@ def passes(query: Query, chunk: StoredChunk) -> bool:
 
 
 def _longest_piece(symbol: str) -> bytes:
-    """What the name of every symbol that is asked for so contains, as it is written."""
-    return max(re.split(r"[*?\[\].:#/]+", symbol), key=len).encode("utf-8", "surrogatepass")
+    """Text that the own name of every symbol that is asked for contains.
 
-
-def names_symbol(asked: str, qualified: str) -> bool:
-    """Whether `asked` is a symbol's name, or the end of it; `*` and `?` stand for letters."""
-    name, wanted = (re.sub(r"::|#|/", ".", text) for text in (qualified, asked))
-    ends = [name]
-    while "." in ends[-1]:
-        ends.append(ends[-1].split(".", 1)[1])
-    if any(letter in wanted for letter in "*?"):
-        return any(fnmatch.fnmatchcase(end, wanted.replace("[", "[[]")) for end in ends)
-    return wanted in ends
+    What is before the last separator may name a module, which is not part of a symbol's name.
+    """
+    last = symbol if "*" in symbol or "?" in symbol else re.split(r"::|[.#/]", symbol)[-1]
+    return max(re.split(r"[*?\[\].:#/]+", last), key=len).encode("utf-8", "surrogatepass")
 
 
 def regions(
     path: str, language: str, text: str, chunks: Sequence[StoredChunk]
 ) -> Iterator[StoredChunk]:
-    """A file as it is now, cut where its chunks begin and end; lines of none are units too."""
+    """The current text of a file, split at chunk boundaries, with the lines between chunks."""
     lines = lines_of(text)
     at = 1
     for chunk in chunks:

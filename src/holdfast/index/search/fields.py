@@ -1,8 +1,8 @@
-"""What can be found of a chunk: its words by where they stand.
+"""The searchable fields of a chunk.
 
-A word in a symbol's name says more than the same word in a body, so each place is a field with a
-weight and a length of its own. What a chunk defines, and what it belongs to, are told apart: the
-second half of a long function is found by the function's name, and is not its definition.
+A word in a symbol's name says more than the same word in a body, so each field has a weight and a
+length of its own. The names a chunk defines and the names of its owners are separate fields: the
+second half of a long function is found by the function's name, but is not its definition.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ T = TypeVar("T")
 
 
 class Field(IntEnum):
-    """Where a word stands. The numbers are stored."""
+    """The fields, with their stored numbers."""
 
     NAME = 0
     """Names that the chunk defines."""
     OWNER = 1
-    """Names of what the chunk belongs to: its class, its namespace, a function it is a part of."""
+    """Names of its owners: its class, its namespace, the function it continues."""
     SIGNATURE = 2
     DOC = 3
     STEM = 4
-    """The file's name without its ending."""
+    """The file's name without extension."""
     DIRECTORY = 5
     BODY = 6
     CALL = 7
-    """Names that the chunk calls. Not searched; what is called from many places is central."""
+    """Names that the chunk calls. Not searched, but counted for centrality."""
 
 
 FIELDS = len(Field)
@@ -47,7 +47,7 @@ DIRECTORIES_MAX = 4
 
 
 class Fields(NamedTuple):
-    """The text of each field of one chunk, in the order of `Field`; a tuple, for there are many."""
+    """The text of each field of one chunk, in the order of `Field`."""
 
     name: str
     owner: str
@@ -63,7 +63,7 @@ class Fields(NamedTuple):
 
 
 def path_fields(path: str) -> tuple[str, str]:
-    """The stem of a path and its innermost directories, as text."""
+    """The stem and the innermost directories of a path, as text."""
     directory, _, name = path.rpartition("/")
     stem, _ = os.path.splitext(name)
     near = directory.split("/")[-DIRECTORIES_MAX:]
@@ -71,7 +71,7 @@ def path_fields(path: str) -> tuple[str, str]:
 
 
 def fields_of(facts: FileFacts, texts: Mapping[int, str]) -> list[Fields]:
-    """The fields of the chunks of a file that have a text; `texts` are those by first byte."""
+    """The fields of a file's chunks that have a text; `texts` has them by first byte."""
     stem, directory = path_fields(facts.path)
     symbols = facts.symbols
     starts = [symbol.span.start for symbol in symbols]
@@ -101,7 +101,7 @@ def fields_of(facts: FileFacts, texts: Mapping[int, str]) -> list[Fields]:
 
 
 def _cut(chunks: Sequence[Chunk], starts: Sequence[int], things: Sequence[T]) -> list[Sequence[T]]:
-    """For each chunk the things that start in it. Chunks and things are in the file's order."""
+    """For each chunk the things that start in it. Both are in file order."""
     found = []
     at = 0
     for chunk in chunks[:-1]:

@@ -1,11 +1,10 @@
-"""A file as one text: what all of its chunks say together about a query.
+"""Scores of whole files: BM25 and similarity of a file as one text.
 
-Chunks are compared one by one, so a file that is about the question from end to end has no more
-to show than one with a single lucky chunk. Here the file answers as a whole, once by its words
-and once by its meaning; every chunk of it has a share in that.
+Chunks are scored one by one, so a file that is entirely about the query would have no advantage
+over a file with one lucky chunk. These scores are added to every chunk of the file.
 
-A file lies in one segment, its rows in order. So sums over it are taken in the same order whatever
-else is indexed, and come out the same to the last bit.
+A file's rows are consecutive in one segment, so sums over them are taken in the same order whatever
+else is indexed, and are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 SATURATION = 4.0
-"""How soon more of the same word adds nothing: later than in a chunk, for files are longer."""
+"""BM25's k1 for files; higher than for chunks, because files are longer."""
 CALIBRATED_ON = 10
 FAINT = 10
-"""One in so many of the files sets the mark from which nearness counts."""
+"""The lowest 1/FAINT of the files count as not similar at all."""
 
 
 def file_bm25(lexical: Lexical, corpus: Corpus, files: Numbers) -> Floats:
-    """BM25 of some files, each as one text, from 0 to 1 for the best of them."""
+    """BM25 of some files, each as one text, scaled to 1 for the best of them."""
     import numpy as np
 
     scores = np.zeros(len(files))
@@ -48,10 +47,10 @@ def file_bm25(lexical: Lexical, corpus: Corpus, files: Numbers) -> Floats:
 def file_similarity(
     vector: NDArray[np.float32], near: NDArray[np.float32], corpus: Corpus, files: Numbers
 ) -> Floats:
-    """How near some files are to a question's vector, from 0 to 1 for the nearest of them.
+    """How similar some files are to a query's vector, scaled to 1 for the most similar of them.
 
-    A file's nearness is the root mean square of its chunks': near ones count more than many.
-    `near` has that of all rows, where all were compared.
+    A file's similarity is the root mean square of its chunks', so similar chunks count more than
+    many chunks. `near` has the similarities of all rows, if all were compared.
     """
     import numpy as np
 
@@ -65,7 +64,7 @@ def file_similarity(
     sums = np.bincount(places, weights=squares, minlength=len(files))
     counts = np.bincount(places, minlength=len(files))
     nearness = np.sqrt(sums / np.maximum(counts, 1))
-    # Of a few files the last may be nearly as good as the first: none is the mark.
+    # With few files the last may be nearly as good as the first, so the scale starts at 0.
     few = len(nearness) < CALIBRATED_ON
     low = 0.0 if few else float(np.sort(nearness)[len(nearness) // FAINT])
     high = float(nearness.max())

@@ -1,4 +1,4 @@
-"""Which files a query speaks of: by scope, directory, language and path."""
+"""Which files a query is restricted to, by scope, directory, language and path."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from holdfast.index.search.operators import Query
 from holdfast.index.search.scopes import SCOPES, Scope, in_scope
 
 _WIDER = {"typescript": ("typescript", "tsx"), "c": ("c", "cpp"), "cpp": ("cpp", "c")}
-"""Languages that share file names: which one a header is written in is known from inside only."""
+"""Languages that share file extensions, so that a path does not tell them apart."""
 
 
 def language_fits(asked: Sequence[str], language: str) -> bool:
-    """Whether a chunk's language is one of those asked for."""
+    """Whether a chunk's language is one of the requested ones."""
     return not asked or language in asked or (language == "tsx" and "typescript" in asked)
 
 
 class PathPattern:
-    """A pattern as in a gitignore file: it takes a path, or everything below a directory."""
+    """A gitignore pattern: matches a path, or everything below a directory."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -38,7 +38,7 @@ class PathPattern:
 _BY_SCOPE: dict[Scope, Callable[[str], bool]] = {
     scope: partial(in_scope, scope=scope) for scope in SCOPES
 }
-"""Always the same functions, so that what they say of a file can be remembered."""
+"""One function object per scope, so that its verdicts can be cached."""
 
 
 def files_kept(query: Query, scope: Scope, below: Sequence[str]) -> Callable[[str], bool]:

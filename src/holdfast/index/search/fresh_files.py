@@ -1,4 +1,4 @@
-"""Files that changed since a generation, put in the place of their stored selves."""
+"""Rank files that changed since a generation in place of their stored versions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def corpus_with_fresh(corpus: Corpus, fresh_files: FreshFiles, dimension: int) -> Corpus:
-    """The corpus as it would be after a sync. Made once for each look at the tree."""
+    """The corpus as it would be after a sync. Built once for each check of the tree."""
     if not fresh_files.changed and not fresh_files.gone:
         return corpus
     made = fresh_files.corpus
@@ -35,7 +35,7 @@ def corpus_with_fresh(corpus: Corpus, fresh_files: FreshFiles, dimension: int) -
 
 
 def fresh_chunk(fresh_files: FreshFiles, ref: tuple[int, int]) -> StoredChunk:
-    """A chunk of a changed file; numbers below 0 count the files of the fresh_files by path."""
+    """A chunk of a changed file; its number is negative and counts the changed files by path."""
     number, ordinal = ref
     path = _paths(fresh_files.changed)[-1 - number]
     file = fresh_files.changed[path]

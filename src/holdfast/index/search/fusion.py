@@ -1,12 +1,11 @@
-"""One ranking out of two lanes and the signals, and the places given out one by one.
+"""Scale the lanes to each other, take the best rows, and diversify the final order.
 
-The lanes' scores have nothing in common but their order, so each is min_max_scaled over its best
-candidates, from 0 for the last of them to 1 for the first, before they are added.
+The lanes' scores have different units, so each is scaled over its best candidates, from 0 for the
+last of them to 1 for the first, before they are added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from heapq import heappop, heapreplace
 from typing import TYPE_CHECKING, Any
 
@@ -16,19 +15,19 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-CALIBRATED_ON = 200
+SCALED_OVER = 200
 SAMPLED, SAMPLE_MIN = 16, 256
-"""Of many scores one in so many is looked at, to see above which mark the best are."""
+"""One score in this many is sampled to estimate the threshold of the best."""
 
 
 def min_max_scaled(scores: NDArray[Any], pool: NDArray[Any]) -> Floats:
-    """Scores from 0 to 1, by the best and the last of a pool; what is outside is cut off."""
+    """Scores scaled so that a pool's lowest is 0 and its highest 1, and clipped to that range."""
     import numpy as np
 
     if not len(pool):
         return np.zeros(len(scores))
     high = float(pool.max())
-    low = float(pool.min()) if len(pool) >= CALIBRATED_ON else min(0.0, float(pool.min()))
+    low = float(pool.min()) if len(pool) >= SCALED_OVER else min(0.0, float(pool.min()))
     if high <= low:
         return np.where(scores >= high, 1.0, 0.0) if high > 0 else np.zeros(len(scores))
     return np.clip((scores.astype(np.float64) - low) / (high - low), 0.0, 1.0)
@@ -37,7 +36,7 @@ def min_max_scaled(scores: NDArray[Any], pool: NDArray[Any]) -> Floats:
 def top_rows(
     scores: NDArray[Any], ties: NDArray[np.int64], limit: int, floor: float
 ) -> NDArray[np.int64]:
-    """The rows with the highest scores above a floor, best first; ties by place."""
+    """The rows with the highest scores above a floor, best first; ties by `ties`."""
     import numpy as np
 
     mark = _mark(scores, limit, floor)
@@ -46,7 +45,7 @@ def top_rows(
         above = np.flatnonzero(scores > floor)
     some = scores.take(above)
     if len(above) > limit:
-        # All that tie with the last place stay in, so that the cut does not depend on layout.
+        # Keep all ties with the last one, so that the cut does not depend on the layout.
         place = len(above) - limit
         best = np.flatnonzero(some >= np.partition(some, place)[place])
         above, some = above.take(best), some.take(best)
@@ -54,11 +53,11 @@ def top_rows(
 
 
 def _mark(scores: NDArray[Any], limit: int, floor: float) -> float:
-    """A score, no lower than the floor, that probably more than `limit` of many rows are above."""
+    """A threshold at or above the floor that probably more than `limit` rows exceed."""
     import numpy as np
 
     some = scores[::SAMPLED]
-    # Twice as many as are wanted, so that it is seldom too few.
+    # Twice as many as needed, so that it is rarely too few.
     place = len(some) - max(1, 2 * limit // SAMPLED)
     if len(some) < SAMPLE_MIN or place <= len(some) // 2:
         return floor
@@ -71,55 +70,36 @@ def diversified(
     ties: NDArray[np.int64],
     wanted: int,
     repeat: float,
-    duplicate: float,
-    alike: Iterable[tuple[int, int]],
 ) -> list[tuple[int, float]]:
-    """Candidates in the order shown, with the score each had when its turn came.
+    """The best `wanted` candidates in order, each with its score at the time it was chosen.
 
-    A chunk is worth less after a better one of its file, and after one that says the same, because
-    the reader already has that. `alike` are pairs of near-duplicates, each both ways.
+    Every chunk that is chosen multiplies the scores of the others of its file by `repeat`. Ends
+    whatever the scores are: one that is not finite counts as 0.
     """
     import numpy as np
 
     scores = np.where(np.isfinite(scores), scores, 0.0)
     order = np.lexsort((ties, -scores))
-    # In order, so it is a heap already.
+    # A sorted list is a heap.
     heap = list(zip((-scores[order]).tolist(), ties[order].tolist(), order.tolist(), strict=True))
-    left: list[float] = scores.tolist()
-    of: list[int] = files.tolist()
-    twins: dict[int, list[int]] = {}
-    for one, other in alike:
-        twins.setdefault(one, []).append(other)
-    # Most candidates never come near their turn, so each pays for those of its file that were
-    # shown before it when it is looked at.
-    shown_of: dict[int, int] = {}
-    paid = [0] * len(left)
-
-    def settle(number: int, owed: int) -> None:
-        for _ in range(owed - paid[number]):
-            left[number] *= repeat
-        paid[number] = owed
-
-    # Scores only fall. So the top of the heap is the next one, if it still has that score; else it
-    # goes back in with the one it has.
-    shown: set[int] = set()
-    places: list[tuple[int, float]] = []
-    while heap and len(places) < wanted:
-        score, tie, best = heap[0]
-        file = of[best]
-        owed = shown_of.get(file, 0)
-        if paid[best] != owed:
-            settle(best, owed)
-        worth = left[best]
-        if worth < -score:
-            heapreplace(heap, (-worth, tie, best))
+    current: list[float] = scores.tolist()
+    file_of: list[int] = files.tolist()
+    # Most candidates are never near the top, so a score is updated only when it gets there:
+    # `updated` is the number of chosen chunks of its file that it already accounts for.
+    chosen_of: dict[int, int] = {}
+    updated = [0] * len(current)
+    chosen: list[tuple[int, float]] = []
+    while heap and len(chosen) < wanted:
+        negative, tie, best = heap[0]
+        before = chosen_of.get(file_of[best], 0)
+        for _ in range(before - updated[best]):
+            current[best] *= repeat
+        updated[best] = before
+        # Scores only fall, so the top is the next one unless its own score has fallen.
+        if current[best] < -negative:
+            heapreplace(heap, (-current[best], tie, best))
             continue
         heappop(heap)
-        places.append((best, worth))
-        shown.add(best)
-        for number in twins.get(best, ()):
-            if of[number] != file and number not in shown:
-                settle(number, shown_of.get(of[number], 0))
-                left[number] *= duplicate
-        shown_of[file] = owed + 1
-    return places
+        chosen.append((best, current[best]))
+        chosen_of[file_of[best]] = before + 1
+    return chosen

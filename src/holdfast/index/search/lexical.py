@@ -1,8 +1,8 @@
 """The lexical lane: BM25F, one score for every row of a corpus.
 
-Each asked word gathers its occurrences from all fields, each worth what its field is worth, into
-one frequency, and only then saturates. So a word that stands in the name and in the body counts
-more than in one of them, and not as two words.
+The occurrences of a query word are summed over all fields, each times its field's weight, and
+saturate only then. So a word in both name and body counts more than in one of them, but not as two
+words.
 """
 
 from __future__ import annotations
@@ -22,38 +22,38 @@ if TYPE_CHECKING:
 
 PREFIX_CHARACTERS_MIN = 3
 SPARSE = 8
-"""A word with fewer entries than one for so many rows is added where it stands only."""
+"""A word with less than one entry per this many rows is added row by row, not by a full pass."""
 PREFIX_ENTRIES_MAX = 20_000
-"""A beginning that so many words share tells nothing."""
+"""A prefix with more entries than this is too common to be searched for."""
 _CALLS = Field.CALL << 5
-"""Entries from here on say what a row calls, which is not searched."""
+"""Entries from here on are callees, which are not searched."""
 
 
 class Occurrences(NamedTuple):
-    """Where one asked word stands, in any of its forms: entries, and what each form is worth."""
+    """The entries of one query word in all its forms, and the weight of each form."""
 
     rows: NDArray[np.int64]
     fields: NDArray[np.uint8]
     worths: NDArray[np.float32]
-    """What the form counts that an entry is of. Never rising: the word itself comes first."""
+    """The weight of the entry's form, in descending order: the word itself comes first."""
     in_files: NDArray[np.float64]
-    """How often it stands in each file, by what each entry adds to its chunk's frequency: count,
-    field and form together. Above 0 where a field that is searched has it."""
+    """The word's weighted frequency in each file (count, field and form together). Above 0 in every
+    file with the word in a searched field."""
     weight: float
-    """The word's own weight: how much it tells (idf) by how much it was asked for."""
+    """The word's weight: its idf times its weight in the query."""
     asked: float
 
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """Scores of all rows, and the occurrences they were made of."""
+    """The scores of all rows, and the occurrences they were computed from."""
 
     scores: NDArray[np.float64]
     occurrences: list[Occurrences]
 
 
 def rank_lexical(analyzed: AnalyzedQuery, corpus: Corpus, weights: Weights) -> Lexical:
-    """BM25F of every row; 0 where none of the words stands."""
+    """BM25F of every row; 0 where none of the words occurs."""
     import numpy as np
 
     scores = np.zeros(corpus.rows, dtype=np.float64)
@@ -88,14 +88,14 @@ def rank_lexical(analyzed: AnalyzedQuery, corpus: Corpus, weights: Weights) -> L
 
 
 def idf(chunks: int, containing: int) -> float:
-    """How much a word tells that stands in so many of the chunks; never zero or less."""
+    """Inverse document frequency of a word; always positive."""
     import math
 
     return math.log(1.0 + (chunks - containing + 0.5) / (containing + 0.5))
 
 
 class _Word(NamedTuple):
-    """A word to look for: itself, what else it may be written as, and what begins with it."""
+    """A word to look for, its other forms, and the weight of longer words that begin with it."""
 
     term: str
     asked: float
@@ -126,10 +126,10 @@ def _gather(
     tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.float32], list[tuple[int, float]], int]
     | None
 ):
-    """All entries of a word: rows, fields with counts, what the form counts, what entries add.
+    """All entries of a word: rows, packed fields, form weights, (entries, weight) runs, exact rows.
 
-    That is told for runs of entries. The word itself is among what begins with it, so it adds
-    both. The last number is how many rows have the word itself.
+    The word itself is also among the words that begin with it, so its entries have both weights.
+    The last number is how many rows have the word itself.
     """
     import numpy as np
 
@@ -147,7 +147,7 @@ def _gather(
         itself.append((rows[at:end], packed[at:end], 1.0, 1.0 + prefix))
         begun.append((rows[end : at + entries], packed[end : at + entries], prefix, prefix))
         searched = rows[at:end].take(np.flatnonzero(packed[at:end] < _CALLS))
-        # Entries of one term are in the order of rows.
+        # The entries of a term are ordered by row.
         exact += int(np.count_nonzero(searched[1:] != searched[:-1])) + 1 if len(searched) else 0
         at += entries
     others = [(*corpus.entries(term), word.stemmates, word.stemmates) for term in word.others]

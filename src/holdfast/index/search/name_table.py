@@ -1,8 +1,8 @@
-"""Names that code defines and calls, numbered once for all segments of a tree.
+"""Numbers for the names that code defines and calls, shared by all segments of a tree.
 
-How much a name is called depends on every file, so it is counted anew for each generation. What
-does not change with it are the entries of a segment: they are sorted out once, by numbers that stay
-the same as long as segments come and go.
+How often a name is called depends on every file, so it is counted again for each generation. The
+entries of a segment do not change: they are extracted once, by numbers that stay valid while
+segments are added and removed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Where names are called and where they are defined: a name's number and a row, for each."""
+    """The calls and definitions of a segment, each as a name's number and a row."""
 
     called: Numbers
     called_in: Numbers
@@ -34,19 +34,19 @@ class Named:
 
 
 class NameTable:
-    """The numbers of names."""
+    """Assigns a number to each name."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
         self._known: WeakKeyDictionary[PostingSegment, Named] = WeakKeyDictionary()
         self._lock = threading.Lock()
-        """Searches go on at once, and a number must not be given to two names."""
+        """Searches run concurrently, and two names must not get the same number."""
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def of(self, segment: PostingSegment) -> Named:
-        """The names of a segment."""
+        """The calls and definitions of a segment."""
         with self._lock:
             found = self._known.get(segment)
             if found is None:

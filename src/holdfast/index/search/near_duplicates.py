@@ -1,9 +1,8 @@
-"""Hits that say the same, shown once.
+"""Fold near-duplicate hits, so that each text is shown once.
 
-Vendored copies, generated variants and tests made by hand from one pattern repeat each other. Of
-hits that are alike the best one is shown, and it names the others: nothing is lost, and the room is
-left to what differs. Alike are two texts that differ in white space only or, if they are not short,
-have nearly the same trigrams.
+Vendored copies, generated variants and tests written after one pattern repeat each other. The best
+of them is shown and names the others. Two texts are near-duplicates if they differ in white space
+only or, unless they are short, have nearly the same trigrams.
 """
 
 from __future__ import annotations
@@ -13,19 +12,19 @@ from collections.abc import Callable, Iterable, Sequence
 from holdfast.index.search import trigrams
 
 ALIKE = 0.92
-"""The share of trigrams that two texts have in common, of those either has."""
+"""The Jaccard similarity of the trigrams from which on two texts are near-duplicates."""
 CHARACTERS_MIN = 200
 LOOKED_AT, LOOK_ALIKE = (120, 240), 64
-"""How much of a text is looked at for its first letters, or its last ones, more if need be, and how
-many of them."""
+"""How much of a text is read for its first or last letters, more if needed, and how many letters
+are compared."""
 COMPARED_MAX = 40
-"""How many texts are compared by trigrams; beyond, only what is the same is folded."""
+"""How many texts are compared by trigrams; further ones are folded only if equal."""
 
 
 def folded(texts: Sequence[str], compared: int = COMPARED_MAX) -> list[int]:
-    """For each text, the place of the first one that it is like; its own if there is none.
+    """For each text, the position of the first near-duplicate; its own if there is none.
 
-    Only the first `compared` of them are compared by trigrams, and never more than is allowed.
+    Only the first `compared` texts are compared by trigrams, at most COMPARED_MAX.
     """
     places = _same_words(texts)
     long = [
@@ -42,9 +41,9 @@ def folded(texts: Sequence[str], compared: int = COMPARED_MAX) -> list[int]:
 
 
 def _same_words(texts: Sequence[str]) -> list[int]:
-    """For each text, the first one that differs from it in white space only."""
+    """For each text, the first one that differs in white space only."""
     places = list(range(len(texts)))
-    # The same words begin and end alike, which is quickly seen; few other texts do.
+    # Equal texts begin and end alike, which is a quick test that few others pass.
     groups: Iterable[list[int]] = (places[:],)
     for look in (_first_letters, _last_letters, _letters):
         groups = [alike for some in groups for alike in _by(look, texts, some)]
@@ -55,7 +54,7 @@ def _same_words(texts: Sequence[str]) -> list[int]:
 
 
 def _by(look: Callable[[str], str], texts: Sequence[str], places: list[int]) -> list[list[int]]:
-    """Places of texts that look the same, where there is more than one."""
+    """Positions of texts with the same key, where there are several."""
     groups: dict[str, list[int]] = {}
     for place in places:
         groups.setdefault(look(texts[place]), []).append(place)
@@ -85,10 +84,10 @@ def _last_letters(text: str) -> str:
 
 
 def _alike(texts: Sequence[str]) -> set[tuple[int, int]]:
-    """Pairs of texts, the first one first, that have nearly the same trigrams."""
+    """Pairs of texts, in order, with nearly the same trigrams."""
     import numpy as np
 
-    # Only texts of nearly the same length can be alike; most pairs need no more than that.
+    # Only texts of similar length can be near-duplicates, which rules out most pairs.
     lengths = np.array([len(text) for text in texts], dtype=np.float64)
     near = np.minimum.outer(lengths, lengths) >= ALIKE * np.maximum.outer(lengths, lengths)
     one, other = np.nonzero(near)

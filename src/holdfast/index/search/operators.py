@@ -1,15 +1,15 @@
-r"""What a query says besides its words.
+r"""Operators of a query, such as `lang:` and `re:`.
 
     parse config lang:python path:src/ -path:*_test.py must:"yaml.load" re:load_\w+ sym:Loader
 
-An operator is a name, one colon and a value, with no space between. A value with spaces is put in
-double quotes, where `\"` is a quote (and `\\` a backslash, except in `re:`, whose backslashes are
-the pattern's own). A backslash in front makes plain text of what would be an operator. Operators
-are looked for until a blank line, or until 200 characters of plain text have passed: a pasted
-error message or snippet is not taken apart.
+An operator is a name, one colon and a value, without spaces between. A value with spaces is put in
+double quotes, where `\"` is a quote (and `\\` a backslash, except in `re:`, which keeps its
+backslashes). A leading backslash turns an operator into plain text. Operators are recognised up to
+a blank line, or up to 200 characters of plain text, so that a pasted error message or snippet is
+not parsed.
 
-Whatever is no operator is plain text, and nothing is thrown away: an operator that is wrong is
-plain text too, with a warning that says what is wrong with it.
+Everything else is plain text. An invalid operator is plain text too, with a warning that says what
+is wrong with it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from holdfast.files.policy import LANGUAGES, NAMES, STEMS
 BLOCK_CHARACTERS = 200
 NAMES_OF_OPERATORS = ("lang", "path", "-path", "must", "exclude", "re", "sym")
 
-# `path::join` and `re::compile` are names with an owner.
+# `path::join` and `re::compile` are qualified names.
 _OPERATOR = re.compile(r"(-?)(lang|path|must|exclude|re|sym):(?!:)")
 _ESCAPED = re.compile(r"\\+(?=-?(?:lang|path|must|exclude|re|sym):(?!:))")
 _NEARLY = re.compile(r"(-?)([A-Za-z]+):(?![:/])(?=\S)")
@@ -33,7 +33,8 @@ _MEANT = {
     "folder": "path", "symbol": "sym", "regex": "re", "regexp": "re", "pattern": "re",
     **{name: name for name in ("lang", "path", "must", "exclude", "sym")},
 }  # fmt: skip
-"""What other tools call an operator, or one in capitals. `Re:` begins the title of many a mail."""
+"""Other tools' names for an operator, or an operator in capitals. `Re:` is the start of a mail's
+subject."""
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _LIKE_A_PATTERN = re.compile(
     r"\\[wdsbWDSB.(\[]|[\])\w.][*+]|\.[*+?]|\[[^\]]+\]|\(\?|\^\S|\S\$(?:\s|$)"
@@ -55,11 +56,11 @@ _ALIASES = {
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query taken apart. Values repeat: languages and paths widen, the others narrow.
+    """A parsed query. Operators may repeat: languages and paths widen it, the others narrow it.
 
     `text` is what to rank by. A file must be of one of `langs`, match one of `paths` and none of
-    `not_paths`; a chunk must hold every `must`, no `exclude`, match every pattern, and lie in a
-    symbol that each of `symbols` names.
+    `not_paths`; a chunk must contain every `must` and no `exclude`, match every pattern, and be
+    in a symbol that each of `symbols` names.
     """
 
     text: str = ""
@@ -73,7 +74,7 @@ class Query:
 
     @property
     def exact(self) -> bool:
-        """Whether some operator names what is to be found, so that words are not needed."""
+        """Whether an operator says exactly what to find, so that no words are needed."""
         return bool(self.must or self.patterns or self.symbols)
 
     @property
@@ -81,7 +82,7 @@ class Query:
         return self != Query(self.text)
 
     def values(self) -> list[tuple[str, str]]:
-        """Every operator with its value, in the order they are rendered."""
+        """Every operator with its value, in the order of `render`."""
         found = zip(
             NAMES_OF_OPERATORS,
             (self.langs, self.paths, self.not_paths, self.must, self.exclude, self.patterns,
@@ -93,7 +94,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A query, and what was wrong with what looked like an operator."""
+    """A query, and warnings about invalid operators."""
 
     query: Query
     warnings: tuple[str, ...] = ()
@@ -107,11 +108,11 @@ class _Draft:
     words: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     bare_pattern: str = ""
-    """The last pattern that was not in quotes."""
+    """The last unquoted pattern."""
 
 
 def parse(query: str, wrong_pattern: Callable[[str], str | None] | None = None) -> Parsed:
-    """Take a query apart. `wrong_pattern` says what is wrong with the pattern of a `re:`."""
+    """Parse a query. `wrong_pattern` returns what is wrong with a `re:` pattern, or None."""
     draft = _Draft()
     blank = _BLANK_LINE.search(query)
     end = blank.start() if blank else len(query)
@@ -148,7 +149,7 @@ def parse(query: str, wrong_pattern: Callable[[str], str | None] | None = None) 
                 )
         draft.words.append(word)
         passed += len(word) + 1
-    # What follows the block is kept as it is written.
+    # The rest is kept as written.
     rest = query[at:].strip()
     text = " ".join(draft.words)
     if rest:
@@ -171,7 +172,7 @@ def parse(query: str, wrong_pattern: Callable[[str], str | None] | None = None) 
 
 
 def _value(query: str, at: int, end: int, *, raw: bool) -> tuple[str, int] | str:
-    """The value that starts at `at` and where it ends; or what is wrong with it."""
+    """The value that starts at `at` and its end, or what is wrong with it."""
     if at >= end or query[at].isspace():
         return "it has no value"
     if query[at] != '"':
@@ -200,9 +201,9 @@ def _value(query: str, at: int, end: int, *, raw: bool) -> tuple[str, int] | str
 def _checked(
     name: str, value: str, wrong_pattern: Callable[[str], str | None] | None
 ) -> tuple[str, str | None]:
-    """The value as it is compared, and what is wrong with it."""
+    """The normalised value, and what is wrong with it."""
     if name.startswith("-") and name != "-path":
-        return value, f"there is no operator {name}:"
+        return value, f"unknown operator {name}:"
     match name:
         case "lang":
             language = value.lower()
@@ -213,21 +214,21 @@ def _checked(
                 return language, None
             near = difflib.get_close_matches(language, [*KNOWN_LANGUAGES, *_ALIASES], 1)
             meant = f"; did you mean lang:{near[0]}?" if near else ""
-            return value, f"no language is called {value!r}{meant}"
+            return value, f"unknown language {value!r}{meant}"
         case "re":
             pattern = _unquoted(value)
             return pattern, wrong_pattern(pattern) if wrong_pattern else None
         case "path" | "-path":
             pattern = value.removeprefix(".") if value.startswith("./") else value
             wrong = not pattern.strip("/") or value == "." or pattern.startswith(("!", "#"))
-            return pattern, "it names no path" if wrong else None
+            return pattern, "expected a path" if wrong else None
         case "sym" if not value.strip(".:#*"):
-            return value, "it names no symbol"
+            return value, "expected a symbol name"
     return value, None
 
 
 def _unquoted(pattern: str) -> str:
-    r"""A pattern in which a quote is a quote: `\"` means the same and cannot be put in quotes."""
+    r"""A pattern with `"` for `\"`, which means the same and could not be quoted."""
     return re.sub(
         r"\\(.)", lambda pair: '"' if pair[1] == '"' else pair[0], pattern, flags=re.DOTALL
     )
@@ -238,7 +239,7 @@ def _shown(word: str) -> str:
 
 
 def as_words(text: str) -> str:
-    """The query that asks for just these words, whatever they look like."""
+    """A query for just these words, with anything that looks like an operator escaped."""
     blank = _BLANK_LINE.search(text)
     end = blank.start() if blank else len(text)
     found: list[str] = []
@@ -254,7 +255,7 @@ def as_words(text: str) -> str:
 
 
 def render(query: Query) -> str:
-    """A query as one would type it; `parse` takes it apart into the same one."""
+    """A query as text; `parse` turns it into the same query."""
     words = [f"{name}:{_written(name, value)}" for name, value in query.values()]
     plain = [
         "\\" + word if _OPERATOR.match(word) or _ESCAPED.match(word) else word
@@ -264,7 +265,7 @@ def render(query: Query) -> str:
 
 
 def only_below(folder: str) -> str:
-    """The operator that keeps what is below one directory, given from the root."""
+    """The operator that restricts a query to a directory below the root."""
     pattern = re.sub(r"([*?\[\]\\])", r"\\\1", folder)
     return f"path:{_written('path', f'/{pattern}/')}"
 

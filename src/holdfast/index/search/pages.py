@@ -1,9 +1,9 @@
-"""Pages of one ranking, and a word that says where the next one starts.
+"""Cursors: where the next page of a ranking starts.
 
-A page is honest only if it goes on where the last one stopped, in the same ranking. So a cursor
-names the query and the state of every root it was asked of: the generation, and the files that
-had changed since. It holds no results. The next page ranks the same question over the same state,
-which gives the same order; if the state is another one, there is no next page, and that is said.
+The next page must continue the same ranking. So a cursor identifies the query and the state of
+every searched root: the generation, and the files that had changed since. It holds no results. The
+next page ranks the same query over the same state, which gives the same order; if the state has
+changed, the answer says so instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Identity
 
 CURSOR_VERSION = 1
-"""The form of a cursor.
+"""The format of a cursor.
 
 1: version, offset, depth, digest of the query, digest of the state, check digits.
 """
@@ -38,7 +38,7 @@ class Cursor:
 
 
 def digest(value: object) -> str:
-    """A short name for a value that JSON can hold."""
+    """A short digest of a JSON value."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
@@ -48,9 +48,9 @@ def state_of(
     edited: Mapping[str, frozenset[str] | None] | None = None,
     besides: Mapping[str, object] | None = None,
 ) -> str:
-    """Names what was searched: generations, how each changed file was, and which are edited.
+    """A digest of what was searched: generations, changed files and edited files.
 
-    `besides` has, by root, what else an order hung on that another time may be otherwise.
+    `besides` has, by root, what else the order depended on that may differ next time.
     """
     worked_on, chance = edited or {}, besides or {}
     return digest(
@@ -70,7 +70,7 @@ def state_of(
 
 
 def _edited(files: frozenset[str] | None, fresh_files: FreshFiles) -> list[list[str]]:
-    """The edited files, where there is a signal for some; files that changed have one too."""
+    """The edited files, if there are any; changed files are edited too."""
     return [sorted(files)] if files is not None and (files or fresh_files.changed) else []
 
 
@@ -93,10 +93,10 @@ def decode(text: str) -> Cursor:
         raise no_cursor()
     if version != str(CURSOR_VERSION):
         raise UsageError(
-            f"the cursor is of version {version}, this is version {CURSOR_VERSION}",
-            hint="ask again without a cursor",
+            f"the cursor has version {version}; expected {CURSOR_VERSION}",
+            hint="search again without a cursor",
         )
-    # Check digits keep out what was mistyped; whoever makes up a cursor can make them up too.
+    # The checksum catches typing errors only; a forged cursor can have a valid one.
     if not (_NUMBER.fullmatch(offset) and _NUMBER.fullmatch(depth)):
         raise no_cursor()
     return Cursor(int(offset), int(depth), question, state)
@@ -107,8 +107,8 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 
 def no_cursor() -> UsageError:
     return UsageError(
-        "that is no cursor of a search",
-        hint="pass `continuation.cursor` of the page before as it is",
+        "not a search cursor",
+        hint="pass `continuation.cursor` of the previous page unchanged",
     )
 
 

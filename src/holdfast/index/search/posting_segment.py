@@ -1,14 +1,14 @@
 """Postings and vectors of some files, in arrays that are used as they are stored.
 
-A segment never changes. The postings of one file are a segment; those of a whole tree are many
-such, merged; a sync adds a small one. Which of its files still count is said outside, so dropping
-a file touches nothing here. That is what makes a sync of one file cheap and lets the same arrays
-serve every generation, every backend and the files that changed a moment ago.
+A segment never changes. The postings of one file are a segment; those of a tree are many of them,
+merged; a sync adds a small one. Which of its files are current is recorded elsewhere, so removing a
+file does not touch the segment. That makes a sync of one file cheap and lets the same arrays serve
+every generation, every backend and the files that changed a moment ago.
 
-Terms are sorted, and the entries of a term lie together, in the order of rows: all terms with one
-prefix are one run of entries. An entry is a row, a field and how often the term stands there.
+Terms are sorted, and the entries of a term are adjacent and ordered by row, so all terms with one
+prefix are one run of entries. An entry is a row, a field and the term's count in it.
 
-Vectors are kept at one byte per dimension. A row's numbers are whole multiples of its own scale.
+Vectors are stored at one byte per dimension, as multiples of a scale for each row.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _READ = (1, 2)
 COUNT_MAX = 31
 LENGTH_MAX = 65_535
 LEVELS = 127
-"""A vector's largest number is stored as this."""
+"""The largest component of a vector is stored as this."""
 
 _MAGIC, _MAGIC_OF_FILE = b"HFSG", b"HFSF"
 _HEAD = struct.Struct("<4sHHIIII")
@@ -56,7 +56,7 @@ KINDS = (
     "type", "function", "method", "constructor", "property", "constant", "variable", "macro",
     "section", "cell", "key", "test",
 )  # fmt: skip
-"""Kinds of owners, by their stored number; last that of a test which stands among code."""
+"""Kinds of owners, by their stored number; the last one is a test among code."""
 TEST_KIND = "test"
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
@@ -71,7 +71,7 @@ class PostingSegment:
     kinds: NDArray[np.uint8]
     lengths: NDArray[np.uint16]
     digests: NDArray[np.uint32]
-    """A sum over the words of the body: equal for copies, whatever their layout."""
+    """A hash of the words of the body: equal for copies with other white space."""
     joined_terms: bytes
     starts: NDArray[np.uint32]
     entry_rows: NDArray[np.uint32]
@@ -89,16 +89,16 @@ class PostingSegment:
         return text.split("\n") if text else []
 
     def entries(self, term: str) -> tuple[int, int]:
-        """Where the entries of a term are; an empty run when it is not here."""
+        """The range of a term's entries; empty if the segment does not have it."""
         at = bisect_left(self.terms, term)
         if at == len(self.terms) or self.terms[at] != term:
             return 0, 0
         return int(self.starts[at]), int(self.starts[at + 1])
 
     def entries_of_prefix(self, prefix: str) -> tuple[int, int, int]:
-        """Where the entries of all terms are that begin so, and where those of the very term end.
+        """The range of the entries of all terms with this prefix, and the end of the term's own.
 
-        It is the first of them, so its entries lie from the first place to the second one.
+        The term itself is the first of them: (start, end of its own entries, end of all).
         """
         terms = self.terms
         first = bisect_left(terms, prefix)
@@ -108,7 +108,7 @@ class PostingSegment:
 
     @property
     def exact_terms(self) -> tuple[list[str], NDArray[np.int64], int, int]:
-        """Names as they are: the terms, where the entries of each start, and the whole run."""
+        """Unstemmed names: the terms, the start of each one's entries, and the whole range."""
         import numpy as np
 
         first = bisect_left(self.terms, EXACT)
@@ -118,14 +118,14 @@ class PostingSegment:
 
     @cached_property
     def signs(self) -> NDArray[np.uint64]:
-        """One bit for each number of each vector: whether it is above zero."""
+        """One bit for each component of each vector: whether it is positive."""
         import numpy as np
 
         return in_words(np.packbits(self.vectors > 0, axis=1))
 
 
 def in_words(packed: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Rows of bytes as rows of eight bytes each, filled up with zeros."""
+    """Rows of bytes as rows of 64-bit words, padded with zeros."""
     import numpy as np
 
     width = -(-packed.shape[1] // 8) * 8
@@ -139,7 +139,7 @@ def number_of_kind(kind: str) -> int:
 
 
 def quantised(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Vectors at one byte per dimension, and the scale of each."""
+    """Vectors at one byte per dimension, and the scale of each row."""
     import numpy as np
 
     scales = np.abs(rows).max(axis=1, initial=0.0) / LEVELS
@@ -149,7 +149,7 @@ def quantised(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.f
 
 
 def with_vectors(segment: PostingSegment, vectors: bytes, dimension: int) -> PostingSegment:
-    """The segment with one float32 row for each of its chunks, kept at one byte per dimension."""
+    """The segment with vectors, given as one float32 row for each chunk."""
     import numpy as np
 
     rows = np.frombuffer(vectors, dtype=np.float32).reshape(-1, dimension)
@@ -208,7 +208,7 @@ def pack_file(
     entry_rows: NDArray[np.uint32],
     entry_counts: NDArray[np.uint8],
 ) -> bytes:
-    """The same for the postings of one file, whose terms are in no order."""
+    """The same for the postings of one file, whose terms are not sorted."""
     import numpy as np
 
     rows = len(kinds)
@@ -225,7 +225,7 @@ def pack_file(
 
 
 def joined(magic: bytes, rows: int, arrays: tuple[NDArray[Any], ...], joined_terms: bytes) -> bytes:
-    """A head, the arrays in their fixed order, and the terms."""
+    """A header, the arrays in their fixed order, and the terms."""
     head = _HEAD.pack(
         magic, SEGMENT_VERSION, FIELDS, rows, len(arrays[4]), len(arrays[5]), len(joined_terms)
     )
@@ -243,7 +243,7 @@ def unpack(data: bytes, vectors: bytes | None = None, dimension: int = 0) -> Pos
 
 
 def unpack_file(data: bytes) -> PostingSegment:
-    """The inverse of `pack_file`: a segment to be merged, for its terms are in no order."""
+    """The inverse of `pack_file`: a segment to be merged, because its terms are not sorted."""
     return _unpacked(_MAGIC_OF_FILE, data, None, 0)
 
 
@@ -253,7 +253,7 @@ def _unpacked(magic: bytes, data: bytes, vectors: bytes | None, dimension: int) 
     try:
         kind, version, fields, rows, starts, entries, letters = _HEAD.unpack_from(data)
     except struct.error as error:
-        raise DamagedBackend("a segment of the index is cut short") from error
+        raise DamagedBackend("a segment of the index is truncated") from error
     if (kind, fields) != (magic, FIELDS) or version not in _READ:
         raise DamagedBackend(f"a segment of the index has format {kind!r} {version}")
     wide = rows > LENGTH_MAX
@@ -261,7 +261,7 @@ def _unpacked(magic: bytes, data: bytes, vectors: bytes | None, dimension: int) 
     layout = _LAYOUT_WIDE if wide else _LAYOUT
     size = sum(width * count for (_, width), count in zip(layout, counts_of, strict=True))
     if len(data) != _HEAD.size + letters + size:
-        raise DamagedBackend("a segment of the index is cut short")
+        raise DamagedBackend("a segment of the index is truncated")
     at = _HEAD.size
     arrays = []
     for (kind_of, width), count in zip(layout, counts_of, strict=True):

@@ -1,4 +1,4 @@
-"""What the chunks of a file can be found by: its terms, counted by chunk and field."""
+"""Build the postings of files: their terms, counted by chunk and field."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FILE_SHIFT = _PLACE_BITS + _TERM_BITS
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The chunks of a file that have words: their fields, lines and kinds."""
+    """The chunks of a file that have a text: their fields, lines and kinds."""
 
     fields: Sequence[Fields]
     lines: Sequence[tuple[int, int]]
@@ -32,13 +32,13 @@ class Rows:
 
 
 def postings(files: Sequence[Rows]) -> list[bytes]:
-    """The postings of each file, packed. Many at once take much less than one by one."""
+    """The postings of each file, packed. Many files at once are much faster than one by one."""
     import numpy as np
 
     texts = list(chain.from_iterable([one.texts() for file in files for one in file.fields]))
     counts = np.array([len(file.fields) for file in files], dtype=np.int64)
     bounds = np.append(0, np.cumsum(counts))
-    # Where a text is: its file, and its row and field in that file.
+    # The position of each text: its file, and its row and field in that file.
     of_texts = np.repeat((np.arange(len(files)) << _FILE_SHIFT) - bounds[:-1] * FIELDS,
                          counts * FIELDS) + np.arange(len(texts))  # fmt: skip
     with vocabulary_lock:
@@ -98,7 +98,7 @@ def _fields_in(fields: frozenset[Field]) -> NDArray[np.bool_]:
 
 
 def run_starts(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each value of a sorted array stands for the first time."""
+    """The first position of each value of a sorted array."""
     import numpy as np
 
     fresh = np.ones(len(values), dtype=np.bool_)

@@ -1,9 +1,9 @@
-"""The lines of a hit that show why it is one.
+"""The lines of a hit that show why it matched.
 
-A chunk may be sixty lines long and hold the asked words in two. A preview is the line that says
-what the chunk is, then the lines with the asked words, best first, in their order in the file; a
-mark stands where lines were left out. With nothing asked for in it, as when only its meaning is
-near, it is the beginning.
+A chunk may be sixty lines long and have the query's words in two of them. A preview is the line
+that says what the chunk is, then the best lines with these words, in file order; a mark shows where
+lines were left out. Without any of the words, as in a match by meaning alone, it is the beginning
+of the chunk.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GAP = "⋮"
 
 @dataclass(frozen=True)
 class Asked:
-    """What to look for in a text: terms with what each is worth, and lines already known."""
+    """What to look for in a text: terms with their weights, and lines already known to match."""
 
     worth: dict[str, float]
     known: tuple[LineMatch, ...] = ()
@@ -43,13 +43,13 @@ class Asked:
 
     @cached_property
     def beginnings(self) -> tuple[str, ...]:
-        """How words begin that count as these terms.
+        """Prefixes of the words that count as these terms.
 
-        `stem` takes endings off and may then change the last letter, of four or more.
+        `stem` removes endings and may then change the last letter of words of four or more.
         """
         found: list[str] = []
         for begins in sorted({term[:-1] if len(term) > 3 else term for term in self.worth}):
-            # Whatever begins with the last one is found with it.
+            # Words that begin with the last prefix are found with it.
             if not found or not begins.startswith(found[-1]):
                 found.append(begins)
         return tuple(found)
@@ -61,17 +61,17 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Lines of a text by number, the first of which is shown first."""
+    """The shown lines of a text, with their numbers."""
 
     lines: tuple[tuple[int, str], ...]
     matched: tuple[int, ...]
-    """Numbers of lines, shown or not, with something that was asked for."""
+    """Numbers of matching lines, shown or not."""
     whole: bool
-    """Whether nothing was left out but blank lines at the end."""
+    """Whether nothing but trailing blank lines was left out."""
 
     @property
     def spans(self) -> list[tuple[int, int]]:
-        """Runs of lines that are shown."""
+        """Runs of shown lines."""
         found: list[tuple[int, int]] = []
         for number, _ in self.lines:
             if found and found[-1][1] == number - 1:
@@ -119,7 +119,7 @@ def preview(text: str, first_line: int, asked: Asked, lines_max: int = LINES_DEF
 
 
 def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> list[float]:
-    """What each line is worth. A term counts in the line where it is met first, then half."""
+    """The score of each line. A term counts fully in its first line, then half."""
     scores = [0.0] * len(lines)
     for match in asked.known:
         if first_line <= match.line < first_line + len(lines):
@@ -142,12 +142,11 @@ def _scores(text: str, lines: Sequence[str], first_line: int, asked: Asked) -> l
 _SPACED = bytes(c if chr(c).isalnum() or chr(c) in "_\n" else ord(" ") for c in range(128)) + bytes(
     128
 )
-"""Spaces for whatever is no part of a word: what is left between them are the words, and to split
-a text at spaces is quicker than a pattern is."""
+"""Maps all other characters to spaces: splitting a text at spaces is faster than a pattern."""
 
 
 def _may_hold(text: str, beginnings: Sequence[str]) -> list[int]:
-    """The lines in which a word, or a part of one, begins so; counted from 0, in order."""
+    """The lines with a word, or a part of one, that has this prefix; from 0, in order."""
     found = []
     for i, line in enumerate(text.lower().replace("_", "").split("\n")):
         for begins in beginnings:
@@ -158,13 +157,13 @@ def _may_hold(text: str, beginnings: Sequence[str]) -> list[int]:
 
 
 def _chosen(lines: Sequence[str], scores: Sequence[float], lines_max: int) -> list[int]:
-    """Places of the lines to show, in order."""
+    """Positions of the lines to show, in order."""
     if len(lines) <= lines_max:
         return list(range(len(lines)))
     head = next((i for i, line in enumerate(lines) if WORD.search(line)), 0)
     chosen = {head}
     worth = [i for i in range(len(lines)) if scores[i] > 0]
-    worth.sort(key=lambda i: -scores[i])  # Of equal lines the first comes first.
+    worth.sort(key=lambda i: -scores[i])  # Of equal lines the earlier one wins.
     for i in worth:
         if len(chosen) >= lines_max:
             break
@@ -173,7 +172,7 @@ def _chosen(lines: Sequence[str], scores: Sequence[float], lines_max: int) -> li
 
 
 def _widened(chosen: Collection[int], lines: Sequence[str], lines_max: int) -> set[int]:
-    """With room left, lines between and after the chosen ones: what they lead to."""
+    """Fill the remaining room with lines between and after the chosen ones."""
     wide = set(chosen)
     reach = 1
     while len(wide) < lines_max and reach < len(lines):
@@ -188,7 +187,7 @@ def _widened(chosen: Collection[int], lines: Sequence[str], lines_max: int) -> s
 
 
 def _first_asked(line: str, asked: Asked) -> LineMatch | None:
-    """The first word of a line that was asked for."""
+    """The first query word in a line."""
     for word in WORD.finditer(line):
         if not asked.terms.isdisjoint(terms_of(word[0])):
             return LineMatch(0, *word.span())
@@ -196,7 +195,7 @@ def _first_asked(line: str, asked: Asked) -> LineMatch | None:
 
 
 def _cut(line: str, match: LineMatch | None) -> str:
-    """A line that is not too long, with its match in it."""
+    """A line cut to a bearable length, with its match in it."""
     if len(line) <= LINE_CHARACTERS_MAX:
         return line
     start = 0

@@ -1,9 +1,9 @@
-"""What a question asks for, told from its text alone.
+"""What a query asks for, from its text alone.
 
-Somebody who types `HTTPAdapter.send` wants the definition; who types `auth/session.py` wants a
-file; who pastes `KeyError: 'no route'` wants where it is raised; who asks in words wants code that
-does it, whatever it is called. The kind chooses how much each lane and signal weighs. It never
-keeps anything out, so a wrong guess costs places and loses nothing.
+`HTTPAdapter.send` asks for a definition, `auth/session.py` for a file, `KeyError: 'no route'` for
+the place that raises it, and a question in words for the code that does it, whatever its name. The
+kind chooses the weights of lanes and signals. It never excludes anything, so a wrong guess affects
+the order only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KINDS: tuple[Kind, ...] = ("symbol", "path", "error", "question", "mixed")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One thing to look for: a term, and other terms that may be written in its place."""
+    """A word of the query: its term, and terms that are written in its place."""
 
     text: str
     term: str
@@ -30,7 +30,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name as code has it, compact, and that of its owner if one is given."""
+    """A symbol's name in compact form, with its owner's if the query has one."""
 
     name: str
     owner: str = ""
@@ -38,21 +38,21 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class AnalyzedQuery:
-    """A query, understood."""
+    """The kind of a query, and the words, names and roles it asks for."""
 
     text: str
     kind: Kind
     words: tuple[Word, ...]
     joins: tuple[str, ...]
-    """Neighbouring words written as one, as an identifier would have them."""
+    """Neighbouring words joined, as in an identifier."""
     names: tuple[Name, ...]
-    """What is written like a name in code, or is the whole query."""
+    """Words written like identifiers, or the whole query."""
     stems: tuple[str, ...]
-    """File names without their ending, compact."""
+    """File names without extension, in compact form."""
     wants: frozenset[Role]
-    """Roles of files that are asked for, so that they are not held back."""
+    """Roles the query asks for; they are not held back."""
     mentions: frozenset[Role] = frozenset()
-    """Roles that are spoken of, perhaps because the program is about them: held back by less."""
+    """Roles the query mentions, perhaps because the program is about them; held back less."""
 
 
 def _table(text: str) -> dict[str, tuple[str, ...]]:
@@ -179,7 +179,7 @@ SAME = _table(
     localization l10n
     """
 )
-"""Words that programmers write for one another."""
+"""Synonyms and usual abbreviations."""
 
 _ASIDE = frozenset(
     WORD.findall(
@@ -193,7 +193,7 @@ _ASIDE = frozenset(
     """
     )
 )
-"""Words of a question that say nothing about which code."""
+"""Stop words."""
 
 _PLAIN = re.compile(r"[a-z]+|[A-Z][a-z]+|\d+")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
@@ -224,7 +224,7 @@ _COMPLAINT = re.compile(
     re.IGNORECASE,
 )
 _MARK = re.compile(r"[\"'`:%{]")
-"""What stands after a complaint in a message, and seldom in a query."""
+"""Punctuation that follows a complaint in an error message, and rarely in a question."""
 _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     (
         "test",
@@ -260,11 +260,11 @@ _MENTIONED: tuple[tuple[Role, re.Pattern[str]], ...] = (
 )
 JOINED_MAX = 4
 SPOKEN_MAX = 500
-"""So many words of a query are looked for; more are a pasted file, and would take seconds."""
+"""At most this many words are searched for; a longer query is a pasted file."""
 
 
 def analyze(query: str) -> AnalyzedQuery:
-    """What the query asks for. Pure: equal text, equal answer."""
+    """Analyze a query. Pure: the result depends on the text alone."""
     text = query.strip()
     tokens = text.split()
     paths = [token for token in tokens if _is_path(token.strip("\"'`,;()"))]
@@ -288,7 +288,7 @@ def _is_path(token: str) -> bool:
 
 
 def _names(tokens: list[str]) -> list[Name]:
-    """What is written as only code writes, quoted as code, or asked for alone."""
+    """Names written as only code writes them, quoted as code, or forming the whole query."""
     found = []
     for token in tokens:
         quoted = len(token) > 2 and token[0] == "`" and token.rstrip(".,;:?")[-1] == "`"
@@ -306,13 +306,13 @@ def _names(tokens: list[str]) -> list[Name]:
             owner = compact(chain[-2]) if len(chain) > 1 else ""
             found.append(Name(compact(last), owner))
     if not found and len(tokens) == 2 and all(_NAME.fullmatch(t) for t in tokens):
-        # "class Session", "Session request": names perhaps, told by a capital.
+        # "class Session", "Session request": a capital suggests a name.
         found = [Name(compact(t)) for t in tokens if t[0].isupper() and not t.isupper()]
     return found
 
 
 def _named(word: str) -> bool:
-    """Whether a word is written as only code writes words."""
+    """Whether a word is written as only identifiers are."""
     stripped = word.strip("_")
     if not stripped:
         return False
@@ -336,7 +336,7 @@ def _kind(text: str, tokens: list[str], paths: list[str], names: list[Name]) -> 
 
 
 def _is_error(text: str) -> bool:
-    """Whether a text reads like a message. Takes time in proportion to its length."""
+    """Whether a text reads like an error message. Takes linear time."""
     if _ERROR.search(text) is not None:
         return True
     inner = text[1:-1]

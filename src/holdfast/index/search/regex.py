@@ -1,13 +1,13 @@
-r"""Patterns of the `re:` operator: Python's syntax, one line at a time, and never without end.
+r"""Patterns of the `re:` operator: Python's syntax, one line at a time, and with a time limit.
 
-A pattern is matched against single lines, as grep does it: `^` and `$` are the ends of a line, and
-nothing in a match is a line break. A carriage return before the break does not belong to the line.
+A pattern is matched against single lines, as in grep: `^` and `$` are the ends of a line, and a
+match never contains a line break. A carriage return before the break is not part of the line.
 
-Two things are made of a pattern. `needs` says which literals every match must contain, so that the
-trigrams of a chunk can tell that it has none; it may keep a chunk that does not match, and never
-drops one that does. The matcher then judges on the text. It runs with a time limit, because a
-pattern such as `(a|aa)+$` takes longer than anybody lives; what could not be judged in time is
-reported and never counted as a miss.
+A pattern yields two things. `needs` says which literals every match must contain, so that the
+trigrams of a chunk can rule it out; it may keep a chunk that does not match, and never drops one
+that does. The matcher then decides on the text. It has a time limit, because a pattern such as
+`(a|aa)+$` takes exponential time; a text that was not decided in time is reported, and never
+counted as a miss.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from typing import Any
 
 PATTERN_CHARACTERS_MAX = 1_000
 REPEATS_MAX = 10_000
-"""How often the counted repeats of a pattern, multiplied where they nest, may repeat."""
+"""The limit of a pattern's counted repeats, multiplied where they are nested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """The text of a match contains these characters, in this order and together."""
+    """Every match contains this string."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """Every one of these holds; with none, nothing is needed."""
+    """All of these hold; an empty one is always true."""
 
     needs: tuple[Need, ...] = ()
 
@@ -52,7 +52,7 @@ Need = Literal | AllOf | AnyOf
 
 
 def wrong_pattern(pattern: str) -> str | None:
-    """What is wrong with a pattern; None when it can be searched for."""
+    """What is wrong with a pattern; None if it is valid."""
     if len(pattern) > PATTERN_CHARACTERS_MAX:
         return f"the pattern is longer than {PATTERN_CHARACTERS_MAX} characters"
     try:
@@ -61,10 +61,10 @@ def wrong_pattern(pattern: str) -> str | None:
             return f"its counted repeats come to more than {REPEATS_MAX:,}"
         _compiled(pattern)
         if _breaks(needs(pattern)):
-            return "it asks for a line break, and patterns are matched line by line"
+            return "it contains a line break, but patterns are matched line by line"
     except re.error as error:
         at = f" at character {error.pos + 1}" if error.pos is not None else ""
-        return f"the pattern is not one ({error.msg}{at})"
+        return f"the pattern is invalid ({error.msg}{at})"
     except (RecursionError, OverflowError):
         return "the pattern is nested too deeply"
     except Warning as warning:
@@ -73,12 +73,12 @@ def wrong_pattern(pattern: str) -> str | None:
 
 
 _one_reads = threading.Lock()
-"""What to do with warnings is said to the whole process. Of two threads that say it for a moment,
-the one that leaves last may take the other's word for what was said before, and leave it so."""
+"""Warning filters belong to the whole process. Of two threads that change them temporarily, the
+last to leave could restore the other's change for good."""
 
 
 def _tree(pattern: str) -> Any:
-    """The parsed pattern, by the standard library, whose syntax ours is."""
+    """The pattern, parsed by the standard library, whose syntax is used."""
     from re import _parser  # type: ignore[attr-defined]
 
     with _one_reads, warnings.catch_warnings():
@@ -87,7 +87,7 @@ def _tree(pattern: str) -> Any:
 
 
 def _repeats(tree: Any) -> int:
-    """How many times the innermost part may be repeated by counts alone."""
+    """How often counted repeats alone may repeat the innermost part."""
     most = 1
     for op, value in tree:
         name = str(op)
@@ -119,7 +119,7 @@ def _parts(name: str, value: Any) -> Iterator[Any]:
 
 @lru_cache(maxsize=128)
 def _compiled(pattern: str) -> Any:
-    """The pattern for the engine that can be stopped, which lets other threads run meanwhile."""
+    """The pattern for the `regex` engine, which has timeouts and releases the GIL."""
     import regex
 
     try:
@@ -134,9 +134,9 @@ _BRACKET = re.compile(r"(\\.)|\[", re.DOTALL)
 
 
 def _portable(pattern: str) -> str:
-    """The pattern so that the engine reads it as the standard library does.
+    """The pattern, escaped so that `regex` reads it as the standard library does.
 
-    A brace that is no count would mean 'about' there, a bracket in a set another set.
+    There, a brace that is not a count means a fuzzy match, and a bracket in a set a nested set.
     """
     made, at = [], 0
     while at < len(pattern):
@@ -156,7 +156,7 @@ def _portable(pattern: str) -> str:
 
 
 def needs(pattern: str) -> Need:
-    """What the text of every match contains."""
+    """What every match contains."""
     tree = _tree(pattern)
     return _needs(tree, bool(tree.state.flags & re.IGNORECASE))
 
@@ -179,7 +179,7 @@ def _needs(tree: Any, ignore_case: bool) -> Need:
                 continue
             match name:
                 case "AT":
-                    continue  # Takes no room, so what is around it stays together.
+                    continue  # Has no width, so the literals around it are adjacent.
                 case "SUBPATTERN":
                     _, add, drop, sub = value
                     walk(
@@ -198,7 +198,7 @@ def _needs(tree: Any, ignore_case: bool) -> Need:
                 case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT" if value[0] > 0:
                     found.append(_needs(value[2], ignore_case))
                 case _:
-                    pass  # May be there or not, or be anything.
+                    pass  # Optional, or any character.
 
     walk(tree, ignore_case)
     end_run()
@@ -206,7 +206,7 @@ def _needs(tree: Any, ignore_case: bool) -> Need:
 
 
 def _breaks(need: Need) -> bool:
-    """Whether every match would have a line break in it."""
+    """Whether every match would contain a line break."""
     match need:
         case Literal(text):
             return "\n" in text
@@ -217,7 +217,7 @@ def _breaks(need: Need) -> bool:
 
 
 def _letter(name: str, value: Any, ignore_case: bool) -> str | None:
-    """The one character a node stands for, whatever its case; None if there may be another."""
+    """The only character a node matches, ignoring case; None if there are several."""
     if name == "LITERAL":
         letter = chr(value)
         return None if ignore_case and not letter.isascii() else letter
@@ -236,10 +236,10 @@ _WITHIN_LINES = frozenset(
 
 
 def _sees_only_its_line(tree: Any) -> bool:
-    """Whether a match in a line, alone, is also a match in the whole text.
+    """Whether a match in a single line is also a match in the whole text.
 
-    Not so for what looks ahead or behind, for the ends of the text, and for repeats that do not
-    give back: they may behave differently where the line is not alone.
+    False for lookarounds, for the ends of the text, and for possessive repeats: they may behave
+    differently when the line is part of a text.
     """
     for op, value in tree:
         name = str(op)
@@ -257,7 +257,7 @@ def _sees_only_its_line(tree: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LineMatch:
-    """Where a line matched: its number within the text from 0, and the columns `[start, end)`."""
+    """A matching line: its number in the text, from 0, and the columns `[start, end)`."""
 
     line: int
     start: int
@@ -265,12 +265,12 @@ class LineMatch:
 
 
 class TooSlow(Exception):
-    """Raised when a text could not be judged in the time it was given."""
+    """Raised when a text could not be matched within its time limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """One pattern, ready to run."""
+    """A compiled pattern."""
 
     pattern: str
     needs: Need
@@ -280,7 +280,7 @@ class Matcher:
     def lines(self, text: str, deadline: float, clock: Callable[[], float]) -> list[LineMatch]:
         """The lines of a text that match, with the first match of each.
 
-        Raises TooSlow when that is not known by the deadline.
+        Raises TooSlow when the deadline passes first.
         """
         lines = lines_of(_plain(text))
         found = []
@@ -293,9 +293,9 @@ class Matcher:
     def narrow(
         self, texts: Sequence[str], deadline: float, clock: Callable[[], float]
     ) -> list[int]:
-        """Places of the texts that can match; a search over all at once is many times faster.
+        """Positions of the texts that can match. One search over all is many times faster.
 
-        Raises TooSlow when that is not known by the deadline.
+        Raises TooSlow when the deadline passes first.
         """
         return self._places([_plain(text) for text in texts], deadline, clock)
 
@@ -330,12 +330,12 @@ class Matcher:
 
 
 def _plain(text: str) -> str:
-    """A text without the carriage returns that stand before a break, or at its end."""
+    """A text without carriage returns before a line break or at its end."""
     return text.replace("\r\n", "\n").removesuffix("\r") if "\r" in text else text
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text; one that ends with a break has no empty line after it."""
+    """The lines of a text; a trailing line break does not add an empty line."""
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -344,6 +344,6 @@ def lines_of(text: str) -> list[str]:
 
 @lru_cache(maxsize=128)
 def matcher(pattern: str) -> Matcher:
-    """A pattern that `wrong_pattern` has found nothing wrong with, ready to run."""
+    """Compile a pattern that `wrong_pattern` accepted."""
     tree = _tree(pattern)
     return Matcher(pattern, needs(pattern), _compiled(pattern).search, _sees_only_its_line(tree))

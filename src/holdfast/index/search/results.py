@@ -1,9 +1,9 @@
-"""Results as an agent gets them: hits grouped by owner, folded, and cut to a budget.
+"""The results of a search: findings grouped by owner, duplicates folded, cut to a budget.
 
-    findings, best first -> groups -> alike ones folded -> a page of items within a budget
+    findings, best first -> groups -> near-duplicates folded -> a page of items within a budget
 
-An item says what it is, where exactly, why it is here, and, where something was left out, the call
-that brings it. What the reader provably holds already is pointed at and not sent again.
+An item says what it is, where it is, why it was found and, if something was left out, the call
+that returns it. Text that the reader provably has already is referred to and not sent again.
 """
 
 from __future__ import annotations
@@ -11,36 +11,52 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
+from holdfast.index.answers import (
+    AlikeResult,
+    CallGraphHint,
+    ChunkScore,
+    Match,
+    ResultDebug,
+    SearchResult,
+    Span,
+    SymbolRef,
+    read_call,
+)
 from holdfast.index.facts.languages import FAMILIES
 from holdfast.index.generations.model import StoredChunk
 from holdfast.index.search.near_duplicates import folded
 from holdfast.index.search.preview import LINES_DEFAULT, Asked, Preview, preview
 from holdfast.index.search.query_analysis import AnalyzedQuery
 from holdfast.index.search.regex import LineMatch
-from holdfast.index.tools.answers import Wire, read_call
 
 Holds = Callable[[str, int, int], bool]
-"""Whether the reader provably holds lines `first` to `last` of a file, given by absolute path."""
+"""Whether the reader provably has lines `first` to `last` of a file, by absolute path."""
+
+Freshness = tuple[str | None, str]
+"""When a file was indexed, and how old that is."""
 
 GroupBy = Literal["symbol", "file"]
+GROUPINGS: tuple[GroupBy, ...] = ("symbol", "file")
 Lane = Literal["ranked", "exact", "similar"]
 MATCHES_MAX = 20
 ALIKE_SHOWN = 5
 PREVIEW_LINES = (LINES_DEFAULT, 4, 1)
-"""How long a preview is; shorter where the budget is short."""
+"""Lines of a preview at each level; higher levels are used when the budget is short."""
 POINTER = len(PREVIEW_LINES)
 BARE = POINTER + 1
-"""Levels without a preview: with the places of matches and copies, and without."""
+"""Levels without a preview: with the positions of matches and copies, and without."""
 
 
 class Finding(NamedTuple):
-    """One chunk or symbol in its place, with what put it there."""
+    """A ranked chunk or symbol, with its score and signals."""
 
     root: str
     chunk: StoredChunk
@@ -51,7 +67,7 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Group:
-    """Findings of one owner, best first, and the groups that say the same."""
+    """The findings of one owner, best first, and the groups folded into it."""
 
     members: list[Finding]
     alike: list[Group] = field(default_factory=list)
@@ -62,7 +78,7 @@ class Group:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The lines of all members; blank lines after the last belong to nobody."""
+        """The lines of all members, without trailing blank lines."""
         chunks = [member.chunk for member in self.members]
         first = min([chunk.start_line for chunk in chunks])
         last = max(chunks, key=lambda chunk: chunk.end_line) if len(chunks) > 1 else chunks[0]
@@ -72,12 +88,12 @@ class Group:
 
 
 def tokens(size_bytes: int) -> int:
-    """Four bytes to a token, rounded up."""
+    """An estimate: four bytes per token, rounded up."""
     return -(-size_bytes // 4)
 
 
 def grouped(findings: Sequence[Finding], by: GroupBy | None) -> list[Group]:
-    """Groups in the order of their best members; None leaves every chunk by itself."""
+    """Groups in the order of their best members; None keeps every chunk separate."""
     groups: dict[tuple[str, str, str], Group] = {}
     for finding in findings:
         chunk = finding.chunk
@@ -93,10 +109,10 @@ def grouped(findings: Sequence[Finding], by: GroupBy | None) -> list[Group]:
 
 
 def fold(groups: Sequence[Group], depth: int) -> list[Group]:
-    """Groups of which none is like another; those that are hang on the first of their kind.
+    """Groups without near-duplicates; these are attached to the first of their kind.
 
-    Of a ranking of `depth` chunks the first half is held against each other: later pages are seldom
-    asked for. All pages of a ranking have the same depth, and so the same groups.
+    Only the first half of a ranking of `depth` chunks is compared: later pages are rarely
+    requested. All pages of a ranking have the same depth, and so the same groups.
     """
     places = folded([group.best.chunk.text for group in groups], depth // 2)
     for i, place in enumerate(places):
@@ -107,22 +123,22 @@ def fold(groups: Sequence[Group], depth: int) -> list[Group]:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some items, where the next ones start, and what they came to in tokens."""
+    """Items, the offset of the next page, and the size in tokens."""
 
-    items: list[Wire]
+    items: list[SearchResult]
     end: int
     tokens: int
     shortened: int
-    """How many items were made shorter to fit."""
+    """How many items were shortened to fit."""
 
 
 class Items:
-    """Makes items of groups."""
+    """Turns groups into items."""
 
     def __init__(
         self,
         analyzed: AnalyzedQuery | None,
-        freshness: Callable[[str, str], Wire],
+        freshness: Callable[[str, str], Freshness],
         *,
         raw: bool = False,
         holds: Holds | None = None,
@@ -136,7 +152,7 @@ class Items:
 
     def page(self, groups: Sequence[Group], start: int, limit: int, budget: int) -> Page:
         """Items from `start` on, as many as fit; at least one, if only as a bare pointer."""
-        items: list[Wire] = []
+        items: list[SearchResult] = []
         used = shortened = 0
         for group in groups[start : start + limit]:
             for level in range(BARE + (not items)):
@@ -145,13 +161,13 @@ class Items:
                 if used + cost <= budget or level == BARE:
                     items.append(item)
                     used += cost
-                    shortened += level > 0 and "in_context" not in item
+                    shortened += level > 0 and not item.in_context
                     break
             else:
                 break
         return Page(items, start + len(items), used, shortened)
 
-    def item(self, group: Group, level: int = 0) -> Wire:
+    def item(self, group: Group, level: int = 0) -> SearchResult:
         """One item; the higher the level the shorter, the last two are only pointers."""
         best = group.best
         chunk = best.chunk
@@ -160,98 +176,96 @@ class Items:
         path = os.path.join(best.root, chunk.path)
         item = self._head(group, first, last)
         if self._holds is not None and self._holds(path, *span):
-            item["in_context"] = True
+            item = replace(item, in_context=True)
         elif level >= POINTER:
-            item["next"] = read_call(path, first, last)
+            item = replace(item, next=read_call(path, first, last))
         else:
-            self._show(item, group, level, path, span)
-        lists = level < BARE  # Without them it still says how many there are.
+            item = self._with_text(item, group, level, path, span)
         lines = [line for member in group.members for line in member.lines]
-        if lines:
-            item["matchCount"] = len(lines)
-        if lines and lists:
-            item["matches"] = [
-                {"line": m.line, "startColumn": m.start + 1, "endColumn": m.end + 1}
-                for m in lines[:MATCHES_MAX]
-            ]
-        if group.alike:
-            item["alikeCount"] = len(group.alike)
-        if group.alike and lists:
-            item["alike"] = [self._place(other) for other in group.alike[:ALIKE_SHOWN]]
-        if self._debug:
-            item["debug"] = self._explained(group)
-        return item
+        item = replace(
+            item,
+            match_count=len(lines) or None,
+            alike_count=len(group.alike) or None,
+            debug=self._explained(group) if self._debug else None,
+        )
+        if level == BARE:
+            return item
+        return replace(
+            item,
+            matches=tuple(Match(m.line, m.start + 1, m.end + 1) for m in lines[:MATCHES_MAX]),
+            alike=tuple(self._place(other) for other in group.alike[:ALIKE_SHOWN]),
+        )
 
-    def _head(self, group: Group, first: int, last: int) -> Wire:
+    def _head(self, group: Group, first: int, last: int) -> SearchResult:
         best = group.best
         chunk = best.chunk
-        item: Wire = {
-            "kind": "chunk" if self._raw else "group",
-            **({} if self._raw else {"groupId": chunk.symbol_id or _group_id(chunk, first, last)}),
-            "file": chunk.path,
-            "span": {"startLine": first, "endLine": last},
-            "language": chunk.language,
-            "symbolId": chunk.symbol_id,
-            "symbolLabel": chunk.label,
-            "score": round(best.score, 6),
-            **self._freshness(best.root, chunk.path),
-        }
-        if self._several:
-            item["codebasePath"] = best.root
+        indexed_at, staleness = self._freshness(best.root, chunk.path)
+        item = SearchResult(
+            kind="chunk" if self._raw else "group",
+            file=chunk.path,
+            span=Span(first, last),
+            language=chunk.language,
+            symbol_id=chunk.symbol_id,
+            symbol_label=chunk.label,
+            score=round(best.score, 6),
+            indexed_at=indexed_at,
+            staleness_bucket=staleness,
+            codebase_path=best.root if self._several else None,
+        )
         if self._raw:
             return item
-        item["symbolKind"] = chunk.kind
-        item["collapsedChunkCount"] = len(group.members)
-        hint: Wire = {"supported": False, "reason": "missing_symbol"}
-        if chunk.symbol_id is not None and chunk.language not in FAMILIES:
-            hint["reason"] = "unsupported_language"
-        elif chunk.symbol_id is not None:
-            ref = {"file": chunk.path, "symbolId": chunk.symbol_id, "symbolLabel": chunk.label}
-            hint = {"supported": True, "symbolRef": ref}
-        item["callGraphHint"] = hint
-        return item
+        return replace(
+            item,
+            group_id=chunk.symbol_id or _group_id(chunk, first, last),
+            symbol_kind=chunk.kind,
+            collapsed_chunk_count=len(group.members),
+            call_graph_hint=_call_graph_hint(chunk),
+        )
 
-    def _show(self, item: Wire, group: Group, level: int, path: str, span: tuple[int, int]) -> None:
-        chunk = group.best.chunk
+    def _with_text(
+        self, item: SearchResult, group: Group, level: int, path: str, span: tuple[int, int]
+    ) -> SearchResult:
         if self._raw and level == 0:
-            item["content"] = chunk.text
-            return
+            return replace(item, content=group.best.chunk.text)
         shown = self._preview(group, level)
-        item["content" if self._raw else "preview"] = shown.text
-        item["previewSpans"] = [{"startLine": a, "endLine": b} for a, b in shown.spans]
-        item["matchedLines"] = list(shown.matched[:MATCHES_MAX])
-        if not shown.whole or len(group.members) > 1:
-            item["next"] = read_call(path, *span)
+        whole = shown.whole and len(group.members) == 1
+        return replace(
+            item,
+            content=shown.text if self._raw else None,
+            preview=None if self._raw else shown.text,
+            preview_spans=tuple(Span(a, b) for a, b in shown.spans),
+            matched_lines=shown.matched[:MATCHES_MAX],
+            next=None if whole else read_call(path, *span),
+        )
 
     def _preview(self, group: Group, level: int) -> Preview:
         best = group.best
-        asked = replace(self._asked, known=best.lines) if best.lines else self._asked
+        asked = changed(self._asked, known=best.lines) if best.lines else self._asked
         return preview(best.chunk.text, best.chunk.start_line, asked, PREVIEW_LINES[level])
 
-    def _place(self, group: Group) -> Wire:
-        first, last = group.span
-        place: Wire = {
-            "file": group.best.chunk.path,
-            "span": {"startLine": first, "endLine": last},
-            "symbolLabel": group.best.chunk.label,
-        }
-        if self._several:
-            place["codebasePath"] = group.best.root
-        return place
+    def _place(self, group: Group) -> AlikeResult:
+        chunk = group.best.chunk
+        root = group.best.root if self._several else None
+        return AlikeResult(chunk.path, Span(*group.span), chunk.label, root)
 
-    def _explained(self, group: Group) -> Wire:
-        return {
-            "signals": {name: round(value, 4) for name, value in group.best.signals.items()},
-            "lane": self._lane,
-            "chunks": [
-                {
-                    "span": {"startLine": m.chunk.start_line, "endLine": m.chunk.end_line},
-                    "score": round(m.score, 6),
-                }
+    def _explained(self, group: Group) -> ResultDebug:
+        return ResultDebug(
+            {name: round(value, 4) for name, value in group.best.signals.items()},
+            self._lane,
+            tuple(
+                ChunkScore(Span(m.chunk.start_line, m.chunk.end_line), round(m.score, 6))
                 for m in group.members
-            ],
-            "folded": len(group.alike),
-        }
+            ),
+            len(group.alike),
+        )
+
+
+def _call_graph_hint(chunk: StoredChunk) -> CallGraphHint:
+    if chunk.symbol_id is None:
+        return CallGraphHint(False, reason="missing_symbol")
+    if chunk.language not in FAMILIES:
+        return CallGraphHint(False, reason="unsupported_language")
+    return CallGraphHint(True, SymbolRef(chunk.path, chunk.symbol_id, chunk.label))
 
 
 def _group_id(chunk: StoredChunk, start: int, end: int) -> str:

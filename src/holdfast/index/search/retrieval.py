@@ -1,7 +1,7 @@
-"""One root, asked: its findings in their order, from the lanes the query calls for.
+"""Search one root: its findings in order, from the lanes that the query needs.
 
-Words are ranked by `find`. Operators that name what is to be found (`re:`, `must:`, `sym:`) are
-answered by the exact lane, which gives everything there is; words beside them only set the order.
+Words are ranked by `find`. Operators that say exactly what to find (`re:`, `must:`, `sym:`) are
+answered by the exact lane, which returns every match; words beside them only set the order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 RANKED_FOR_EXACT = 200
 GROWTHS = 2
-"""How often more is asked for when filters leave too little."""
+"""How often more hits are requested when filters leave too few."""
 
 _ROLES: dict[Role, int] = {"source": 0, "barrel": 1, "declaration": 1, "build": 2, "legacy": 2}
 _NOISE = 3
@@ -35,7 +35,7 @@ _NOISE = 3
 
 @dataclass(slots=True)
 class Retrieved:
-    """What one root has to say."""
+    """The findings of one root."""
 
     findings: list[Finding]
     analyzed: AnalyzedQuery | None = None
@@ -43,15 +43,15 @@ class Retrieved:
     candidates: int = 0
     exact: ExactFound | None = None
     removed: dict[str, int] = field(default_factory=dict)
-    """How many chunks each filter took away after ranking."""
+    """How many chunks each filter removed after ranking."""
     more: bool = False
-    """Whether there is more than was ranked."""
+    """Whether there may be further findings."""
 
     @property
     def chance(self) -> list[object]:
-        """What the order hung on that another time may be otherwise, if anything.
+        """What the order depended on that may differ next time, if anything.
 
-        A lane may fail, and a pattern that ran out of time may get farther next time.
+        A lane may fail, and a pattern that timed out may get farther next time.
         """
         if self.exact is None or self.exact.complete:
             return [len(self.failures)] if self.failures else []
@@ -76,9 +76,9 @@ def retrieve(
     sample: Sample | None = None,
     edited: frozenset[str] = frozenset(),
 ) -> Retrieved:
-    """The findings of a root: by a query's text, its exact operators, or likeness to a sample.
+    """The findings of a root: by text, by exact operators, or by similarity to a sample.
 
-    `edited` names files somebody is working on.
+    `edited` names the files that are being edited.
     """
     if sample is not None:
         return _similar(query, sample, root, reader, fresh_files, provider, keep, depth)
@@ -167,7 +167,7 @@ def _similar(
     keep: Callable[[str], bool],
     depth: int,
 ) -> Retrieved:
-    """What is like the sample; operators narrow it."""
+    """Chunks similar to the sample, narrowed by operators."""
     from holdfast.index.search.exact import find_exact, passes
     from holdfast.index.search.similar import find_similar
 
@@ -194,7 +194,7 @@ def _similar(
 
 
 def _lines_within(chunk: StoredChunk, hits: list[ExactHit]) -> tuple[LineMatch, ...]:
-    """The matches of some hits that stand in a chunk, each line once."""
+    """The matching lines of some hits that are in a chunk, each once."""
     lines = {line.line: line for hit in reversed(hits) for line in hit.lines}
     return tuple(
         line for number, line in sorted(lines.items())
@@ -207,7 +207,7 @@ def _meet(chunk: StoredChunk, hit: ExactHit) -> bool:
 
 
 def _plain_order(hit: ExactHit) -> tuple[int, bool, str, int]:
-    """Code that runs before what repeats it, where a name is made before where it is used."""
+    """Sort production code before tests and copies, and definitions before uses."""
     chunk = hit.chunk
     name = (chunk.label or "").rsplit(".", 1)[-1]
     lines = chunk.text.split("\n")

@@ -1,4 +1,4 @@
-"""What kind of file a path names: code that runs, tests, documents, or something generated."""
+"""Scopes of a search: runtime code, documents, or both, by path."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _CODE = re.compile(
     r"|scala|lua|ex|exs|hs|zig|ml|dart|jl|m|mm|erl|clj|fs|pl|pm|sh|bash)\Z",
     re.IGNORECASE,
 )
-"""Code stays code where it stands: documents have programs beside them, and packages are called
+"""Code in a documentation folder is still code: there are sample programs, and packages called
 `docs`."""
 _GENERATED = re.compile(
     # By their usual, lower-case names: `Build/` is as likely to be written by hand.
     r"(?:^|/)(?:\.next|generated)/|\.min\.(?:js|css)\Z"
-    # Among sources such names are about building, distances and coverage.
+    # Below a source folder such names are part of the program.
     rf"|^(?!(?:.*/)?(?:{'|'.join(sorted(SOURCE_FOLDERS))})/)(?:.*/)?(?:dist/"
-    # Bundles, reports and pages that a build left; other code there is held back by its role.
+    # Build products; other code there is only ranked lower, by its role.
     r"|(?:build|coverage)/.*\.(?:[cm]?js|html?|css|json|xml|txt|lcov|map)\Z)"
 )
 
 
 @lru_cache(maxsize=65536)
 def in_scope(path: str, scope: Scope) -> bool:
-    """Whether a scope takes a file in: runtime leaves documents out, docs takes nothing else."""
+    """Whether a file is in a scope: runtime excludes documents, docs has nothing else."""
     match scope:
         case "mixed":
             return True

@@ -1,7 +1,7 @@
-"""One segment of many: the postings of files, or stored segments of which some files went.
+"""Merge the postings of files, or stored segments without their removed files, into one segment.
 
-An entry is one number: its term, its row, and its field with its count. Sorting these numbers puts
-the entries of a term together and in the order of rows, and there is nothing else to merge.
+An entry is one integer: its term, its row, and its field with its count. Sorting these integers
+groups the entries by term and orders them by row, which is all of the merge.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TERM_SHIFT = _ROW_BITS + _COUNT_BITS
 
 
 class _Numbers(dict[str, int]):
-    """Terms, numbered as they are met."""
+    """Terms, numbered in order of appearance."""
 
     def __missing__(self, term: str) -> int:
         number = self[term] = len(self)
@@ -29,7 +29,7 @@ class _Numbers(dict[str, int]):
 
 
 class Merger:
-    """Segments on their way into one; their terms may be in any order."""
+    """Collects segments, whose terms may be in any order, and merges them."""
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
@@ -39,7 +39,7 @@ class Merger:
         self.rows = 0
 
     def add(self, segment: PostingSegment, slots: Sequence[int | None]) -> None:
-        """Add a segment, with the new slot of each of its slots; None drops it."""
+        """Add a segment, with the new number of each of its slots; None drops the file."""
         import numpy as np
 
         if not segment.rows:
@@ -73,10 +73,10 @@ class Merger:
         self.rows += len(of_rows[0])
 
     def add_files(self, files: Sequence[PostingSegment], slot: int) -> None:
-        """Add the segments of files, the first at a slot and each at the next.
+        """Add the segments of files at consecutive slots.
 
-        The same as to add one by one; but an array operation costs as much as a file has terms,
-        so they are joined first.
+        The same as adding them one by one, but faster: the overhead of array operations is large
+        compared with one file's terms, so files are joined first.
         """
         import numpy as np
 
@@ -112,7 +112,7 @@ class Merger:
         self.rows += int(bounds[-1])
 
     def take(self) -> PostingSegment:
-        """The segment of all that was added."""
+        """The merged segment."""
         import numpy as np
 
         if not self._entries:
@@ -160,7 +160,7 @@ class Merger:
 def merge(
     parts: Iterable[tuple[PostingSegment, Sequence[int | None]]], dimension: int
 ) -> PostingSegment:
-    """One segment of several. Each comes with the new slot of each of its slots; None drops it."""
+    """Merge segments, each with the new number of each of its slots; None drops the file."""
     merger = Merger(dimension)
     for segment, slots in parts:
         merger.add(segment, slots)

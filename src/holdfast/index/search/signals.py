@@ -1,176 +1,326 @@
-"""What speaks for a candidate beside the lanes: for each row a number from 0 to 1."""
+"""The signals that make a candidate's score: one table, in the order in which they are applied.
+
+A signal is a small function that gives every candidate a value. `SIGNALS` look at a chunk and the
+query alone: most add their weight times a value from 0 to 1, which is in units of the best lexical
+score; some multiply the sum by a factor. `ADJUSTMENTS` then compare candidates with each other, so
+they also take the scores so far. `--debug` shows the values of this table;
+`python -m bench.retrieval.tune --ablate` measures what each row is worth.
+"""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.index.search.fields import FIELDS, Field
-from holdfast.index.search.posting_segment import EXACT, KINDS
-from holdfast.index.search.terms import parts
+from holdfast.index.search import file_scores
+from holdfast.index.search.centrality import centrality
+from holdfast.index.search.chunk_kinds import HEADERS, is_container, is_short, promote_functions
+from holdfast.index.search.definitions import rows_of_named_files
+from holdfast.index.search.fields import Field
+from holdfast.index.search.fusion import SCALED_OVER, min_max_scaled
+from holdfast.index.search.posting_segment import KINDS, TEST_KIND
+from holdfast.index.search.roles import Role, role_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from holdfast.index.search.corpus import Corpus
-    from holdfast.index.search.lexical import Lexical
-    from holdfast.index.search.query_analysis import AnalyzedQuery
+    from holdfast.index.search.candidates import Candidates
 
     Floats = NDArray[np.float64]
-    Rows = NDArray[np.int64]
 
-_LESS = frozenset({"module", "constant", "variable", "key", "property", "section", "namespace"})
-"""Kinds of chunks whose names are seldom what is asked for."""
-LESS_SHARE = 0.7
-OWNER_MISSING = 0.4
-"""What is left of a definition whose owner is not the one asked for."""
+MENTIONED_ROLE = 0.75
+"""The exponent of a role's factor when the query only mentions the role."""
 
 
-def definitions(analyzed: AnalyzedQuery, corpus: Corpus) -> tuple[Rows, Floats]:
-    """Rows that define what is asked for by name, and how surely."""
+class Combine(Enum):
+    """What a signal's value does to the score."""
+
+    ADD = "adds"
+    MULTIPLY = "multiplies"
+    RAISE = "raises to"
+    """The score becomes the value where that is higher."""
+    ADD_SHARE_OF_BEST = "adds a share of the best score"
+    REPLACE = "replaces"
+
+    @property
+    def neutral(self) -> float:
+        """The weight that switches a signal of this sort off."""
+        return 0.0 if self in (Combine.ADD, Combine.ADD_SHARE_OF_BEST) else 1.0
+
+    def apply(self, score: Floats, values: Floats, weight: float) -> Floats:
+        import numpy as np
+
+        match self:
+            case Combine.ADD:
+                return score + weight * values
+            case Combine.MULTIPLY:
+                return score * values
+            case Combine.RAISE:
+                raised: Floats = np.maximum(score, values)
+                return raised
+            case Combine.ADD_SHARE_OF_BEST:
+                return score + weight * float(score.max()) * values
+            case Combine.REPLACE:
+                return values
+
+
+def weight_named(name: str) -> Callable[[Candidates], float]:
+    """The weight of this name, for the query's kind."""
+    return lambda c: c.weights.of(name, c.analyzed.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A row of the table: a value for each candidate by itself."""
+
+    name: str
+    combine: Combine
+    measure: Callable[[Candidates], Floats]
+    weight: Callable[[Candidates], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """A row of the table that depends on the scores so far."""
+
+    name: str
+    combine: Combine
+    measure: Callable[[Candidates, Floats], Floats]
+    weight: Callable[[Candidates], float]
+
+
+class Applied(NamedTuple):
+    """A signal that took part in a ranking."""
+
+    name: str
+    combine: Combine
+    weight: float
+    values: Floats
+
+
+def score(candidates: Candidates) -> tuple[Floats, list[Applied]]:
+    """The candidates' scores, and the signals they were made of."""
     import numpy as np
 
-    rows: list[Rows] = []
-    worths: list[Floats] = []
-
-    def add(term: str, share: float, owner: str = "") -> None:
-        at, packed = corpus.entries(EXACT + term)
-        if not len(at):
-            return
-        at = at[packed >> 5 == Field.NAME]
-        worth = np.full(len(at), share)
-        worth *= _kind_shares()[corpus.kinds[at]]
-        if owner:
-            named = np.zeros(corpus.rows, dtype=np.bool_)
-            for form in (EXACT + owner, owner, parts(owner)[0] if parts(owner) else owner):
-                found, fields = corpus.entries(form)
-                field = fields >> 5
-                near = (field == Field.NAME) | (field == Field.OWNER) | (field == Field.STEM)
-                named[found[near]] = True
-            worth[~named[at]] *= OWNER_MISSING
-        rows.append(at)
-        worths.append(worth)
-
-    for name in analyzed.names:
-        add(name.name, 1.0, name.owner)
-    for joined in analyzed.joins:
-        add(joined, 0.8)
-    if analyzed.kind in ("question", "mixed") and not analyzed.names:
-        # One word may be the very name, though it seldom is.
-        for word in analyzed.words:
-            add(word.text.lower(), 0.35)
-    if not any(map(len, rows)):
-        return np.empty(0, np.int64), np.empty(0)
-    at, worth = np.concatenate(rows), np.concatenate(worths)
-    order = np.lexsort((-worth, at))
-    at, worth = at[order], worth[order]
-    first = np.ones(len(at), dtype=np.bool_)
-    np.not_equal(at[1:], at[:-1], out=first[1:])
-    return at[first], worth[first]
+    total: Floats = np.zeros(len(candidates))
+    applied = []
+    for signal in SIGNALS:
+        weight = signal.weight(candidates)
+        if weight != signal.combine.neutral:
+            values = signal.measure(candidates)
+            total = signal.combine.apply(total, values, weight)
+            applied.append(Applied(signal.name, signal.combine, weight, values))
+    for adjustment in ADJUSTMENTS:
+        weight = adjustment.weight(candidates)
+        if weight != adjustment.combine.neutral:
+            values = adjustment.measure(candidates, total)
+            total = adjustment.combine.apply(total, values, weight)
+            applied.append(Applied(adjustment.name, adjustment.combine, weight, values))
+    return total, applied
 
 
-@cache
-def _kind_shares() -> Floats:
-    """What is left of a definition of each kind, by the kind's stored number."""
+# The two lanes.
+
+
+def lexical(c: Candidates) -> Floats:
+    """The BM25F score, scaled over the lane's best candidates."""
+    scores = c.lexical.scores
+    return min_max_scaled(scores[c.rows], scores[c.lexical_top[:SCALED_OVER]])
+
+
+def dense(c: Candidates) -> Floats:
+    """The similarity of the chunk's vector to the query's, scaled likewise."""
+    lane = c.dense
+    assert lane is not None
+    all_rows, exhaustive = lane.similarities, c.corpus.exhaustive
+    own = all_rows[c.rows] if exhaustive else c.corpus.nearness_of(lane.vector, c.rows)
+    return min_max_scaled(own, all_rows[lane.top[:SCALED_OVER]])
+
+
+def dense_weight(c: Candidates) -> float:
+    return 0.0 if c.dense is None else c.dense.weight
+
+
+def file_meaning_weight(c: Candidates) -> float:
+    return dense_weight(c) * c.weights.file_meaning
+
+
+# The file as one text.
+
+
+def file_words(c: Candidates) -> Floats:
+    """BM25 of the file as one text."""
+    files, place = c.file_runs
+    return file_scores.file_bm25(c.lexical, c.corpus, files)[place]
+
+
+def file_meaning(c: Candidates) -> Floats:
+    """The root mean square similarity of the file's chunks."""
+    assert c.dense is not None
+    files, place = c.file_runs
+    near = file_scores.file_similarity(c.dense.vector, c.dense.similarities, c.corpus, files)
+    return near[place]
+
+
+# Names and words.
+
+
+def central(c: Candidates) -> Floats:
+    """How often the names that the chunk defines are called."""
     import numpy as np
 
-    shares = np.ones(256)
-    shares[[number for number, kind in enumerate(KINDS) if kind in _LESS]] = LESS_SHARE
-    return shares
+    return c.corpus.derived(centrality)[c.rows].astype(np.float64)
 
 
-def stem_matches(analyzed: AnalyzedQuery, corpus: Corpus) -> tuple[Rows, Floats]:
-    """Rows of files whose name is asked for, as a path or as a name."""
+def definition(c: Candidates) -> Floats:
+    """How certain it is that the chunk defines an asked name."""
+    return c.spread(*c.definitions)
+
+
+def coverage(c: Candidates) -> Floats:
+    """The share of the query's words that is in the chunk."""
+    return c.coverage.chunk
+
+
+def file_coverage(c: Candidates) -> Floats:
+    """The share of the query's words that is in the chunk's file."""
+    return c.coverage.file
+
+
+def documentation(c: Candidates) -> Floats:
+    """The share that is in doc comments."""
+    values: Floats = c.coverage.of_query[Field.DOC]
+    return values
+
+
+def stem(c: Candidates) -> Floats:
+    """The share that is in the file's name; 1 for a file asked for by that name."""
     import numpy as np
 
-    asked = dict.fromkeys(analyzed.stems, 1.0)
-    for name in analyzed.names:
-        asked.setdefault(name.name, 0.6)
-        if name.owner:
-            asked.setdefault(name.owner, 0.8)
-    for joined in analyzed.joins:
-        asked.setdefault(joined, 0.8)
-    rows, worths = [], []
-    for term, share in asked.items():
-        at, packed = corpus.entries(EXACT + term)
-        if len(at):
-            at = at[packed >> 5 == Field.STEM]
-            rows.append(at)
-            worths.append(np.full(len(at), share))
-    if not rows:
-        return np.empty(0, np.int64), np.empty(0)
-    return np.concatenate(rows), np.concatenate(worths)
+    words = c.coverage.of_query[Field.STEM] * (0.5 + 0.5 * c.coverage.of_field[Field.STEM])
+    values: Floats = np.maximum(words, c.spread(*rows_of_named_files(c.analyzed, c.corpus)))
+    return values
 
 
-def agreements(lexical: Lexical, corpus: Corpus, rows: Rows) -> dict[str, Floats]:
-    """How much of the query, by weight, each field of the rows has; and how much of the field.
+def changed(c: Candidates) -> Floats:
+    """1 in files that are being edited."""
+    return c.per_file([float(path in c.edited) for path in c.paths])
 
-    `coverage` is the share found anywhere in the chunk, `file_coverage` anywhere in its file.
-    """
+
+# What is left of a score.
+
+
+def role(c: Candidates) -> Floats:
+    """The factor of the file's role, and of tests that stand among code."""
     import numpy as np
 
-    place = np.full(corpus.rows, -1, dtype=np.int64)
-    place[rows] = np.arange(len(rows))
-    found = np.zeros((FIELDS, len(rows)))
-    matched = np.zeros((FIELDS, len(rows)))
-    anywhere = np.zeros(len(rows))
-    in_file = np.zeros(len(corpus.files))
-    here = np.empty((FIELDS, len(rows)))
-    total = 0.0
-    for word in lexical.occurrences:
-        total += word.weight
-        at = place.take(word.rows)
-        # From the last on, so that the form that counts most is the one that stays.
-        near = np.flatnonzero(at >= 0)[::-1]
-        here.fill(0.0)
-        here.reshape(-1)[word.fields[near] * np.int64(len(rows)) + at[near]] = word.worths[near]
-        here[Field.CALL] = 0.0
-        matched += here
-        here *= word.weight
-        found += here
-        anywhere += here.max(axis=0)
-        in_file += word.weight * (word.in_files > 0)
-    total = total or 1.0
-    lengths = np.maximum(corpus.lengths[rows].T, 1)
-    share = found / total
-    whole = np.minimum(matched / lengths, 1.0)
-    return {
-        "coverage": anywhere / total,
-        "file_coverage": in_file[corpus.file_of[rows]] / total,
-        "name": share[Field.NAME] * (0.5 + 0.5 * whole[Field.NAME]),
-        "documentation": share[Field.DOC],
-        "stem": share[Field.STEM] * (0.5 + 0.5 * whole[Field.STEM]),
-        "directory": share[Field.DIRECTORY],
-    }
+    def factor(role: Role) -> float:
+        left = c.weights.roles.of(role)
+        if role in c.analyzed.wants:
+            return 1.0
+        return left**MENTIONED_ROLE if role in c.analyzed.mentions else left
+
+    roles = [role_of(path) for path in c.paths]
+    factors = {role: factor(role) for role in set(roles)}
+    values: Floats = c.per_file([factors[role] for role in roles])
+    tests = c.kinds == KINDS.index(TEST_KIND)
+    values[tests] = np.minimum(values[tests], factor("test"))
+    return values
 
 
-def centrality(corpus: Corpus) -> NDArray[np.float32]:
-    """How much each row is called, by name: 0 for never, 1 for the most called of the corpus.
-
-    Calls are shared out among the definitions of a name, so that a name used everywhere for
-    different things makes none of them central.
-    """
+def head(c: Candidates) -> Floats:
+    """A factor for the head of a class or the like, whose members are chunks of their own."""
     import numpy as np
 
-    names = corpus.callables
-    found = [
-        (names.of(part.segment), first)
-        for first, part in zip(corpus.firsts, corpus.parts, strict=True)
-    ]
-    total = len(names)  # Another search may add to them meanwhile.
-    calls, defined = np.zeros(total), np.zeros(total)
-    definitions = []
-    for named, first in found:
-        called = named.called[corpus.alive[named.called_in + first]]
-        rows = named.defined_in + first
-        living = corpus.alive[rows]
-        definitions.append((named.defined[living], rows[living]))
-        calls += np.bincount(called, minlength=total)
-        defined += np.bincount(definitions[-1][0], minlength=total)
-    worth = np.log1p(calls / np.maximum(defined, 1)).astype(np.float32)
-    out = np.zeros(corpus.rows, dtype=np.float32)
-    for terms, rows in definitions:
-        np.maximum.at(out, rows, worth[terms])
-    top = float(out.max(initial=0.0))
-    return out / np.float32(top) if top else out
+    return np.where(is_container(c.kinds), c.weights.head, 1.0)
+
+
+def brief(c: Candidates) -> Floats:
+    """A factor for functions of a few lines, and as short parts of headers."""
+    import numpy as np
+
+    in_header = c.per_file([path.endswith(HEADERS) for path in c.paths])
+    return np.where(is_short(c.kinds, c.corpus.lines[c.rows], in_header), c.weights.brief, 1.0)
+
+
+def unless_symbol(weight: Callable[[Candidates], float]) -> Callable[[Candidates], float]:
+    """No factor where a symbol is asked for: it may well be a class or a short function."""
+    return lambda c: 1.0 if c.analyzed.kind == "symbol" else weight(c)
+
+
+# Candidates compared with each other.
+
+
+def body(c: Candidates, score: Floats) -> Floats:
+    """For a function's body, the score of its declaration in a header; else 0."""
+    import numpy as np
+
+    declarations, bodies = c.declarations
+    values = np.zeros(len(c))
+    np.maximum.at(values, bodies, score[declarations])
+    return values
+
+
+def declared(c: Candidates, score: Floats) -> Floats:
+    """A factor for declarations whose body is a candidate too."""
+    import numpy as np
+
+    values = np.ones(len(c))
+    values[c.declarations[0]] = c.weights.declared
+    return values
+
+
+def coherence(c: Candidates, score: Floats) -> Floats:
+    """For the best chunk of each file, the sum of the file's scores, as a share of the most."""
+    import numpy as np
+
+    files = c.file_runs[1]
+    sums = np.bincount(files, weights=score)
+    best = np.full(len(sums), -np.inf)
+    np.maximum.at(best, files, score)
+    top = np.flatnonzero(score >= best[files])
+    # Of equal chunks the first of the file.
+    leaders = np.full(len(sums), len(score), dtype=np.int64)
+    np.minimum.at(leaders, files[top], top)
+    values = np.zeros(len(score))
+    most = float(sums.max(initial=0.0))
+    if most > 0:
+        values[leaders] = sums[files[leaders]] / most
+    return values
+
+
+def leader(c: Candidates, score: Floats) -> Floats:
+    """The scores after a function has taken the place of the head of its file or class."""
+    return promote_functions(score, c.file_runs[1], c.kinds, c.ties, c.weights.leader)
+
+
+SIGNALS: tuple[Signal, ...] = (
+    Signal("lexical", Combine.ADD, lexical, weight_named("lexical")),
+    Signal("dense", Combine.ADD, dense, dense_weight),
+    Signal("file_words", Combine.ADD, file_words, weight_named("file_words")),
+    Signal("central", Combine.ADD, central, weight_named("central")),
+    Signal("file_meaning", Combine.ADD, file_meaning, file_meaning_weight),
+    Signal("definition", Combine.ADD, definition, weight_named("definition")),
+    Signal("coverage", Combine.ADD, coverage, weight_named("coverage")),
+    Signal("documentation", Combine.ADD, documentation, weight_named("documentation")),
+    Signal("stem", Combine.ADD, stem, weight_named("stem")),
+    Signal("file_coverage", Combine.ADD, file_coverage, weight_named("file_coverage")),
+    Signal("changed", Combine.ADD, changed, lambda c: c.weights.changed if c.edited else 0.0),
+    Signal("role", Combine.MULTIPLY, role, lambda c: c.weights.roles.lowest),
+    Signal("head", Combine.MULTIPLY, head, unless_symbol(weight_named("head"))),
+    Signal("brief", Combine.MULTIPLY, brief, unless_symbol(weight_named("brief"))),
+)
+ADJUSTMENTS: tuple[Adjustment, ...] = (
+    Adjustment("body", Combine.RAISE, body, weight_named("declared")),
+    Adjustment("declared", Combine.MULTIPLY, declared, weight_named("declared")),
+    Adjustment("coherence", Combine.ADD_SHARE_OF_BEST, coherence, weight_named("coherence")),
+    Adjustment("leader", Combine.REPLACE, leader, weight_named("leader")),
+)
+UNUSED_VALUES: dict[str, float] = {
+    **{row.name: float(row.combine is Combine.MULTIPLY) for row in SIGNALS},
+    **{row.name: float(row.combine is Combine.MULTIPLY) for row in ADJUSTMENTS},
+}
+"""Every signal with the value that is reported when it takes no part in a ranking."""

@@ -1,9 +1,8 @@
-"""Code like this: chunks that say nearly the same as a given text.
+"""Find chunks similar to a given text.
 
-Two measures pick candidates, trigrams in common and nearness of the vectors; a copy with other
-names keeps its vector, one with other words between keeps its trigrams. The candidates are then
-compared word by word, on their texts, and `similarity` is that: the share of runs of three words,
-names left as they are, that either has and both have.
+Two measures select candidates: shared trigrams and similarity of the vectors. A copy with renamed
+symbols keeps its vector, one with inserted words keeps its trigrams. The candidates' texts are then
+compared: `similarity` is the Jaccard similarity of their runs of three words.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ CHARACTERS_MAX = 20_000
 CANDIDATES = 60
 WEIGHTS = {"words": 0.5, "trigrams": 0.25, "dense": 0.25}
 SCORE_MIN = 0.12
-"""Below this two texts have in common what any two texts have."""
+"""Unrelated texts reach scores up to this."""
 RUN = 3
 
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -41,12 +40,12 @@ class Sample:
 
     text: str
     path: str = ""
-    """Absolute; empty for a text from elsewhere."""
+    """Absolute; empty for a text that is not from a file."""
     first_line: int = 0
     last_line: int = 0
 
     def is_in(self, root: str, chunk: StoredChunk) -> bool:
-        """Whether a chunk is the sample itself, or a part of it."""
+        """Whether a chunk overlaps the sample itself."""
         return (
             self.path == f"{root}/{chunk.path}"
             and chunk.start_line <= self.last_line
@@ -55,7 +54,7 @@ class Sample:
 
 
 def runs(text: str) -> frozenset[tuple[str, ...]]:
-    """Every run of three words or signs of a text; all of it, if it has no more."""
+    """Every run of three tokens of a text; the whole text if it is shorter."""
     words = _WORD.findall(text)
     if len(words) <= RUN:
         return frozenset([tuple(words)]) if words else frozenset()
@@ -63,19 +62,19 @@ def runs(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def similarity(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> float:
-    """The share of runs, of those either has, that both have."""
+    """The Jaccard similarity of two sets of runs."""
     either = len(one | other)
     return len(one & other) / either if either else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class SimilarFound:
-    """The chunks most like a sample, best first, without the sample."""
+    """The chunks most similar to a sample, best first, without the sample."""
 
     findings: list[Finding]
     candidates: int
     more: bool
-    """Whether there are chunks that were not compared, or not given."""
+    """Whether there are chunks that were not compared or not returned."""
     failures: list[str]
     """Lanes that failed."""
 
@@ -89,7 +88,7 @@ def find_similar(
     keep: Callable[[str], bool],
     wanted: int,
 ) -> SimilarFound:
-    """The `wanted` chunks most like the sample, in files that `keep` keeps."""
+    """The `wanted` chunks most similar to the sample, in files that `keep` accepts."""
     signals: dict[ChunkId, dict[str, float]] = {}
     most = max(CANDIDATES, wanted)
     by_trigrams, more = _by_trigrams(sample, reader, fresh_files, keep, most)
@@ -119,7 +118,7 @@ def find_similar(
 def _by_trigrams(
     sample: Sample, reader: Reader, fresh_files: FreshFiles, keep: Callable[[str], bool], most: int
 ) -> tuple[list[tuple[ChunkId, float]], bool]:
-    """Chunks that share most trigrams with the sample, and whether there are others."""
+    """The chunks that share most trigrams with the sample, and whether there are others."""
     import numpy as np
 
     table = table_of(reader)
@@ -174,7 +173,7 @@ def _by_meaning(
 
 
 def _highest(values: NDArray[Any], ties: NDArray[Any], most: int) -> list[int]:
-    """Places of the highest values, highest first."""
+    """Positions of the highest values, highest first."""
     import numpy as np
 
     places = np.arange(len(values))

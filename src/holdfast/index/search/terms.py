@@ -1,10 +1,9 @@
-"""The terms that text counts as, in an index and in a query.
+"""The terms of a text, in an index and in a query.
 
-`parseHTTPHeaders` is asked for as "parse http headers", as "parsing headers" and as
-"parse_http_headers". So an identifier counts as its parts, each without its ending, and as one
-compact term without case and underscores (`parsehttpheaders`), which is the same in every style of
-writing. Endings are taken off by a few fixed rules: rather too little than too much, and never by
-a dictionary, so a term is the same on every machine.
+`parseHTTPHeaders` is searched for as "parse http headers", as "parsing headers" and as
+"parse_http_headers". So an identifier yields the stems of its parts and one compact term without
+case and underscores (`parsehttpheaders`), which is the same in every naming style. The stemmer has
+a few conservative rules and no dictionary, so terms are the same on every machine.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import re
 
 WORD_CHARACTERS_MAX = 64
 DIGITS_MAX = 6
-"""Longer runs of digits are hashes and ids, which nobody asks for in part."""
+"""Longer runs of digits are hashes and ids, whose parts are not searched for."""
 
 WORD = re.compile(r"\w+")
 _PARTS = re.compile(r"[A-Z]+(?![^\W\dA-Z_])|[A-Z]?[^\W\dA-Z_]+|[A-Z]|\d+")
@@ -73,7 +72,7 @@ _WHOLE = frozenset(
     """
     )
 )
-"""Words whose ending is no ending."""
+"""Words that only look as if they had an ending."""
 
 _DOUBLES = frozenset({"ing", "ed", "er"})
 
@@ -94,12 +93,12 @@ def parts(word: str) -> list[str]:
 
 
 def compact(word: str) -> str:
-    """An identifier in no style: without underscores and case."""
+    """An identifier without underscores and case."""
     return word.replace("_", "").lower()
 
 
 def split(word: str) -> tuple[str, ...]:
-    """The terms one word of a text counts as: its parts' stems, and itself if it has several."""
+    """The terms of one word: the stems of its parts, and the compact word if there are several."""
     if len(word) > WORD_CHARACTERS_MAX:
         return ()
     if word.islower() and word.isascii() and word.isalpha():
@@ -121,7 +120,7 @@ _MEMO_MAX = 200_000
 
 
 class _Stems(dict[str, str]):
-    """The stems of parts: a part is in many words."""
+    """A cache of stems by part: a part is in many words."""
 
     def __missing__(self, part: str) -> str:
         if len(self) > _MEMO_MAX:
@@ -145,7 +144,7 @@ _memo = _Memo()
 
 
 terms_of = _memo.__getitem__
-"""The same as `split`, remembered."""
+"""The same as `split`, cached."""
 
 
 def terms(text: str) -> list[str]:
@@ -159,7 +158,7 @@ def terms(text: str) -> list[str]:
 def words(text: str) -> list[str]:
     """The words of a text, unstemmed: identifiers, each followed by its parts if it has several.
 
-    The stand-in embedding is made of these, so they stay as they are.
+    The hashed embedding is computed from these, so changing them changes its vectors.
     """
     found: list[str] = []
     for word in WORD.findall(text):

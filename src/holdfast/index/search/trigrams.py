@@ -1,12 +1,12 @@
-"""Which chunks can hold a string: a set of bits for each chunk, made of its trigrams.
+"""Which chunks can contain a string: a Bloom filter of the trigrams of each chunk.
 
-A trigram is three bytes in a row, in lower case. Each one sets one of 1,024 bits of its chunk, so
-a chunk costs 128 bytes whatever its length. A chunk that holds a string has the bits of all its
-trigrams; a chunk with these bits probably holds it, and is looked at. A bit says *maybe*, its
-absence *certainly not*: nothing is ever missed here, and nothing is believed.
+A trigram is three consecutive bytes, in lower case. Each sets one of 1,024 bits of its chunk, so a
+chunk costs 128 bytes whatever its length. A chunk that contains a string has the bits of all its
+trigrams; a chunk with these bits probably contains it, and its text is examined. There are no false
+negatives, and false positives are filtered by the text.
 
-The signatures of a file say whether they cover it: chunks leave out text without words, and long
-lines are broken between them. A file that is not covered is always looked at, whole.
+The signatures of a file record whether they cover it: chunks leave out text without words, and long
+lines are split between them. A file that is not covered is always examined whole.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _MULTIPLIER = 0x9E3779B1
 _FOLDED = tuple((letter.encode(), plain) for letter, plain in (
     ("\u017f", b"s"), ("\u212a", b"k"), ("\u0131", b"i"), ("\u0130", b"i"),
 ))  # fmt: skip
-"""Letters that a pattern without regard to case takes for an ASCII one."""
+"""Letters that a case-insensitive pattern equates with an ASCII letter."""
 
 
 def folded(text: str) -> bytes:
-    """A text as its trigrams see it. Letter by letter, so a part of a text is a part of this."""
+    """A text folded for its trigrams. Letter by letter, so a substring stays a substring."""
     if text.isascii():
         return text.lower().encode()
     raw = text.encode("utf-8", "surrogatepass").lower()
@@ -73,24 +73,24 @@ def signatures(texts: Sequence[str]) -> bytes:
         return b""
     joined = "\n".join(texts)
     if joined.isascii():
-        raw = joined.lower().encode()  # all at once, for letters stay where they are
+        raw = joined.lower().encode()  # all at once, because letters keep their positions
         sizes = map(len, texts)
     else:
         raws = [folded(text) for text in texts]
         raw = b"\n".join(raws)
         sizes = map(len, raws)
     places = _places(raw + b"\n\n")
-    # Trigrams over the seam of two texts count for the first: a bit too many does no harm.
+    # Trigrams across the border of two texts count for the first: extra bits do no harm.
     lengths = np.fromiter(sizes, dtype=np.int64, count=len(texts)) + 1
     firsts = np.arange(len(texts), dtype=np.uint32) * np.uint32(BITS)
     places += np.repeat(firsts, lengths)[: len(places)]
     bits = np.zeros(len(texts) * BITS, dtype=np.bool_)
-    bits[places.astype(np.intp)] = True  # numpy is slow at turning smaller numbers into these
+    bits[places.astype(np.intp)] = True  # numpy is slow at widening smaller integers
     return np.packbits(bits).tobytes()
 
 
 def _places(raw: bytes) -> NDArray[np.uint32]:
-    """For each trigram of some bytes, the number of its bit."""
+    """The bit number of each trigram of some bytes."""
     import numpy as np
 
     letters = np.frombuffer(raw, dtype=np.uint8).astype(np.uint32)
@@ -103,19 +103,19 @@ def _places(raw: bytes) -> NDArray[np.uint32]:
 
 
 def signatures_of(chunks: Sequence[PreparedChunk], size_bytes: int) -> bytes:
-    """The signatures of a file's chunks, and before them whether they cover it."""
-    # A name counts as text of its chunk, because `must:` looks at both.
+    """The signatures of a file's chunks, after a byte that says whether they cover it."""
+    # A name counts as text of its chunk, because `must:` searches both.
     texts = [f"{chunk.text}\n{chunk.label or ''}" for chunk in chunks]
     return head(_covered(chunks, size_bytes)) + signatures(texts)
 
 
 def head(covers: bool) -> bytes:
-    """What stands before the rows of a file: the version, and whether they cover it."""
+    """The header before a file's rows: the version, and whether they cover it."""
     return bytes((TRIGRAMS_VERSION, covers))
 
 
 def covered(file: PreparedFile) -> bool:
-    """Whether every line of the file lies in one chunk, and in the chunk as it is in the file."""
+    """Whether every line of the file is in one chunk, unchanged."""
     return _covered(file.chunks, file.entry.stat.size_bytes)
 
 
@@ -131,7 +131,7 @@ def _covered(chunks: Sequence[PreparedChunk], size_bytes: int) -> bool:
 
 
 def encode_names(symbols: Iterable[Symbol]) -> bytes:
-    """The names of a file's symbols, as they are kept."""
+    """The names of a file's symbols, in stored form."""
     return msgspec.msgpack.encode(_names(symbols))
 
 
@@ -140,7 +140,7 @@ def _names(symbols: Iterable[Symbol]) -> list[Name]:
 
 
 def names_of(facts: bytes) -> list[Name]:
-    """The symbols of a file by its facts; none if they cannot be read."""
+    """The symbols of a file from its facts; none if these cannot be read."""
     from holdfast.index.facts.model import decode
 
     try:
@@ -152,7 +152,7 @@ def names_of(facts: bytes) -> list[Name]:
 
 @dataclass(frozen=True, slots=True)
 class KeptFile:
-    """A file of a generation with what was kept of it; None where nothing was."""
+    """A file of a generation with its stored signatures and names; None if it has none."""
 
     number: int
     path: str
@@ -164,7 +164,7 @@ class KeptFile:
 
 
 class TrigramReader(Protocol):
-    """What is asked of a generation here."""
+    """The part of a generation's reader that is needed here."""
 
     identity: Identity
 
@@ -181,7 +181,7 @@ class Trigrams:
         """Every file that was read as text, in the order of the rows."""
         starts, blobs, unknown = [0], [], []
         self.open: list[int] = []
-        """Places of files whose signatures do not say everything."""
+        """Positions of files that their signatures do not cover."""
         for place, file in enumerate(self.files):
             kept = file.signatures
             count = file.chunks
@@ -199,7 +199,7 @@ class Trigrams:
                 unknown.append(place)
             starts.append(starts[-1] + count)
         self.unknown = frozenset(unknown)
-        """Places of files without signatures, which were indexed before there were any."""
+        """Positions of files without signatures, indexed by an older version."""
         self.open.extend(unknown)
         self.open.sort()
         self.open_places = frozenset(self.open)
@@ -212,7 +212,7 @@ class Trigrams:
         return len(self.rows)
 
     def maybe(self, need: Need) -> NDArray[np.bool_]:
-        """For each row, whether its chunk can hold what is needed."""
+        """For each row, whether its chunk can match."""
         import numpy as np
 
         match need:
@@ -233,7 +233,7 @@ class Trigrams:
                 return mask
 
     def ids(self, mask: NDArray[np.bool_]) -> list[tuple[int, list[ChunkId]]]:
-        """The chunks of a mask, by the places of their files."""
+        """The chunks of a mask, by the position of their file."""
         import numpy as np
 
         rows = np.flatnonzero(mask)
@@ -247,7 +247,7 @@ class Trigrams:
         return list(found.items())
 
     def shares(self, text: str) -> NDArray[np.float64]:
-        """For each row, the share of bits in common with a text's, of those either has."""
+        """For each row, the Jaccard similarity of its bits and a text's."""
         import numpy as np
 
         row = np.frombuffer(signatures([text]), dtype=np.uint8)
@@ -259,7 +259,7 @@ class Trigrams:
         return shares
 
     def names(self, place: int) -> list[Name] | None:
-        """The symbols of a file; None when they were not kept."""
+        """The symbols of a file; None if they were not stored."""
         if place not in self._names:
             kept = self.files[place].names
             if kept is None or place in self.unknown:
@@ -269,7 +269,7 @@ class Trigrams:
 
 
 def bits_set(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """How many bits of each row are set."""
+    """The number of set bits in each row."""
     import numpy as np
 
     if hasattr(np, "bitwise_count"):
@@ -281,7 +281,7 @@ def bits_set(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 def possible(need: Need, raw: bytes) -> bool:
-    """Whether a folded text can hold what is needed."""
+    """Whether a folded text can match."""
     match need:
         case Literal(text):
             return folded(text) in raw
@@ -292,7 +292,7 @@ def possible(need: Need, raw: bytes) -> bool:
 
 
 def _bits(text: str) -> list[tuple[int, int]]:
-    """The bytes of a row, and the bits in them, that a chunk with this text has set."""
+    """The bytes of a row, and the bits in them, that a chunk containing this text has set."""
     raw = folded(text)
     if len(raw) < 3 or b"\n" in raw:
         return []
@@ -306,7 +306,7 @@ _lock = threading.Lock()
 
 
 def table_of(reader: TrigramReader) -> Trigrams:
-    """The table of a generation, made once; generations never change and are never named alike."""
+    """The table of a generation, built once; generations never change and have unique names."""
     with _lock:
         known = _tables.get(reader.identity)
         if known is not None:

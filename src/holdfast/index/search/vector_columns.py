@@ -1,12 +1,12 @@
-"""Vectors as floats, number by number, beside the bytes that are stored.
+"""A cache of vectors as columns of floats, beside the stored bytes.
 
-To compare a question with every row of a segment, bytes are turned into floats a block at a time,
-which takes longer than the comparing. A segment that is asked again and again is therefore kept as
-floats too, the first numbers of a block's rows together, then the second ones, and so on: a matrix
-library adds such columns up at the speed of memory. It takes four times the room of the bytes, so
-there is a bound for all segments of a process; those asked last stay.
+To compare a query with every row of a segment, bytes are converted to floats a block at a time,
+which takes longer than the comparison. A segment that is searched repeatedly is therefore also kept
+as floats, column by column within a block, which a matrix library multiplies at memory speed. This
+takes four times the memory of the bytes, so the size is bounded for the process, and the least
+recently used segments are dropped.
 
-Products are whole numbers below 2**24 and exact in 32-bit floats: both ways say the same.
+Products are integers below 2**24 and exact in 32-bit floats, so both ways give the same result.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from holdfast.index.search.posting_segment import PostingSegment
 
 BLOCK_ROWS = 1_024
-"""How many rows lie side by side: too few numbers for a matrix library to share among threads."""
+"""Rows of a block: few enough that a matrix library does not start threads."""
 ROWS_MIN = 2 * BLOCK_ROWS
 ASKED_BEFORE = 2
-"""After so many questions a segment is worth its room."""
+"""A segment is cached after this many queries."""
 BYTES_MAX = 64_000_000
 
 
 @dataclass(slots=True)
 class _Use:
-    """How often a segment was asked, when last, and its floats if they are kept."""
+    """How often a segment was searched, when last, and its floats if cached."""
 
     asked: int = 0
     last: int = 0
@@ -40,13 +40,13 @@ class _Use:
 
 
 class Columns:
-    """The segments that are kept as floats."""
+    """The cache of segments as floats."""
 
     def __init__(self, bytes_max: int = BYTES_MAX) -> None:
         self._bytes_max = bytes_max
         self._lock = threading.Lock()
         self._turn = 0
-        # A segment that nobody has open any more takes its floats with it.
+        # The floats go when the segment is no longer open.
         self._uses: WeakKeyDictionary[PostingSegment, _Use] = WeakKeyDictionary()
 
     @property
@@ -55,7 +55,7 @@ class Columns:
             return sum(map(_size, self._kept()))
 
     def of(self, segment: PostingSegment) -> NDArray[np.float32] | None:
-        """Blocks of columns ([block, number, row], zeros beyond the last row) of a segment.
+        """The columns of a segment ([block, dimension, row], zeros after the last row).
 
         None while it is small, new, or too large.
         """
@@ -99,13 +99,13 @@ def _blocks(vectors: NDArray[np.int8]) -> NDArray[np.float32]:
     blocks = np.zeros((-(-rows // BLOCK_ROWS), numbers, BLOCK_ROWS), dtype=np.float32)
     for at, block in enumerate(blocks):
         some = vectors[at * BLOCK_ROWS : (at + 1) * BLOCK_ROWS]
-        # As bytes first: to turn them over as floats moves four times as much.
+        # Transposed as bytes, which moves a quarter of the memory.
         block[:, : len(some)] = np.ascontiguousarray(some.T)
     return blocks
 
 
 def products(blocks: NDArray[np.float32], asked: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The inner product of each row with whole numbers, and zeros beyond the last row."""
+    """The inner product of each row with a vector of integers, and zeros after the last row."""
     import numpy as np
 
     found: NDArray[np.float32] = np.matmul(asked, blocks).reshape(-1)
@@ -113,4 +113,4 @@ def products(blocks: NDArray[np.float32], asked: NDArray[np.float32]) -> NDArray
 
 
 columns = Columns()
-"""Those of this process."""
+"""The cache of this process."""

@@ -1,13 +1,13 @@
-"""How often each term stands in each of many texts, counted in arrays.
+"""Count the terms of many texts with array operations.
 
-It is tempting to find words with a regular expression and to count them in a dictionary. A tree has
-a million words, and a Python object for each takes longer than parsing the tree did. So words stay
-bytes: a table turns whatever is no part of a word into zeros, the sum of a word's bytes times
-powers of a fixed number is its hash, and a table of hashes tells its number. Only a word that this
-process never met becomes a string, once, to be split into its terms.
+The obvious way is a regular expression and a dictionary. But a tree has a million words, and
+creating a Python object for each takes longer than parsing the tree. So words stay bytes: a
+translation table turns non-word characters into zeros, a polynomial hash is computed for each word,
+and a hash table maps it to the word's number. Only a word that is new to this process becomes a
+string, once, to be split into its terms.
 
-A hash of 64 bits stands for its word: among a million different words, two share one with a chance
-of one in forty million.
+A 64-bit hash identifies its word: among a million different words, the chance of a collision is one
+in forty million.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EXACT = "="
-"""Names of symbols, files and callees also count as themselves, after this mark: `=parser` is not
-`=parsing`, though both have the same stem."""
+"""Prefix of unstemmed terms for the names of symbols, files and callees: `=parser` and `=parsing`
+differ, although both have the same stem."""
 
 _LETTERS = bytes(c if chr(c).isalnum() or chr(c) == "_" else 0 for c in range(128)) + bytes(128)
 _BASE = 0x9E3779B97F4A7C15
@@ -40,17 +40,17 @@ _WORDS_MAX = 400_000
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of some texts: the number of each word, and the place of its text in the list."""
+    """The words of some texts: the number of each word, and the position of its text."""
 
     numbers: NDArray[np.int32]
     places: NDArray[np.int64]
     digests: NDArray[np.uint32]
-    """For each text a sum over its words in their order, whatever stands between them."""
+    """For each text a hash of its words in order, whatever is between them."""
 
 
 @lru_cache(maxsize=1)
 def _powers(bits: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The powers of the base, and what takes each of them back to one."""
+    """The powers of the base, and their inverses."""
     import numpy as np
 
     bases = np.full((2, 1 << bits), _BASE, dtype=np.uint64)
@@ -61,7 +61,7 @@ def _powers(bits: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
 
 
 class _Terms(dict[str, int]):
-    """Terms, numbered as they are met."""
+    """Terms, numbered in order of appearance."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class _Terms(dict[str, int]):
 
 
 class _Others(dict[str, int]):
-    """Words that are not in ASCII, with their numbers; the rest is known by hashes."""
+    """Numbers of the non-ASCII words; ASCII words are identified by hashes."""
 
     def __init__(self, number: Callable[[str], int]) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class _Others(dict[str, int]):
 
 
 class Vocabulary:
-    """Words numbered as they are met, and terms numbered as words need them."""
+    """Assigns numbers to words and to their terms, in order of appearance."""
 
     def __init__(self) -> None:
         import numpy as np
@@ -97,11 +97,11 @@ class Vocabulary:
         self._words: list[str] = []
         self._others = _Others(self._number)
         self._of_hash: dict[int, int] = {}
-        # The terms of all words in a row, and where those of each word start.
+        # The terms of all words, concatenated, and the start of each word's.
         self._flat = array("i")
         self._starts = array("i", [0])
         self._exact = array("i")
-        # What was met last, by a part of its hash; `_of_hash` knows the others.
+        # A cache by a part of the hash; `_of_hash` has all words.
         self._hashes = np.zeros(1 << _TABLE_BITS, dtype=np.uint64)
         self._met = np.zeros(1 << _TABLE_BITS, dtype=np.int32)
 
@@ -109,12 +109,12 @@ class Vocabulary:
         return len(self._words)
 
     def _number(self, word: str) -> int:
-        """The number of a word that is new."""
+        """The number of a new word."""
         self._add([word])
         return len(self._words) - 1
 
     def _add(self, words: Sequence[str]) -> None:
-        """Number words that are new, from the next number on."""
+        """Assign the next numbers to new words."""
         term, at = self._terms.__getitem__, len(self._flat)
         flat: list[int] = []
         starts: list[int] = []
@@ -152,7 +152,7 @@ class Vocabulary:
         )
 
     def _other(self, first: int, texts: Sequence[str]) -> list[Words]:
-        """The same where some words are not in ASCII: these one by one, and the rest."""
+        """The same for texts with non-ASCII words, which are handled one by one."""
         import numpy as np
 
         plain = list(texts)
@@ -179,7 +179,7 @@ class Vocabulary:
         ]
 
     def _plain(self, first: int, joined: str, ends: NDArray[np.int64]) -> Words:
-        """The same for texts in ASCII, joined; one ends before each of `ends`."""
+        """The same for joined ASCII texts, one of which ends before each of `ends`."""
         import numpy as np
 
         raw = f"\0{joined}\0".encode().translate(_LETTERS)
@@ -197,7 +197,7 @@ class Vocabulary:
         numbers = self._met[slots]
         missed = np.flatnonzero(self._hashes[slots] != hashes)
         if len(missed):
-            # A new word is mostly met several times at once.
+            # A new word usually occurs several times.
             values, first_at, same = np.unique(
                 hashes[missed], return_index=True, return_inverse=True
             )
@@ -205,7 +205,7 @@ class Vocabulary:
             numbers[missed] = np.array(found, dtype=np.int32)[same]
             self._hashes[slots[missed]] = hashes[missed]
             self._met[slots[missed]] = numbers[missed]
-        # Not a sum of sums, or letters could change places between words.
+        # Mixed, because a sum of sums would not notice letters moving between words.
         mixed = (hashes ^ (hashes >> np.uint64(32))) * np.uint64(_MIX)
         sums = np.zeros(len(starts) + 1, dtype=np.uint64)
         np.cumsum(mixed * powers[np.arange(len(starts)) - limits[places - first]], out=sums[1:])
@@ -224,7 +224,7 @@ class Vocabulary:
         return found  # type: ignore[return-value]
 
     def terms_of(self, words: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The terms of words, in order, and how many each word has."""
+        """The terms of words, in order, and the number of terms of each word."""
         import numpy as np
 
         starts = np.frombuffer(self._starts, dtype=np.int32)
@@ -236,7 +236,7 @@ class Vocabulary:
         return flat[shifts], sizes
 
     def exact_of(self, words: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The term that stands for each word itself."""
+        """The unstemmed term of each word."""
         import numpy as np
 
         exact = np.frombuffer(self._exact, dtype=np.int32)
@@ -251,11 +251,11 @@ class Vocabulary:
 
 _vocabulary: Vocabulary | None = None
 vocabulary_lock = threading.Lock()
-"""Held while the vocabulary is used."""
+"""Guards the shared vocabulary."""
 
 
 def shared_vocabulary() -> Vocabulary:
-    """That of this process; a new one when it has met very many words."""
+    """The vocabulary of this process; replaced when it has grown too large."""
     global _vocabulary
     if _vocabulary is None or len(_vocabulary) > _WORDS_MAX:
         _vocabulary = Vocabulary()

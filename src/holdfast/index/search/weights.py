@@ -1,4 +1,4 @@
-"""How much each lane and signal weighs. Every one has a name, so that it can be left out alone."""
+"""The weights of lanes and signals. Each can be switched off by name, for the ablation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.index.search.roles import Role
 
 @dataclass(frozen=True, slots=True)
 class FieldWeights:
-    """BM25F: what a word counts in each field, and how much a long field takes from it."""
+    """BM25F: the weight of each field, and how strongly its length normalises it."""
 
     name: float = 3.0
     owner: float = 0.8
@@ -27,10 +27,10 @@ class FieldWeights:
     body_slope: float = 0.4
 
     saturation: float = 2.0
-    """BM25's k1: how soon more of the same word adds nothing."""
+    """BM25's k1: how quickly repetitions of a word stop counting."""
 
     def weights(self) -> tuple[float, ...]:
-        """In the order of `Field`; names of callees are not searched."""
+        """In the order of `Field`; callees are not searched."""
         return (
             self.name, self.owner, self.signature, self.doc, self.stem, self.directory, self.body,
             0.0,
@@ -60,7 +60,7 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is left of a score in a file of each role that was not asked for."""
+    """The factor for files of each role, unless the query asks for it."""
 
     test: float = 0.25
     example: float = 0.35
@@ -78,50 +78,57 @@ class Held:
         share: float = getattr(self, role, 1.0)
         return share
 
+    @property
+    def lowest(self) -> float:
+        """The lowest factor of any role; 1 when roles are switched off."""
+        lowest: float = min(getattr(self, one.name) for one in fields(self))
+        return lowest
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The whole ranking. Signals are in units of the best lane score, which is 1."""
+    """All weights of the ranking, in units of the best lexical score."""
 
     fields: FieldWeights = FieldWeights()
     lexical: float = 1.0
     dense: Shares = Shares(symbol=0.25, path=0.2, error=0.4, question=1.0, mixed=0.6)
-    """The dense lane beside a lexical one of 1."""
+    """The dense lane, relative to the lexical one."""
 
     stemmates: float = 0.5
-    """What a word counts that programmers write for the asked one."""
+    """A synonym or abbreviation of a query word."""
     prefix: float = 0.3
-    """What a word counts that only begins with the asked one."""
+    """A word that only begins with a query word."""
     joined: float = 0.4
-    """What an identifier counts that is made of neighbouring words of the query."""
+    """An identifier made of neighbouring words of the query."""
 
     definition: Shares = Shares(symbol=2.0, path=0.3, error=0.3, question=0.1, mixed=0.7)
     coverage: float = 0.4
-    name: float = 0.1
     documentation: float = 0.1
     stem: float = 0.6
-    directory: float = 0.15
     file_coverage: float = 0.2
     file_words: Shares = Shares(symbol=0.0, path=0.0, error=0.3, question=0.3, mixed=0.3)
-    """The file as one text, by its words. A name or a path asks for one place in it."""
+    """Zero for a symbol or a path: these ask for one place in the file."""
     file_meaning: float = 0.5
-    """The file as one text, by its meaning: beside a dense lane of 1."""
+    """Relative to the weight of the dense lane."""
     coherence: float = 0.2
     central: Shares = Shares(symbol=0.2, path=0.0, error=0.2, question=0.2, mixed=0.2)
     changed: float = 0.05
     roles: Held = Held()
     head: float = 0.9
-    """What is left of a score for the head of a class or the like, whose members are chunks."""
+    """Factor for the head of a class or the like, whose members are chunks of their own."""
     brief: float = 0.85
-    """What is left of a score for a function of a few lines, or as much of a header."""
+    """Factor for functions of a few lines, and as short parts of headers."""
     declared: float = 0.6
-    """What is left of a score for a declaration, whose body has all of it."""
+    """Factor for a declaration whose body is a candidate too."""
     leader: float = 0.7
-    """A function comes before the head of its file or class, if it has so much of its score."""
+    """A function is promoted over the head of its file or class from this share of its score on."""
     repeat: float = 0.8
-    """What is left of a score for each better chunk of the same file."""
-    duplicate: float = 0.4
-    """What is left of a score for a chunk that says the same as a better one."""
+    """Factor for each better chunk of the same file."""
+
+    def of(self, signal: str, kind: Kind) -> float:
+        """The weight of a signal for a kind of query."""
+        weight: float | Shares = getattr(self, signal)
+        return weight.of(kind) if isinstance(weight, Shares) else weight
 
     def without(self, signal: str) -> Weights:
         """The same ranking with one lane or signal off."""
@@ -130,12 +137,12 @@ class Weights:
             off = Held(*(1.0 for _ in fields(Held)))
         elif signal in ("dense", "definition", "file_words", "central"):
             off = Shares(0.0, 0.0, 0.0, 0.0, 0.0)
-        elif signal in ("head", "brief", "declared", "leader", "repeat", "duplicate"):
+        elif signal in ("head", "brief", "declared", "leader", "repeat"):
             off = 1.0
         elif signal == "fields":
             off = FieldWeights(*(1.0 for _ in range(7)))
         elif signal not in SIGNALS:
-            raise ValueError(f"there is no signal {signal!r}; one of: {', '.join(SIGNALS)}")
+            raise ValueError(f"unknown signal {signal!r}; expected one of {', '.join(SIGNALS)}")
         changes: dict[str, Any] = {signal: off}
         return replace(self, **changes)
 

@@ -1,67 +1,56 @@
-"""call_graph: what a symbol calls and what calls it, to depth three.
+"""call_graph: what a symbol calls and what calls it, up to three calls away.
 
-A read. Inbound links are leads to verify: a call through a value of unknown type is not seen.
+Read-only. Callers are leads to verify: a call through a value of unknown type is not seen.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Literal, NotRequired, TypedDict
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec.structs import replace
 
 from holdfast.errors import UsageError
-from holdfast.index.calls.links import LinkedProgram
+from holdfast.index.answers import (
+    CallEdge,
+    CallGraphAnswer,
+    CallNode,
+    CallNote,
+    CallSite,
+    FreshnessDecision,
+    Hints,
+    Span,
+    SymbolRef,
+)
+from holdfast.index.calls.linked_program import LinkedProgram
 from holdfast.index.calls.resolve import Edge
 from holdfast.index.calls.resolve import Open as OpenCall
-from holdfast.index.code_index import CodeIndex, policy_of
+from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.facts.model import FileFacts, file_id
+from holdfast.index.facts.naming import symbols_named
 from holdfast.index.generations.freshness import FreshFiles, moved
 from holdfast.index.generations.gate import Gate, Open
 from holdfast.index.generations.model import Reader
-from holdfast.index.tools import answers
-from holdfast.index.tools.answers import Wire, hints
-from holdfast.index.tools.outline import file_key, has_calls, no_facts
-from holdfast.index.tools.refusals import refusal
+from holdfast.index.tools.outline import file_key, has_calls, no_outline
+from holdfast.index.tools.refusals import proof_check, refusal
 
 Direction = Literal["callers", "callees", "both"]
+DIRECTIONS: tuple[Direction, ...] = ("both", "callers", "callees")
+"""The default first."""
 DEPTH_MAX = 3
 LIMIT_DEFAULT = 20
 NOTES_MAX = 200
 
-
-class SymbolRef(TypedDict):
-    """Names a symbol: its file and id, or its file and label."""
-
-    file: str
-    symbolId: NotRequired[str]
-    symbolLabel: NotRequired[str | None]
+EDGES_TRUNCATED = "CALL_GRAPH_EDGES_TRUNCATED"
+NOTES_TRUNCATED = "CALL_GRAPH_NOTES_TRUNCATED"
 
 
-class GraphAnswer(TypedDict):
-    """The envelope of call_graph."""
-
-    status: str
-    supported: bool
-    reason: NotRequired[str]
-    path: str
-    codebaseRoot: NotRequired[str]
-    codebasePath: NotRequired[str]
-    symbolRef: SymbolRef
-    direction: str
-    depth: int
-    limit: int
-    nodes: list[Wire]
-    edges: list[Wire]
-    notes: list[Wire]
-    warnings: NotRequired[list[str]]
-    notesTruncated: NotRequired[bool]
-    totalNoteCount: NotRequired[int]
-    returnedNoteCount: NotRequired[int]
-    message: NotRequired[str]
-    hints: NotRequired[Wire]
-    freshnessDecision: NotRequired[Wire]
-    compatibility: NotRequired[Wire]
-    indexing: NotRequired[Wire]
+def symbol_ref(file: str, symbol: str) -> SymbolRef:
+    """A reference to a symbol by its id or by its name, whichever `symbol` is."""
+    is_id = symbol.startswith("sym_")
+    return SymbolRef(file, symbol if is_id else None, None if is_id else symbol)
 
 
 def call_graph(
@@ -72,208 +61,183 @@ def call_graph(
     direction: Direction | Literal["bidirectional"] = "both",
     depth: int = 1,
     limit: int = LIMIT_DEFAULT,
-) -> GraphAnswer:
-    """Walk calls from a symbol."""
-    if not symbol_ref.get("file") or not (
-        symbol_ref.get("symbolId") or symbol_ref.get("symbolLabel")
-    ):
+) -> CallGraphAnswer:
+    """Follow calls from a symbol."""
+    if not symbol_ref.file or not (symbol_ref.symbol_id or symbol_ref.symbol_label):
         raise UsageError(
             "the symbol is not named (invalid_symbol_ref)",
             hint="pass symbolRef with file and symbolId, as search_code and file_outline give it",
         )
-    if direction == "bidirectional":
-        direction = "both"
     if not 1 <= depth <= DEPTH_MAX:
-        raise UsageError(
-            f"a depth of {depth} calls is not walked", hint=f"pass a depth of 1 to {DEPTH_MAX}"
-        )
+        raise UsageError(f"depth must be 1 to {DEPTH_MAX} (got {depth})")
     if limit < 1:
-        raise UsageError(f"a limit of {limit} asks for nothing", hint="pass a limit of 1 or more")
+        raise UsageError(f"limit must be at least 1 (got {limit})")
     requested, record = index.governing(path)
-    answer: GraphAnswer = {
-        "status": "ok",
-        "supported": False,
-        "path": requested,
-        "symbolRef": symbol_ref,
-        "direction": direction,
-        "depth": depth,
-        "limit": limit,
-        "nodes": [],
-        "edges": [],
-        "notes": [],
-    }
+    answer = CallGraphAnswer(
+        status="ok",
+        supported=False,
+        path=requested,
+        symbol_ref=symbol_ref,
+        direction="both" if direction == "bidirectional" else direction,
+        depth=depth,
+        limit=limit,
+        nodes=(),
+        edges=(),
+        notes=(),
+    )
     gate = index.gate(record)
     if not isinstance(gate, Open):
         return _refused(index, answer, gate)
     root = gate.record.root
-    key = file_key(root, requested, symbol_ref["file"])
+    key = file_key(root, requested, symbol_ref.file)
     try:
         with index.backend.reader(root) as reader:
-            _walk(index, gate, reader, key, answer)
+            found = _follow(index, gate, reader, key, answer)
     except BackendUnavailable:
         again = index.gate(index.registry.find(root))
         if isinstance(again, Open):
             raise
         return _refused(index, answer, again)
-    made = hints(debugProofCheck=answers.probe_hint(gate))
-    if made:
-        answer["hints"] = {**made, **answer.get("hints", {})}
-    return answer
+    return replace(found, hints=Hints(debug_proof_check=proof_check(gate)).or_none())
 
 
-def leading_out(count: int) -> str:
-    """How many calls are followed no further, in words."""
-    one = "1 call leads out of the tree or is not known"
-    return one if count == 1 else f"{count} calls lead out of the tree or are not known"
-
-
-def _walk(index: CodeIndex, gate: Open, reader: Reader, key: str, answer: GraphAnswer) -> None:
-    """Fill the answer; the last look serves if it is recent and no file of the answer moved."""
+def _follow(
+    index: CodeIndex, gate: Open, reader: Reader, key: str, answer: CallGraphAnswer
+) -> CallGraphAnswer:
+    """The graph as of now; a recent look at the tree serves if no file of the answer moved."""
     root = gate.record.root
     recent = index.freshness.recent(root, reader.identity)
     if recent is not None:
-        tried: GraphAnswer = {**answer}
-        _fill(index, root, reader, key, tried, recent)
-        if not moved(root, {key, *_files(tried)}, recent):
-            answer.update(tried)
-            return
-    overlay = index.freshness.look(
-        root,
-        reader,
-        policy_of(gate.record.options),
-        index.extract,
-        index.provider if index.provider.local else None,
-    )
-    _fill(index, root, reader, key, answer, overlay)
+        found = _graph(index, root, reader, key, answer, recent)
+        if not moved(root, {key, *_files(found)}, recent):
+            return found
+    overlay = index.check_freshness(gate.record, reader)
+    return _graph(index, root, reader, key, answer, overlay)
 
 
-def _files(answer: GraphAnswer) -> set[str]:
-    sites = (edge["site"] for edge in answer["edges"])
-    places = (*answer["nodes"], *(site for site in sites if isinstance(site, dict)))
-    return {str(place["file"]) for place in places}
+def _files(answer: CallGraphAnswer) -> set[str]:
+    return {node.file for node in answer.nodes} | {edge.site.file for edge in answer.edges}
 
 
-def _fill(
-    index: CodeIndex, root: str, reader: Reader, key: str, answer: GraphAnswer, overlay: FreshFiles
-) -> None:
+def _graph(
+    index: CodeIndex,
+    root: str,
+    reader: Reader,
+    key: str,
+    answer: CallGraphAnswer,
+    overlay: FreshFiles,
+) -> CallGraphAnswer:
     with index.programs.lock:
         program = index.programs.program(root, reader, overlay)
         facts = program.facts(key)
-        if facts is None:
-            exists = os.path.isfile(os.path.join(root, key))
-            answer["status"] = "unsupported" if exists else "not_found"
-            answer["reason"] = "unsupported_language" if exists else "missing_symbol"
-            answer["message"] = (
-                f"'{key}' has no symbols that are known" if exists else f"there is no file '{key}'"
+        if facts is None and not os.path.isfile(os.path.join(root, key)):
+            return replace(
+                answer,
+                status="not_found",
+                reason="missing_symbol",
+                message=f"there is no file '{key}'",
             )
-            return
-        if not has_calls(facts):
-            answer["status"], answer["reason"] = "unsupported", "unsupported_language"
-            answer["message"] = (
-                no_facts(facts)
-                if facts.guessed
-                else f"'{key}' has no calls: {facts.language} has an outline and no call graph"
+        if facts is None or not has_calls(facts):
+            return replace(
+                answer,
+                status="unsupported",
+                reason="unsupported_language",
+                message=_no_calls(key, facts),
             )
-            return
-        named = _named(facts, answer["symbolRef"])
+        named = _named(facts, answer.symbol_ref)
         if len(named) != 1:
-            answer["status"] = "ambiguous" if named else "not_found"
-            answer["reason"] = "ambiguous_symbol" if named else "missing_symbol"
-            answer["message"] = (
-                "several symbols are called that; pass a symbolId"
+            return replace(
+                answer,
+                status="ambiguous" if named else "not_found",
+                reason="ambiguous_symbol" if named else "missing_symbol",
+                message="several symbols have that name; pass a symbolId"
                 if named
-                else f"no symbol of '{key}' is called that; ask file_outline for its symbols"
+                else f"'{key}' has no symbol named "
+                f"'{answer.symbol_ref.symbol_label or answer.symbol_ref.symbol_id}'; "
+                "ask file_outline for its symbols",
+                nodes=_nodes(program, named),
             )
-            answer["nodes"] = [_node(program, identity) for identity in named]
-            return
-        answer["supported"] = True
-        walked = program.walk(named[0], answer["direction"], answer["depth"], answer["limit"])
-        ids = dict.fromkeys([named[0], *(i for e in walked.edges for i in (e.caller, e.callee))])
-        answer["nodes"] = [_node(program, identity) for identity in ids]
-    answer["edges"] = [_edge(edge) for edge in walked.edges]
-    notes = sorted((_note(one) for one in walked.open), key=_note_order)
-    answer["notes"] = notes[:NOTES_MAX]
-    answer["notesTruncated"] = len(notes) > NOTES_MAX
-    answer["totalNoteCount"], answer["returnedNoteCount"] = len(notes), len(answer["notes"])
-    warnings = []
-    if walked.more:
-        warnings.append("CALL_GRAPH_EDGES_TRUNCATED")
-    if len(notes) > NOTES_MAX:
-        warnings.append("CALL_GRAPH_NOTES_TRUNCATED")
-    if warnings:
-        answer["warnings"] = warnings
+        walked = program.walk(named[0], answer.direction, answer.depth, answer.limit)
+        ids = [named[0], *(i for e in walked.edges for i in (e.caller, e.callee))]
+        nodes = _nodes(program, dict.fromkeys(ids))
+    notes = sorted(
+        map(_note, walked.open), key=lambda n: (n.file, n.why, n.symbol_id, n.start_line)
+    )
+    cut = ((EDGES_TRUNCATED, walked.more), (NOTES_TRUNCATED, len(notes) > NOTES_MAX))
+    return replace(
+        answer,
+        supported=True,
+        nodes=nodes,
+        edges=tuple(map(_edge, walked.edges)),
+        notes=tuple(notes[:NOTES_MAX]),
+        notes_truncated=len(notes) > NOTES_MAX,
+        total_note_count=len(notes),
+        returned_note_count=len(notes[:NOTES_MAX]),
+        warnings=tuple(code for code, happened in cut if happened),
+    )
+
+
+def _no_calls(key: str, facts: FileFacts | None) -> str:
+    if facts is None:
+        return f"'{key}' has no known symbols"
+    if facts.guessed:
+        return no_outline(facts)
+    return f"'{key}' has no calls: {facts.language} has an outline and no call graph"
 
 
 def _named(facts: FileFacts, ref: SymbolRef) -> list[str]:
-    """The ids a reference can stand for; one when it is exact."""
-    wanted, label = ref.get("symbolId"), ref.get("symbolLabel")
-    if wanted is not None:
+    """The ids that a reference can mean; one when it is exact."""
+    if ref.symbol_id is not None:
         known = {file_id(facts.path), *(symbol.id for symbol in facts.symbols)}
-        return [wanted] if wanted in known else []
-    full = [s.id for s in facts.symbols if label in (s.qualified, f"{facts.module}.{s.qualified}")]
-    return full or [symbol.id for symbol in facts.symbols if symbol.name == label]
+        return [ref.symbol_id] if ref.symbol_id in known else []
+    return [symbol.id for symbol in symbols_named(facts, ref.symbol_label or "")]
 
 
-def _node(program: LinkedProgram, identity: str) -> Wire:
+def _nodes(program: LinkedProgram, ids: Iterable[str]) -> tuple[CallNode, ...]:
+    return tuple(_node(program, identity) for identity in ids)
+
+
+def _node(program: LinkedProgram, identity: str) -> CallNode:
     found = program.place(identity)
     assert found is not None, "an edge leads to a symbol of the program"
     facts, symbol = found
     if symbol is None:
-        span: Wire = {"startLine": 1, "endLine": facts.lines}
-        label, kind = facts.module or facts.path, "module"
+        label, kind, span = facts.module or facts.path, "module", Span(1, facts.lines)
     else:
-        span = {"startLine": symbol.span.first_line, "endLine": symbol.span.last_line}
         label, kind = symbol.qualified, symbol.kind
-    return {
-        "symbolId": identity,
-        "symbolLabel": label,
-        "kind": kind,
-        "file": facts.path,
-        "language": facts.language,
-        "span": span,
-    }
+        span = Span(symbol.span.first_line, symbol.span.last_line)
+    return CallNode(identity, label, kind, facts.path, facts.language, span)
 
 
-def _edge(edge: Edge) -> Wire:
-    return {
-        "srcSymbolId": edge.caller,
-        "dstSymbolId": edge.callee,
-        "kind": edge.kind,
-        "site": {"file": edge.path, "startLine": edge.line},
-        "confidence": edge.confidence,
-        "reason": edge.reason,
-    }
+def _edge(edge: Edge) -> CallEdge:
+    site = CallSite(edge.path, edge.line)
+    return CallEdge(edge.caller, edge.callee, edge.kind, site, edge.confidence, edge.reason)
 
 
-def _note(one: OpenCall) -> Wire:
-    return {
-        "type": "unresolved_edge",
-        "why": one.why,
-        "file": one.path,
-        "startLine": one.line,
-        "symbolId": one.caller,
-        "call": one.text,
-        "detail": one.detail,
-        "candidates": list(one.candidates),
-    }
+def _note(one: OpenCall) -> CallNote:
+    return CallNote(
+        "unresolved_edge",
+        one.why,
+        one.path,
+        one.line,
+        one.caller,
+        one.text,
+        one.detail,
+        one.candidates,
+    )
 
 
-def _note_order(note: Wire) -> tuple[str, str, str, int]:
-    line = note["startLine"]
-    assert isinstance(line, int)
-    return str(note["file"]), str(note["why"]), str(note["symbolId"]), line
-
-
-def _refused(index: CodeIndex, answer: GraphAnswer, gate: Gate) -> GraphAnswer:
-    refused = refusal(gate, answer["path"], index.runtime(), "retry the call graph")
-    answer["status"], answer["reason"] = refused.status, refused.reason
-    answer["message"], answer["hints"] = refused.message, refused.hints
-    if refused.freshness is not None:
-        answer["freshnessDecision"] = {"mode": refused.freshness}
-    if "indexing" in refused.extras:
-        answer["codebaseRoot"] = refused.root or ""
-        answer["indexing"] = answers.part(refused.extras, "indexing")
-    if "compatibility" in refused.extras:
-        answer["codebasePath"] = refused.root or ""
-        answer["compatibility"] = answers.part(refused.extras, "compatibility")
-    return answer
+def _refused(index: CodeIndex, answer: CallGraphAnswer, gate: Gate) -> CallGraphAnswer:
+    refused = refusal(gate, answer.path, index.runtime(), "retry the call graph")
+    return replace(
+        answer,
+        status=refused.status,
+        reason=refused.reason,
+        codebase_root=refused.root if refused.indexing is not None else None,
+        codebase_path=refused.root if refused.compatibility is not None else None,
+        message=refused.message,
+        hints=refused.hints,
+        freshness_decision=FreshnessDecision(refused.freshness) if refused.freshness else None,
+        compatibility=refused.compatibility,
+        indexing=refused.indexing,
+    )

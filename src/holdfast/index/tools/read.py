@@ -1,41 +1,25 @@
-"""read_file: a file's text, with its outline when asked, under the state of its root.
+"""read_file: a file's text, and on request its outline, subject to the state of its root.
 
-This is what the index has to say about a read. Plain text needs no proof; an outline does.
+Plain text needs no proof; an outline does.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal
+
+from msgspec.structs import replace
 
 from holdfast.errors import UsageError
 from holdfast.files.paths import canonical_root
+from holdfast.index.answers import Call, Hints, OutlineAnswer, ReadAnswer, manage_call
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.generations.gate import Building, effective_record
 from holdfast.index.generations.record import Indexing
-from holdfast.index.tools import answers
-from holdfast.index.tools.answers import Wire, hints, manage_call
-from holdfast.index.tools.outline import OutlineAnswer, file_outline
+from holdfast.index.tools.outline import file_outline
+from holdfast.index.tools.refusals import indexing_message, indexing_progress
 
 LINES_MAX = 1000
-
-
-class ReadAnswer(TypedDict):
-    """The envelope of read_file. `isError` marks an answer without the text that was asked for."""
-
-    status: str
-    reason: NotRequired[str]
-    path: str
-    mode: str
-    codebaseRoot: NotRequired[str]
-    content: NotRequired[str]
-    outlineStatus: NotRequired[str]
-    outline: NotRequired[Wire | None]
-    hasMore: NotRequired[bool]
-    message: NotRequired[str]
-    hints: NotRequired[Wire]
-    indexing: NotRequired[Wire]
-    isError: NotRequired[bool]
 
 
 def read_file(
@@ -51,26 +35,32 @@ def read_file(
     """Read lines of a file, or of one of its symbols."""
     folder, name = os.path.split(os.path.abspath(path))
     file = os.path.join(canonical_root(folder), name)
-    answer: ReadAnswer = {"status": "ok", "path": file, "mode": mode}
+    answer = ReadAnswer(status="ok", path=file, mode=mode)
     record = effective_record(file, index.registry.records().values())
     if record is not None and isinstance(record.state, Indexing):
         building = index.truly(Building(record, record.state))
         assert isinstance(building, Building)
-        answer["status"], answer["reason"] = "not_ready", "indexing"
-        answer["codebaseRoot"] = record.root
-        answer["message"] = answers.indexing_message(building, "read the file again")
-        answer["hints"] = hints(status=manage_call("status", record.root))
-        answer["indexing"] = answers.indexing_facts(building)
-        return answer
+        return replace(
+            answer,
+            status="not_ready",
+            reason="indexing",
+            codebase_root=record.root,
+            message=indexing_message(building, "read the file again"),
+            hints=Hints(status=manage_call("status", record.root)),
+            indexing=indexing_progress(building),
+        )
     if symbol_id is not None or symbol_label is not None:
         if record is None:
-            answer["status"] = answer["reason"] = "requires_reindex"
-            answer["isError"] = True
-            answer["message"] = f"no tracked root contains '{file}'; its symbols are not known"
-            answer["hints"] = hints(
-                nextSteps=[manage_call("create", folder), {"tool": "read", "args": {"path": file}}]
+            return replace(
+                answer,
+                status="requires_reindex",
+                reason="requires_reindex",
+                is_error=True,
+                message=f"no tracked root contains '{file}'; its symbols are not known",
+                hints=Hints(
+                    next_steps=(manage_call("create", folder), Call("read", {"path": file}))
+                ),
             )
-            return answer
         found = file_outline(
             index,
             record.root,
@@ -79,49 +69,36 @@ def read_file(
             symbol_id=symbol_id,
             symbol_label=symbol_label,
         )
-        if found["status"] != "ok" or found["outline"] is None:
+        if found.status != "ok" or found.outline is None:
             return _not_opened(answer, found)
-        start_line, end_line = _span(found["outline"])
-    answer["content"] = _lines(file, start_line, end_line)
-    if mode == "annotated":
-        if record is None:
-            answer["outlineStatus"], answer["outline"] = "not_indexed", None
-            answer["hints"] = hints(create=manage_call("create", folder))
-        else:
-            _annotate(
-                answer,
-                file_outline(index, record.root, file, start_line=start_line, end_line=end_line),
-            )
-    return answer
-
-
-def _annotate(answer: ReadAnswer, found: OutlineAnswer) -> None:
-    answer["outlineStatus"] = found["status"]
-    answer["outline"] = found["outline"]
-    answer["hasMore"] = found["hasMore"]
-    if "hints" in found:
-        answer["hints"] = found["hints"]
+        span = found.outline.symbols[0].span
+        start_line, end_line = span.start_line, span.end_line
+    answer = replace(answer, content=_lines(file, start_line, end_line))
+    if mode == "plain":
+        return answer
+    if record is None:
+        hints = Hints(create=manage_call("create", folder))
+        return replace(answer, outline_status="not_indexed", outline=None, hints=hints)
+    found = file_outline(index, record.root, file, start_line=start_line, end_line=end_line)
+    return replace(
+        answer,
+        outline_status=found.status,
+        outline=found.outline,
+        has_more=found.has_more,
+        hints=found.hints,
+    )
 
 
 def _not_opened(answer: ReadAnswer, found: OutlineAnswer) -> ReadAnswer:
-    answer["status"] = found["status"]
-    answer["isError"] = True
-    if "reason" in found:
-        answer["reason"] = found["reason"]
-    if "message" in found:
-        answer["message"] = found["message"]
-    if "hints" in found:
-        answer["hints"] = found["hints"]
-    if found["status"] == "ambiguous":
-        answer["outline"] = found["outline"]
-    return answer
-
-
-def _span(outline: Wire) -> tuple[int, int]:
-    symbols = outline["symbols"]
-    assert isinstance(symbols, list)
-    span = symbols[0]["span"]
-    return int(span["startLine"]), int(span["endLine"])
+    refused = replace(
+        answer,
+        status=found.status,
+        is_error=True,
+        reason=found.reason,
+        message=found.message,
+        hints=found.hints,
+    )
+    return replace(refused, outline=found.outline) if found.status == "ambiguous" else refused
 
 
 def _lines(file: str, start_line: int | None, end_line: int | None) -> str:

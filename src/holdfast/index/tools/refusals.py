@@ -1,10 +1,23 @@
-"""What a closed gate says, once for every tool: the reads differ only in where they put it."""
+"""Why a root cannot be read, in the words and the data that every verb uses.
+
+A refusal is an ordinary answer. It names the root, the reason and the call that helps, and it is
+the same text every time, so that an agent can rely on it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
+from holdfast.index.answers import (
+    Compatibility,
+    Hints,
+    IndexingFailure,
+    IndexingProgress,
+    ProofCheck,
+    StaleLocal,
+    manage_call,
+)
 from holdfast.index.generations.fingerprint import Fingerprint
 from holdfast.index.generations.gate import (
     Building,
@@ -15,23 +28,22 @@ from holdfast.index.generations.gate import (
     Open,
     Unproven,
 )
-from holdfast.index.tools import answers
-from holdfast.index.tools.answers import Wire, hints, manage_call
-
-Refused = Literal["not_indexed", "not_ready", "requires_reindex"]
+from holdfast.index.generations.proof import Reason
+from holdfast.index.generations.record import Record, status_name
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A gate's answer. `freshness` is the mode a search would report, None for not_indexed."""
+    """The answer for a closed gate. `freshness` is the mode that a search reports, if any."""
 
-    status: Refused
+    status: Literal["not_indexed", "not_ready", "requires_reindex"]
     reason: str
     message: str
-    hints: Wire
+    hints: Hints
     root: str | None = None
     freshness: str | None = None
-    extras: Wire = field(default_factory=dict)
+    indexing: IndexingProgress | None = None
+    compatibility: Compatibility | None = None
 
 
 def refusal(gate: Gate, requested: str, runtime: Fingerprint, retry: str) -> Refusal:
@@ -41,53 +53,164 @@ def refusal(gate: Gate, requested: str, runtime: Fingerprint, retry: str) -> Ref
             return Refusal(
                 "not_indexed",
                 "not_indexed",
-                answers.plain_message(requested),
-                hints(create=manage_call("create", requested)),
+                not_tracked_message(requested),
+                Hints(create=manage_call("create", requested)),
             )
         case Failed(record) as failed:
             return Refusal(
                 "not_indexed",
                 "not_indexed",
-                answers.failed_message(failed, requested),
-                hints(
+                failed_message(failed, requested),
+                Hints(
                     create=manage_call("create", record.root),
                     status=manage_call("status", record.root),
-                    indexingFailure=answers.failure_facts(failed),
+                    indexing_failure=indexing_failure(failed),
                 ),
             )
         case Unproven(record, reason) as unproven:
             return Refusal(
                 "not_indexed",
                 "not_indexed",
-                answers.stale_message(unproven, requested),
-                hints(
+                stale_message(unproven, requested),
+                Hints(
                     create=manage_call("create", record.root),
-                    staleLocal=answers.stale_local(reason, record.root),
+                    stale_local=stale_local(reason, record.root),
                 ),
             )
         case Building(record) as building:
             return Refusal(
                 "not_ready",
                 "indexing",
-                answers.indexing_message(building, retry),
-                hints(
+                indexing_message(building, retry),
+                Hints(
                     create=manage_call("create", record.root) if building.abandoned else None,
                     status=manage_call("status", record.root),
-                    debugIndexing={"completionProof": "marker_doc"},
+                    debug_indexing={"completionProof": "marker_doc"},
                 ),
                 record.root,
                 "skipped_indexing",
-                {"indexing": answers.indexing_facts(building)},
+                indexing=indexing_progress(building),
             )
         case Incompatible(record) as refused:
             return Refusal(
                 "requires_reindex",
                 "requires_reindex",
-                answers.reindex_message(refused),
-                hints(reindex=manage_call("reindex", record.root)),
+                reindex_message(refused),
+                Hints(reindex=manage_call("reindex", record.root)),
                 record.root,
                 "skipped_requires_reindex",
-                {"compatibility": answers.compatibility(runtime, record, refused)},
+                compatibility=compatibility(runtime, record, refused),
             )
         case Open():
-            raise AssertionError("an open gate refuses nothing")
+            raise AssertionError("an open gate does not refuse")
+
+
+# The state of a gate as data.
+
+
+def stale_local(reason: Reason, root: str) -> StaleLocal:
+    return StaleLocal(reason.value, manage_call("create", root))
+
+
+def proof_check(opened: Open) -> ProofCheck | None:
+    """The diagnostic of a proof check that could not finish; None when it did."""
+    if opened.probe_failure is None:
+        return None
+    return ProofCheck(ok=False, reason="probe_failed", message=opened.probe_failure)
+
+
+def indexing_progress(building: Building) -> IndexingProgress:
+    progress = building.progress
+    return IndexingProgress(
+        round(progress.progress_pct, 1), building.record.last_updated, progress.phase
+    )
+
+
+def indexing_failure(failed: Failed) -> IndexingFailure:
+    return IndexingFailure(
+        failed.failure.error, failed.failure.last_pct, failed.record.last_updated
+    )
+
+
+def compatibility(
+    runtime: Fingerprint, record: Record | None, refused: Incompatible | None = None
+) -> Compatibility:
+    """The settings in force, those that made the index, and why they do not fit."""
+    if record is None:
+        return Compatibility(runtime.to_wire())
+    indexed_with = refused.indexed_with if refused else record.fingerprint
+    return Compatibility(
+        runtime.to_wire(),
+        indexed_with.to_wire() if indexed_with is not None else None,
+        record.fingerprint_source,
+        refused.reindex_reason if refused is not None else None,
+        status_name(record.state),
+    )
+
+
+def compatibility_lines(
+    runtime: Fingerprint, record: Record | None, refused: Incompatible | None = None
+) -> str:
+    """The same, as four lines of text."""
+    made_with = record.fingerprint if record else None
+    reason = "none"
+    if refused is not None:
+        made_with, reason = refused.indexed_with, refused.reindex_reason
+    return (
+        f"Runtime fingerprint: {runtime}\n"
+        f"Indexed fingerprint: {made_with or 'unavailable'}\n"
+        f"Fingerprint source: {record.fingerprint_source if record else 'unavailable'}\n"
+        f"Reindex reason: {reason}"
+    )
+
+
+# The state of a gate in words.
+
+
+def not_tracked_message(requested: str) -> str:
+    return (
+        f"'{requested}' is not indexed, and neither is any directory above it. "
+        f"To index it, call manage_index with action='create' and path='{requested}'."
+    )
+
+
+def failed_message(failed: Failed, requested: str) -> str:
+    return (
+        f"'{requested}' is not indexed: the last run on '{failed.record.root}' failed: "
+        f"{failed.failure.error}. To try again, call manage_index with action='create' and "
+        f"path='{failed.record.root}'."
+    )
+
+
+def stale_message(unproven: Unproven, requested: str) -> str:
+    root = unproven.record.root
+    asked = f" (asked for '{requested}')" if requested != root else ""
+    return (
+        f"'{root}' is not indexed{asked}: local index metadata is stale, and the completion proof "
+        f"is missing or invalid (reason: {unproven.reason.value}). To repair it, call manage_index "
+        f"with action='create' and path='{root}'."
+    )
+
+
+def indexing_message(building: Building, retry: str) -> str:
+    root = building.record.root
+    if building.abandoned:
+        return (
+            f"'{root}' was being indexed ({building.progress.progress_pct:.1f}%), and its writer "
+            f"is gone: the run looks abandoned. Call manage_index with action='create' and "
+            f"path='{root}' to recover it, then {retry}."
+        )
+    return (
+        f"'{root}' is currently indexing "
+        f"({building.progress.progress_pct:.1f}%, {building.progress.phase}). "
+        f"Wait for it to finish, then {retry}."
+    )
+
+
+def reindex_message(refused: Incompatible) -> str:
+    detail = f"{refused.detail}\n" if refused.detail else ""
+    return (
+        f"{detail}The index of '{refused.record.root}' is incompatible with the current settings "
+        f"and must be rebuilt. Call manage_index with action='reindex' and "
+        f"path='{refused.record.root}'."
+    )

@@ -1,11 +1,28 @@
-"""What tools share: the words of their schemas, and how a call is written down."""
+"""What the tools share: parts of schemas, refusals, and how files and calls are written."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from holdfast.mcp.tool import Call, Result, Schema, anything, outputs, spared, string
+import msgspec
+from msgspec import structs
+
+from holdfast.index.answers import (
+    CallGraphAnswer,
+    ManageAnswer,
+    OutlineAnswer,
+    OutlineSymbol,
+    SearchAnswer,
+    SearchResult,
+)
+from holdfast.index.tools.render import Surface
+from holdfast.mcp.tool import Result, Schema, ToolCall, anything, call_text, outputs, spared, string
+
+if TYPE_CHECKING:
+    IndexAnswer = OutlineAnswer | CallGraphAnswer | ManageAnswer | SearchAnswer
+    Symbol = TypeVar("Symbol", OutlineSymbol, SearchResult)
 
 STATUS = string("ok, or why not: a refusal is an answer too")
 MESSAGE = string("the refusal or failure in one sentence")
@@ -26,17 +43,68 @@ HELPS = {
 }
 """Hints of the index that are calls, the most helpful first, and what each is for."""
 
-SPAN: Schema = {
-    "type": "object",
-    "properties": {"startLine": {"type": "integer"}, "endLine": {"type": "integer"}},
-}
+AGENT = Surface(call=lambda call: call_text(call.tool, call.args))
+"""How answers are written for agents."""
 
 
 def answer_schema(**properties: Schema) -> Schema:
-    """The schema of an answer: it always says its status, and the rest where it applies."""
+    """The schema of an answer: it always has a status, and the rest where it applies."""
     return outputs(
         "status", status=STATUS, message=MESSAGE, hint=HINT, **{"continue": CONTINUE}, **properties
     )
+
+
+def schema_of(answer: type[msgspec.Struct], **more: Schema) -> Schema:
+    """The schema of an answer, derived from its type; `more` adds members.
+
+    A failure has a status and a message only, so nothing else is required. Hints are not spelled
+    out: they would double the list of tools, and an agent uses only the calls in them.
+    """
+    _, parts = msgspec.json.schema_components([answer], ref_template="#/$defs/{name}")
+    for part in parts.values():
+        _tidy(part)
+    parts["Hints"] = anything("calls that help")
+    own = parts.pop(answer.__name__)["properties"]
+    described = answer_schema()["properties"]
+    properties = {name: schema for name, schema in own.items() if name not in described}
+    schema = answer_schema(**properties, **more)
+    used: Schema = {}
+    _collect(schema, parts, used)
+    return {**schema, "$defs": used} if used else schema
+
+
+def _collect(schema: Any, parts: Schema, used: Schema) -> None:
+    """Put the parts that a schema refers to into `used`."""
+    members = schema if isinstance(schema, list) else schema.values()
+    for member in members:
+        if isinstance(member, str) and member.startswith("#/$defs/"):
+            name = member.removeprefix("#/$defs/")
+            if name not in used:
+                used[name] = parts[name]
+                _collect(parts[name], parts, used)
+        elif isinstance(member, dict | list):
+            _collect(member, parts, used)
+
+
+def _tidy(schema: Any) -> None:
+    """Take out what only repeats the type: titles, docstrings, and null where a field is absent."""
+    if isinstance(schema, list):
+        for member in schema:
+            _tidy(member)
+    if not isinstance(schema, dict):
+        return
+    if schema.get("type") == "object":
+        for name in ("title", "description"):
+            if isinstance(schema.get(name), str):
+                del schema[name]
+    if "default" in schema:
+        del schema["default"]
+        present = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+        if len(present) == 1:
+            del schema["anyOf"]
+            schema.update(present[0])
+    for member in schema.values():
+        _tidy(member)
 
 
 def continued(tool: str, **args: Any) -> dict[str, Any]:
@@ -44,33 +112,31 @@ def continued(tool: str, **args: Any) -> dict[str, Any]:
     return {"tool": tool, "args": spared(tool, args)}
 
 
-def refused(facts: dict[str, Any]) -> Result:
+def refused(answer: IndexAnswer, text: str | None = None) -> Result:
     """A refusal of the index, ended by the call that helps, if it names one."""
-    result = Result(str(facts.get("message") or facts.get("humanText") or facts["status"]), facts)
-    hints = facts.get("hints") or {}
+    result = Result(text or answer.message or answer.status, answer.to_wire())
     for name, why in HELPS.items():
-        helps = hints.get(name)
-        if isinstance(helps, dict) and {"tool", "args"} <= helps.keys():
-            return result.ended(why, helps["tool"], **helps["args"])
-    path = str(facts.get("path", ""))
-    return no_such_tree(result) if path and not os.path.exists(path) else result
+        call = getattr(answer.hints, name, None)
+        if call is not None:
+            return result.ended(why, call.tool, **call.args)
+    return result if os.path.exists(answer.path) else no_such_tree(result)
 
 
 def no_such_tree(result: Result) -> Result:
-    """A refusal about a path that is not there."""
-    return result.ended("the trees there are", "list_codebases")
+    """A refusal about a path that does not exist."""
+    return result.ended("the tracked trees", "list_codebases")
 
 
-def tree_of(call: Call, path: str) -> str | None:
-    """The root of the tracked tree that a path lies in."""
-    _, record = call.desk.index.governing(path)
+def tree_of(call: ToolCall, path: str) -> str | None:
+    """The root of the tracked tree that contains a path."""
+    _, record = call.context.index.governing(path)
     return None if record is None else record.root
 
 
-def meant(call: Call, file: str) -> str:
-    """A file as an agent means it: from where it stands, or from the root of the tree it stands in.
+def meant(call: ToolCall, file: str) -> str:
+    """A file as an agent names it: from its working directory, or from the root of its tree.
 
-    The latter is how answers name files.
+    Answers name files from the root.
     """
     whole = call.caller.path(file)
     if call.caller.cwd is None or os.path.lexists(whole):
@@ -80,19 +146,20 @@ def meant(call: Call, file: str) -> str:
     return below if os.path.isfile(below) else whole
 
 
-def usable(call: Call, one: dict[str, Any], root: str) -> dict[str, Any]:
-    """A result or symbol of a tree, with what to pass on as it is right where the agent stands."""
-    hint = one.get("callGraphHint") or {}
-    if root == call.caller.cwd or "symbolRef" not in hint:
+def usable(call: ToolCall, one: Symbol, root: str) -> Symbol:
+    """A result or symbol whose reference can be passed on from the agent's working directory."""
+    hint = one.call_graph_hint
+    if root == call.caller.cwd or hint is None or hint.symbol_ref is None:
         return one
-    reference = {**hint["symbolRef"], "file": os.path.join(root, hint["symbolRef"]["file"])}
-    return {**one, "callGraphHint": {**hint, "symbolRef": reference}}
+    reference = structs.replace(hint.symbol_ref, file=os.path.join(root, hint.symbol_ref.file))
+    return structs.replace(one, call_graph_hint=structs.replace(hint, symbol_ref=reference))
 
 
-def below(call: Call, root: str | None) -> list[str]:
-    """Says from where files are named, if that is not where the agent stands."""
+def in_several_trees() -> Surface:
+    """How files are named when an answer is about several trees."""
+    return replace(AGENT, file=lambda tree, file: f"{tree}: {file}")
+
+
+def below(call: ToolCall, root: str | None) -> list[str]:
+    """The line that says what files are relative to, if not to the working directory."""
     return [] if root is None or root == call.caller.cwd else [f"[files are from {root}]"]
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
+from holdfast.index.answers import CallGraphAnswer, SymbolRef
+from holdfast.index.tools.render import calls_text
 from holdfast.mcp.tool import (
-    Call,
     Result,
     Tool,
-    array,
-    boolean,
+    ToolCall,
     call_text,
     choice,
     failure,
@@ -19,104 +18,60 @@ from holdfast.mcp.tool import (
     string,
 )
 from holdfast.mcp.tools.common import (
-    SPAN,
-    answer_schema,
+    AGENT,
     below,
     continued,
     meant,
     refused,
+    schema_of,
     tree_of,
 )
-from holdfast.mcp.tools.outline import like_it
+from holdfast.mcp.tools.outline import similar_file
 
 
-def run(call: Call) -> Result:
-    from holdfast.index.tools.calls import call_graph, leading_out
+def run(call: ToolCall) -> Result:
+    from holdfast.index.tools.calls import EDGES_TRUNCATED, call_graph
 
     a = call.arguments
-    reference = dict(a["symbolRef"])
-    file = reference.get("file", "")
+    given = a["symbolRef"]
+    file = given.get("file", "")
     if "path" not in a and file:
-        file = reference["file"] = meant(call, file)
+        file = meant(call, file)
+    reference = SymbolRef(file, given.get("symbolId"), given.get("symbolLabel"))
     path = call.caller.path(a["path"]) if "path" in a else os.path.dirname(file) or "/"
-    if not (reference.get("symbolId") or reference.get("symbolLabel")):
+    if not (reference.symbol_id or reference.symbol_label):
         named = failure("the symbol is not named", "pass symbolId or symbolLabel beside file")
         return named.ended("its symbols", "file_outline", file=file, path=a.get("path"))
-    found: Any = call_graph(
-        call.desk.index,
+    found = call_graph(
+        call.context.index,
         path,
-        reference,  # type: ignore[arg-type]  # checked against the schema
+        reference,
         direction=a["direction"],
         depth=a["depth"],
         limit=a["limit"],
     )
-    facts: dict[str, Any] = dict(found)
-    if facts["status"] != "ok":
-        if not facts["nodes"]:
-            return _refused(facts, os.path.join(path, file))
-        lines = [str(facts.get("message", facts["status"]))]
-        lines += [
-            f"  {node['symbolId']}  {node['symbolLabel']}  "
-            f"{node['file']}:{node['span']['startLine']}"
-            for node in facts["nodes"]
-        ]
-        one = {"file": file, "symbolId": facts["nodes"][0]["symbolId"]}
-        result = Result("\n".join(lines), facts)
+    more = {**a, "path": path, "symbolRef": reference.to_wire(), "limit": a["limit"] * 2}
+    text = calls_text(found, AGENT, more=call_text("call_graph", more))
+    if found.nodes and found.status != "ok":
+        one = {"file": file, "symbolId": found.nodes[0].symbol_id}
+        result = Result(text, found.to_wire())
         return result.ended("by id", "call_graph", symbolRef=one, path=a.get("path"))
-    names = {node["symbolId"]: node["symbolLabel"] for node in facts["nodes"]}
-    said = below(call, tree_of(call, path))
-    lines = [*said, *([_line(edge, names) for edge in facts["edges"]] or ["No calls found."])]
-    if facts.get("totalNoteCount"):
-        lines.append(f"[{leading_out(facts['totalNoteCount'])}]")
-    if "CALL_GRAPH_EDGES_TRUNCATED" in facts.get("warnings", []):
-        more = {**a, "path": path, "symbolRef": reference, "limit": a["limit"] * 2}
+    if found.status != "ok":
+        return _refused(found, os.path.join(path, file))
+    facts = found.to_wire()
+    if EDGES_TRUNCATED in found.warnings:
         facts["continue"] = continued("call_graph", **more)
-        lines.append(
-            f"[{len(facts['edges'])} calls shown; for more: {call_text('call_graph', more)}]"
-        )
-    return Result("\n".join(lines), facts)
+    return Result("\n".join([*below(call, tree_of(call, path)), text]), facts)
 
 
-def _refused(facts: dict[str, Any], file: str) -> Result:
-    result = refused(facts)
+def _refused(found: CallGraphAnswer, file: str) -> Result:
+    result = refused(found)
     if "continue" in result.facts:
         return result
     if os.path.isfile(file):
         return result.ended("its symbols", "file_outline", file=file)
-    return like_it(result, file, "file_outline", "file")
+    return similar_file(result, file, "file_outline", "file")
 
-
-def _line(edge: dict[str, Any], names: dict[str, str]) -> str:
-    site = edge["site"]
-    return (
-        f"{names[edge['srcSymbolId']]} -> {names[edge['dstSymbolId']]}  "
-        f"{site['file']}:{site['startLine']}  {edge['confidence']:.2f} {edge['reason']}"
-    )
-
-
-_NODE = {
-    "type": "object",
-    "properties": {
-        "symbolId": {"type": "string"},
-        "symbolLabel": {"type": "string"},
-        "kind": {"type": "string"},
-        "file": {"type": "string"},
-        "span": SPAN,
-    },
-    "required": ["symbolId", "symbolLabel", "file", "span"],
-}
-_EDGE = {
-    "type": "object",
-    "properties": {
-        "srcSymbolId": {"type": "string"},
-        "dstSymbolId": {"type": "string"},
-        "kind": {"type": "string"},
-        "site": {"type": "object"},
-        "confidence": {"type": "number"},
-        "reason": {"type": "string"},
-    },
-    "required": ["srcSymbolId", "dstSymbolId", "site", "confidence"],
-}
 
 CALL_GRAPH = Tool(
     name="call_graph",
@@ -146,20 +101,6 @@ CALL_GRAPH = Tool(
         depth=integer("how many calls away", minimum=1, maximum=3, default=1),
         limit=integer("at most so many calls", minimum=1, default=20),
     ),
-    output=answer_schema(
-        supported=boolean("whether the symbol could be followed"),
-        reason=string(),
-        path=string(),
-        symbolRef={"type": "object"},
-        direction=string(),
-        depth={"type": "integer"},
-        limit={"type": "integer"},
-        nodes=array(_NODE),
-        edges=array(_EDGE),
-        notes=array({"type": "object"}, "calls that lead nowhere that is known"),
-        warnings=array({"type": "string"}),
-        hints={"type": "object"},
-        totalNoteCount={"type": "integer"},
-    ),
+    output=schema_of(CallGraphAnswer),
     run=run,
 )

@@ -8,34 +8,36 @@ before is what is indexed after.
 from __future__ import annotations
 
 import threading
-from typing import Any
 
+from msgspec.structs import replace
+
+from holdfast.index.answers import CodebasesAnswer, Hints, ManageAnswer
+from holdfast.index.tools.render import built_text
 from holdfast.mcp.tool import (
-    Call,
     CallCancelled,
     Result,
     Tool,
+    ToolCall,
     array,
     boolean,
-    call_text,
     choice,
     inputs,
     number,
     string,
 )
-from holdfast.mcp.tools.common import answer_schema, continued, refused
+from holdfast.mcp.tools.common import refused, schema_of
 
 ACTIONS = ("create", "reindex", "sync", "status", "clear")
 WAIT_S = 20.0
 
 
-def run(call: Call) -> Result:
+def run(call: ToolCall) -> Result:
     from holdfast.index.building.progress import Progress
     from holdfast.index.tools.manage import manage_index
 
     a = call.arguments
     path = call.caller.path(a["path"])
-    index = call.desk.index
+    index = call.context.index
     # Once nobody waits any more the build goes on by itself: only a waiting caller can end it.
     waiting = threading.Event()
     waiting.set()
@@ -45,7 +47,7 @@ def run(call: Call) -> Result:
             raise CallCancelled
         call.progress(progress.pct, 100.0, str(progress))
 
-    answer: Any = manage_index(
+    answer = manage_index(
         index,
         a["action"],
         path,
@@ -55,37 +57,32 @@ def run(call: Call) -> Result:
         allow_unnecessary_reindex=a["allowUnnecessaryReindex"],
         report=report,
     )
-    run = call.desk.started_here()
+    run = call.context.started_here()
     if run is None:
-        return _answered(answer)
+        return (
+            Result(answer.human_text, answer.to_wire())
+            if answer.status == "ok"
+            else refused(answer)
+        )
     run.join(a["wait"])
     waiting.clear()
     if run.is_alive():
-        return _still_running(answer)
-    final: Any = manage_index(index, "status", answer["path"])
-    notes = answer["humanText"].splitlines()[:-1]
-    facts = {**final, "action": a["action"], "started": answer}
-    return Result("\n".join([*notes, final["humanText"]]), facts)
+        status = {"action": "status", "path": answer.path}
+        running = Result(answer.human_text, answer.to_wire())
+        return running.ended("still building; to see how far", "manage_index", **status)
+    final = replace(manage_index(index, "status", answer.path), action=a["action"])
+    if answer.hints is not None and answer.hints.stale_local is not None:
+        # Why the build was needed is said by the answer as a whole, finished or not.
+        stale = answer.hints.stale_local
+        final = replace(final, hints=replace(final.hints or Hints(), stale_local=stale))
+    return Result(built_text(answer, final), {**final.to_wire(), "started": answer.to_wire()})
 
 
-def _answered(answer: dict[str, Any]) -> Result:
-    if answer["status"] == "ok":
-        return Result(answer["humanText"], dict(answer))
-    return refused(dict(answer))
+def list_all(call: ToolCall) -> Result:
+    from holdfast.index.tools.codebases import list_codebases
 
-
-def _still_running(answer: dict[str, Any]) -> Result:
-    status = {"action": "status", "path": answer["path"]}
-    facts = {**answer, "continue": continued("manage_index", **status)}
-    more = f"[still building; to see how far: {call_text('manage_index', status)}]"
-    return Result(f"{answer['humanText']}\n{more}", facts)
-
-
-def list_all(call: Call) -> Result:
-    from holdfast.index.tools.listing import list_codebases
-
-    found = list_codebases(call.desk.index)
-    return Result(found["text"], dict(found))
+    found = list_codebases(call.context.index)
+    return Result(found.text, found.to_wire())
 
 
 MANAGE_INDEX = Tool(
@@ -116,20 +113,9 @@ MANAGE_INDEX = Tool(
             default=WAIT_S,
         ),
     ),
-    output=answer_schema(
-        tool=string(),
-        version={"type": "integer"},
-        action=string(),
-        path=string("the tree, made absolute"),
-        reason=string(),
-        humanText=string(),
-        warnings=array({"type": "object"}),
-        hints={"type": "object", "description": "calls that help"},
-        syncStats={"type": "object"},
-        indexing={"type": "object"},
-        compatibility={"type": "object"},
-        preflight={"type": "object"},
-        started={"type": "object", "description": "what the build was begun with"},
+    output=schema_of(
+        ManageAnswer,
+        started={"type": "object", "description": "the answer that the build began with"},
     ),
     run=run,
     read_only=False,
@@ -142,20 +128,6 @@ LIST_CODEBASES = Tool(
     title="Tracked trees",
     description="Every tracked tree and its state: ready, indexing, requires reindex, failed.",
     input=inputs(),
-    output=answer_schema(
-        text=string(),
-        total={"type": "integer"},
-        codebases=array(
-            {
-                "type": "object",
-                "properties": {
-                    "path": {"type": "string"},
-                    "section": {"enum": ["Ready", "Indexing", "Requires Reindex", "Failed"]},
-                    "detail": {"type": ["string", "null"]},
-                },
-                "required": ["path", "section"],
-            }
-        ),
-    ),
+    output=schema_of(CodebasesAnswer),
     run=list_all,
 )

@@ -5,23 +5,15 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from holdfast.mcp.tool import (
-    Call,
-    Result,
-    Tool,
-    array,
-    boolean,
-    call_text,
-    choice,
-    inputs,
-    integer,
-    maybe,
-    string,
-)
-from holdfast.mcp.tools.common import SPAN, answer_schema, continued, meant, refused, usable
+from msgspec.structs import replace
+
+from holdfast.index.answers import Outline, OutlineAnswer
+from holdfast.index.tools.render import outline_text
+from holdfast.mcp.tool import Result, Tool, ToolCall, call_text, choice, inputs, integer, string
+from holdfast.mcp.tools.common import AGENT, continued, meant, refused, schema_of, usable
 
 
-def run(call: Call) -> Result:
+def run(call: ToolCall) -> Result:
     from holdfast.index.tools.outline import file_outline
 
     a = call.arguments
@@ -29,8 +21,8 @@ def run(call: Call) -> Result:
     file = a["file"] if "path" in a else meant(call, a["file"])
     path = call.caller.path(a["path"]) if "path" in a else os.path.dirname(file)
     exact = "symbolIdExact" in a or "symbolLabelExact" in a
-    found: Any = file_outline(
-        call.desk.index,
+    found = file_outline(
+        call.context.index,
         path,
         file,
         start_line=a.get("start_line"),
@@ -40,39 +32,33 @@ def run(call: Call) -> Result:
         symbol_id=a.get("symbolIdExact"),
         symbol_label=a.get("symbolLabelExact"),
     )
-    facts: dict[str, Any] = dict(found)
-    if facts["outline"] is None:
-        return _refused(facts, file, path, exact)
-    symbols = [usable(call, one, facts["path"]) for one in facts["outline"]["symbols"][a["skip"] :]]
-    facts["outline"] = {**facts["outline"], "symbols": symbols}
-    lines = [_line(symbol) for symbol in symbols]
-    if not symbols:
-        lines.append("No symbols." if not a["skip"] else "No more symbols.")
-    lines += [f"[{warning}]" for warning in facts.get("warnings", [])]
-    if facts["hasMore"]:
-        whole = os.path.join(path, file)
-        more = {**a, "file": whole, "skip": a["skip"] + a["limitSymbols"]}
-        facts["continue"] = continued("file_outline", **more)
-        lines.append(f"[{len(symbols)} symbols shown; continue: {call_text('file_outline', more)}]")
-    result = Result("\n".join(lines), facts)
-    if facts["status"] != "ambiguous":
-        return result
-    one = {"file": file, "path": a.get("path"), "symbolIdExact": symbols[0]["symbolId"]}
-    return result.ended("several are called that; by id", "file_outline", **one)
-
-
-def _refused(facts: dict[str, Any], file: str, path: str, exact: bool) -> Result:
-    result = refused(facts)
-    if "continue" in result.facts or facts["status"] != "not_found":
-        return result
     whole = os.path.join(path, file)
-    if os.path.isfile(whole) and exact:
-        return result.ended("its symbols", "file_outline", file=whole)
-    return like_it(result, whole, "file_outline", "file")
+    if found.outline is None:
+        return _refused(found, whole, exact)
+    symbols = tuple(usable(call, s, found.path) for s in found.outline.symbols[a["skip"] :])
+    found = replace(found, outline=Outline(symbols))
+    more = {**a, "file": whole, "skip": a["skip"] + a["limitSymbols"]}
+    text = outline_text(found, AGENT, more=f"continue: {call_text('file_outline', more)}")
+    result = Result(text, found.to_wire())
+    if found.has_more:
+        result.facts["continue"] = continued("file_outline", **more)
+    if found.status != "ambiguous":
+        return result
+    one = {"file": file, "path": a.get("path"), "symbolIdExact": symbols[0].symbol_id}
+    return result.ended("several symbols have that name; by id", "file_outline", **one)
 
 
-def like_it(result: Result, file: str, tool: str, name: str, **args: Any) -> Result:
-    """A file that is not there: the same call on one that is like it, or a search for it."""
+def _refused(found: OutlineAnswer, file: str, exact: bool) -> Result:
+    result = refused(found, outline_text(found, AGENT))
+    if "continue" in result.facts or found.status != "not_found":
+        return result
+    if os.path.isfile(file) and exact:
+        return result.ended("its symbols", "file_outline", file=file)
+    return similar_file(result, file, "file_outline", "file")
+
+
+def similar_file(result: Result, file: str, tool: str, name: str, **args: Any) -> Result:
+    """A file that does not exist: the same call on one with a similar name, or a search for it."""
     from holdfast.reading.errors import Unreadable
     from holdfast.reading.suggest import listed, suggestion
 
@@ -83,26 +69,6 @@ def like_it(result: Result, file: str, tool: str, name: str, **args: Any) -> Res
     stem = os.path.splitext(os.path.basename(file))[0] or "*"
     return result.ended("find it by name", "search_code", query=stem, path=result.facts["path"])
 
-
-def _line(symbol: dict[str, Any]) -> str:
-    span = symbol["span"]
-    depth = symbol["symbolLabel"].count(".")
-    shown = (symbol.get("signature") or symbol["name"]).removeprefix(f"{symbol['kind']} ")
-    lines = f"{span['startLine']}-{span['endLine']}"
-    return f"{lines:>11}  {'  ' * depth}{symbol['kind']} {shown}"
-
-
-_SYMBOL = {
-    "type": "object",
-    "properties": {
-        "symbolId": {"type": "string"},
-        "symbolLabel": {"type": "string"},
-        "name": {"type": "string"},
-        "kind": {"type": "string"},
-        "span": SPAN,
-    },
-    "required": ["symbolId", "symbolLabel", "kind", "span"],
-}
 
 FILE_OUTLINE = Tool(
     name="file_outline",
@@ -126,18 +92,6 @@ FILE_OUTLINE = Tool(
         symbolIdExact=string("the symbol with this id"),
         symbolLabelExact=string("the symbol of this name or qualified name"),
     ),
-    output=answer_schema(
-        path=string("the tree"),
-        file=string("the file, from the tree"),
-        reason=string(),
-        codebaseRoot=string(),
-        outline=maybe(
-            {"type": "object", "properties": {"symbols": array(_SYMBOL)}, "required": ["symbols"]}
-        ),
-        hasMore=boolean("whether symbols were left out"),
-        warnings=array({"type": "string"}),
-        hints={"type": "object"},
-        indexing={"type": "object"},
-    ),
+    output=schema_of(OutlineAnswer),
     run=run,
 )

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.mcp.tool import Call, Result, Tool, anything, boolean, inputs, maybe, number, string
+from holdfast.mcp.tool import (
+    Result,
+    Tool,
+    ToolCall,
+    anything,
+    boolean,
+    inputs,
+    maybe,
+    number,
+    string,
+)
 from holdfast.mcp.tools.common import answer_schema
 
 
-def refresh(call: Call) -> Result:
+def refresh(call: ToolCall) -> Result:
     from holdfast.mcp.binding import Bound
     from holdfast.reading import commands
     from holdfast.reading.hosts.pi_bridge import PiBridge
@@ -18,8 +28,10 @@ def refresh(call: Call) -> Result:
     caller = call.caller
     if caller.cwd is None:
         caller.path(request.path)
-    reader = call.desk.reader(caller.cwd or "/", caller.home)
-    with call.desk.sessions.of(caller, call.meta, "readcache_refresh", call.arguments) as session:
+    reader = call.context.reader(caller.cwd or "/", caller.home)
+    with call.context.sessions.of(
+        caller, call.meta, "readcache_refresh", call.arguments
+    ) as session:
         if not isinstance(session, Bound):
             text = (
                 f"nothing to take back: no conversation is bound ({session.why}), so every read "
@@ -28,19 +40,19 @@ def refresh(call: Call) -> Result:
             return Result(text, {"status": "ok", "text": text, "bound": False, "why": session.why})
         if isinstance(session.log, PiBridge):
             request = commands.parse_refresh(request.path, reader.place)  # as typed in pi
-        marker = reader.refresh(request, session.log)
+        marker = reader.refresh(request, session.log).to_text()
     facts: dict[str, Any] = {"status": "ok", "text": marker, "bound": True}
     if isinstance(session.log, PiBridge):
         facts["note"] = session.log.entry
     return Result(marker, facts)
 
 
-def status(call: Call) -> Result:
+def status(call: ToolCall) -> Result:
     from holdfast.mcp.binding import Bound
 
     caller = call.caller
-    reader = call.desk.reader(caller.cwd or "/", caller.home)
-    with call.desk.sessions.of(caller, call.meta, "readcache_status", call.arguments) as session:
+    reader = call.context.reader(caller.cwd or "/", caller.home)
+    with call.context.sessions.of(caller, call.meta, "readcache_status", call.arguments) as session:
         if not isinstance(session, Bound):
             text = (
                 f"[readcache-status]\nno conversation is bound: {session.why}\n"
@@ -48,6 +60,8 @@ def status(call: Call) -> Result:
             )
             return Result(text, {"status": "ok", "bound": False, "why": session.why})
         found = reader.status(session.log)
+    wire = found.to_wire()
+    del wire["doubt"]  # called `why` here, as where no conversation is bound
     facts: dict[str, Any] = {
         "status": "ok",
         "bound": True,
@@ -56,16 +70,11 @@ def status(call: Call) -> Result:
         "session": session.session,
         "proves": found.doubt is None,
         "why": found.doubt,
-        "scopes": found.scopes,
-        "files": found.files,
-        "window": {"entries": found.window_entries, "start": found.window_start},
-        "modes": dict(found.savings.counts),
-        "saved": {"bytes": found.savings.saved_bytes, "tokens": found.savings.tokens},
-        "store": found.store,
+        **wire,
     }
-    lines = [str(found), f"session: {session.kind} {session.session} ({session.how})"]
+    lines = [found.to_text(), f"session: {session.kind} {session.session} ({session.how})"]
     if found.doubt is not None:
-        lines.append(f"it proves nothing now: {found.doubt}; every read is answered in full")
+        lines.append("every read is answered in full")
     return Result("\n".join(lines), facts)
 
 

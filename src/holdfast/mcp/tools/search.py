@@ -1,58 +1,60 @@
-"""search_code: ranked code, without the text that the conversation holds already."""
+"""search_code: ranked code, without the text that the conversation already has."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
+from msgspec.structs import replace
+
 from holdfast.errors import UsageError
+from holdfast.index.answers import SearchAnswer
+from holdfast.index.tools.render import search_text
 from holdfast.mcp.tool import (
-    Call,
     Result,
     Tool,
-    array,
+    ToolCall,
     boolean,
     call_text,
     choice,
     failure,
     inputs,
     integer,
-    maybe,
     string,
 )
 from holdfast.mcp.tools.common import (
-    SPAN,
-    answer_schema,
+    AGENT,
     below,
-    counted,
+    in_several_trees,
     no_such_tree,
     refused,
+    schema_of,
     tree_of,
     usable,
 )
 
 QUERY_MAX = 300
-"""A longer query is not said again in the call that helps."""
+"""A longer query is shortened in the call that helps."""
 
 
-def run(call: Call) -> Result:
+def run(call: ToolCall) -> Result:
     from holdfast.index.tools.search import search_code
     from holdfast.mcp.binding import Bound
     from holdfast.reading.scope import Lines
 
     a, caller = call.arguments, call.caller
     given = a["path"] if isinstance(a["path"], list) else [a["path"]]
-    with call.desk.sessions.of(caller, call.meta, "search_code", a) as session:
+    with call.context.sessions.of(caller, call.meta, "search_code", a) as session:
 
         def holds(path: str, first: int, last: int) -> bool:
             if not isinstance(session, Bound):
                 return False
-            reader = call.desk.reader(caller.cwd or "/", caller.home)
+            reader = call.context.reader(caller.cwd or "/", caller.home)
             return reader.holds(path, Lines(first, last), session.log)
 
         try:
-            found: Any = search_code(
-                call.desk.index,
+            found = search_code(
+                call.context.index,
                 [caller.path(path) for path in given],
                 a.get("query", ""),
                 scope=a["scope"],
@@ -70,133 +72,52 @@ def run(call: Call) -> Result:
             if "cursor" not in a:
                 raise
             return _from_the_start(failure(str(error), error.hint), a)
-    facts: dict[str, Any] = dict(found)
-    if facts["status"] == "blocked":
-        return _from_the_start(refused(facts), a)
-    if facts["status"] != "ok":
-        return _not_answered(facts)
-    if "continuation" in facts:
+    if found.status == "blocked":
+        return _from_the_start(refused(found), a)
+    if found.status != "ok":
+        return _refused(found)
+    root = None if found.roots else tree_of(call, found.path)
+    results = tuple(usable(call, one, one.codebase_path or root or "") for one in found.results)
+    found = replace(found, results=results)
+    facts, next_page = found.to_wire(), None
+    if found.continuation is not None:
         facts["continue"] = facts["continuation"]["call"]
-    root = None if "roots" in facts else tree_of(call, facts["path"])
-    facts["results"] = [
-        usable(call, one, one.get("codebasePath") or root or "") for one in facts["results"]
-    ]
-    said = below(call, root) if facts["results"] else []
-    result = Result("\n".join([*said, _text(facts)]), facts)
-    return result if facts["results"] else _elsewhere(result, a)
+        next_page = call_text("search_code", found.continuation.call.args)
+    surface = in_several_trees() if found.roots else AGENT
+    text = search_text(found, surface, next_page=next_page)
+    if not results:
+        return _elsewhere(Result(text, facts), found, a)
+    return Result("\n".join([*below(call, root), text]), facts)
 
 
 def _from_the_start(result: Result, a: dict[str, Any]) -> Result:
-    """A cursor that leads nowhere: the same search without it."""
+    """A cursor that is not valid: the same search without it."""
     usual = {name: one.get("default") for name, one in SEARCH_CODE.input["properties"].items()}
     asked = {name: value for name, value in a.items() if value != usual[name]}
     return result.ended("from the start", "search_code", **{**asked, "cursor": None})
 
 
-def _not_answered(facts: dict[str, Any]) -> Result:
-    if not os.path.exists(facts["path"]):
-        message = f"'{facts['path']}' does not exist"
-        return no_such_tree(Result(message, {**facts, "message": message, "hints": {}}))
-    return refused(facts)
+def _refused(found: SearchAnswer) -> Result:
+    if os.path.exists(found.path):
+        return refused(found)
+    message = f"'{found.path}' does not exist"
+    return no_such_tree(Result(message, replace(found, message=message, hints=None).to_wire()))
 
 
-def _elsewhere(result: Result, a: dict[str, Any]) -> Result:
-    """Nothing was found: a wider search, or one that knows no meaning but misses no token."""
-    steps = (result.facts.get("hints") or {}).get("nextSteps") or []
+def _elsewhere(result: Result, found: SearchAnswer, a: dict[str, Any]) -> Result:
+    """Nothing was found: a wider search, or one by exact tokens."""
     query = a.get("query", "")
     if len(query) > QUERY_MAX:
         shorter = query[:QUERY_MAX]
         return result.ended("shorter", "search_code", query=shorter, path=a["path"])
-    if steps:
-        return result.ended("wider", steps[0]["tool"], **steps[0]["args"])
+    if found.hints is not None and found.hints.next_steps:
+        step = found.hints.next_steps[0]
+        return result.ended("wider", step.tool, **step.args)
     path = a["path"][0] if isinstance(a["path"], list) else a["path"]
     if "similar" in a or "snippet" in a:
         return result.ended("blocks that are repeated", "clones", path=path)
-    return result.ended("the very words, in any file", "locate", snippet=query, path=path)
+    return result.ended("the exact tokens, in any file", "locate", snippet=query, path=path)
 
-
-def _text(facts: dict[str, Any]) -> str:
-    lines = []
-    for one in facts["results"]:
-        lines += [*_result(one), ""]
-    if not facts["results"]:
-        lines.append("Nothing found.")
-    decision = facts.get("freshnessDecision") or {}
-    if "stats" in decision:
-        stats = decision["stats"]
-        lines.append(
-            f"[{stats['added']} new, {stats['modified']} changed, {stats['removed']} removed files "
-            "since the index was made were taken as they are now]"
-        )
-    lines += [f"[{warning}]" for warning in facts.get("warnings", [])]
-    lines += [f"[{root['message']}]" for root in facts.get("roots", []) if root["status"] != "ok"]
-    counts = facts["counts"]
-    if "matchedLines" in counts:
-        least = "" if counts["complete"] else "at least "
-        said = f"{counted(counts['matchedLines'], 'line')} in "
-        lines.append(f"[{least}{said}{counted(counts['matchedFiles'], 'file')} with a match]")
-    if "continue" in facts:
-        more = call_text("search_code", facts["continue"]["args"])
-        lines.append(
-            f"[results {counts['from']}-{counts['to']} of {counts['total']}; continue: {more}]"
-        )
-    return "\n".join(lines).rstrip()
-
-
-def _result(one: dict[str, Any]) -> list[str]:
-    span = one["span"]
-    label = f"  {one['symbolLabel']}" if one.get("symbolLabel") else ""
-    kind = f" ({one['symbolKind']})" if one.get("symbolKind") else ""
-    root = f"{one['codebasePath']}: " if "codebasePath" in one else ""
-    head = f"{root}{one['file']}:{span['startLine']}-{span['endLine']}{label}{kind}"
-    if one.get("in_context"):
-        return [f"{head}  [in your context already]"]
-    lines = [head, *_shown(one)]
-    if "next" in one:
-        lines.append(f"    [all of it: {call_text('read', one['next']['args'])}]")
-    if one.get("alikeCount"):
-        places = [f"{a['file']}:{a['span']['startLine']}" for a in one.get("alike", ())]
-        named = f": {', '.join(places)}" if places else ""
-        rest = ', and in resultMode="raw" all' if one["alikeCount"] > len(places) else ""
-        lines.append(f"    [{one['alikeCount']} more alike{named}{rest}]")
-    return lines
-
-
-def _shown(one: dict[str, Any]) -> list[str]:
-    """The lines of a result; by number, where some were left out between them."""
-    text = (one.get("preview") or one.get("content") or "").rstrip("\n")
-    if not text:
-        return []
-    texts = iter(text.split("\n"))
-    if len(one.get("previewSpans", ())) < 2 and not one.get("matches"):
-        return [f"    {line}" for line in texts]
-    first = one["span"]["startLine"]
-    whole = [{"startLine": first, "endLine": first + text.count("\n")}]
-    lines: list[str] = []
-    for place, span in enumerate(one.get("previewSpans", whole)):
-        if place:
-            lines.append(f"     {next(texts)}")  # The mark between runs of lines.
-        numbers = range(span["startLine"], span["endLine"] + 1)
-        lines += [f"{number:>6}  {line}" for number, line in zip(numbers, texts, strict=False)]
-    return lines
-
-
-_RESULT = {
-    "type": "object",
-    "properties": {
-        "kind": {"enum": ["group", "chunk"]},
-        "file": {"type": "string"},
-        "span": SPAN,
-        "language": {"type": ["string", "null"]},
-        "symbolId": {"type": ["string", "null"]},
-        "symbolLabel": {"type": ["string", "null"]},
-        "score": {"type": "number"},
-        "in_context": {"type": "boolean"},
-        "preview": {"type": "string"},
-        "content": {"type": "string"},
-    },
-    "required": ["kind", "file", "span", "score"],
-}
 
 SEARCH_CODE = Tool(
     name="search_code",
@@ -233,24 +154,6 @@ SEARCH_CODE = Tool(
         cursor=string("of the page before: the answer's continue has it"),
         debug=boolean("tell how results were found", default=False),
     ),
-    output=answer_schema(
-        path=string("what was asked, made absolute"),
-        query=string(),
-        scope=string(),
-        limit={"type": "integer"},
-        reason=string("why there are no results: indexing, not_indexed, requires_reindex"),
-        codebasePath=string("the tree that governs the path"),
-        freshnessDecision=maybe({"type": "object"}),
-        warnings=array({"type": "string"}),
-        hints={"type": "object", "description": "calls that help"},
-        indexing={"type": "object"},
-        compatibility={"type": "object"},
-        paths=array({"type": "string"}),
-        roots=array({"type": "object"}),
-        counts={"type": "object", "description": "which results these are, of how many"},
-        continuation={"type": "object"},
-        recommendedNextAction={"type": "object"},
-        results=array(_RESULT),
-    ),
+    output=schema_of(SearchAnswer),
     run=run,
 )

@@ -1,4 +1,4 @@
-"""locate and clones: how much of a snippet exists, and what exists more than once."""
+"""The tools `locate` and `clones`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from holdfast.errors import UsageError
 from holdfast.mcp.tool import (
-    Call,
     Result,
     Tool,
+    ToolCall,
     array,
     boolean,
     call_text,
@@ -23,57 +23,55 @@ from holdfast.mcp.tool import (
 from holdfast.mcp.tools.common import answer_schema, continued, no_such_tree
 
 QUERY_MAX = 200
-"""How much of a snippet a search for it quotes."""
+"""How many characters of a snippet a suggested search contains."""
 
 
-def locate(call: Call) -> Result:
-    from holdfast.sequence import locate as locating
-    from holdfast.sequence.tokens.lexer import LexerOptions, lex
-    from holdfast.trees import snippet_family
+def locate(call: ToolCall) -> Result:
+    from holdfast.sequence.locate import as_text
+    from holdfast.sequence.tokens.lexer import LexerOptions
+    from holdfast.trees import locate_snippet
 
     a = call.arguments
     path = call.caller.path(a["path"])
     if not os.path.exists(path):
         return no_such_tree(failure(f"{path} does not exist"))
     options = LexerOptions(comments=a["comments"])
-    tree = call.desk.app.open_tree(path, options, _progress(call))
-    # A mark is no part of the text: a file that begins with one is read without it too.
-    source = a["snippet"].encode("utf-8", "surrogatepass").removeprefix(codecs.BOM_UTF8)
-    family = snippet_family(a.get("language"), None, list(tree.files))
-    report = locating.locate(
-        tree.segments.corpus,
-        source,
-        lex(source, family, options),
+    tree = call.context.app.open_tree(path, options, _progress(call))
+    answer = locate_snippet(
+        tree,
+        # Files are also read without a byte order mark.
+        a["snippet"].encode("utf-8", "surrogatepass").removeprefix(codecs.BOM_UTF8),
+        options,
+        language=a.get("language"),
         copies=a["copies"],
+        explained=a["explain"],
         check=call.check_cancelled,
     )
-    whole, matched = report.answer.query_exhausted, report.answer.position
+    whole, matched = answer.match.query_exhausted, answer.match.position
     facts: dict[str, Any] = {
-        **locating.as_data(report),
+        **answer.to_wire(),
         "status": "ok" if whole else "partial" if matched else "not_found",
         "whole": whole,
-        "path": str(tree.root),
+        "path": answer.root,
     }
-    text = locating.as_text(report, " (copies=N lists more)")
-    if not whole and facts["copies"]:
-        place = facts["copies"][0]
-        near = {"path": str(tree.root / place["path"]), "offset": place["line"]}
+    text = as_text(answer, " (copies=N lists more)")
+    if not whole and answer.copies:
+        first = answer.copies[0]
+        near = {"path": str(tree.root / first.path), "offset": first.first.line}
         facts["continue"] = continued("read", **near)
         text += f"\n[to see it: {call_text('read', near)}]"
     elif not whole:
         seek = {"query": a["snippet"][:QUERY_MAX], "path": path}
         facts["continue"] = continued("search_code", **seek)
         text += f"\n[by meaning: {call_text('search_code', seek)}]"
-    note = tree.not_searched()
-    if note:
-        facts["notSearched"] = note
-        text += f"\n[{note}]"
+    if answer.not_searched:
+        text += f"\n[{answer.not_searched}]"
     return Result(text, facts)
 
 
-def clones(call: Call) -> Result:
-    from holdfast.repeats import repeats
-    from holdfast.sequence import report
+def clones(call: ToolCall) -> Result:
+    from holdfast.repeats import find_clones
+    from holdfast.sequence import clones_answer
     from holdfast.sequence.tokens.lexer import LexerOptions
 
     a = call.arguments
@@ -81,36 +79,34 @@ def clones(call: Call) -> Result:
     if not os.path.exists(path):
         return no_such_tree(failure(f"{path} does not exist"))
     progress, options = _progress(call), LexerOptions(comments=a["comments"])
-    tree = call.desk.app.open_tree(path, options, progress)
+    tree = call.context.app.open_tree(path, options, progress)
     try:
-        found = repeats(
+        answer = find_clones(
             tree,
             options,
             progress,
             minimum=a["min_tokens"],
+            limit=a["limit"],
             renamed=a["renamed"],
             since=a.get("since"),
             overlapping=a["all"],
         )
     except UsageError as error:
         without = {**a, "path": path, "since": None}
-        return failure(str(error), error.hint).ended("of all times", "clones", **without)
-    groups, tokens, documents = found.groups, found.tokens, found.documents
-    total, shown = len(groups), groups[: a["limit"]]
-    facts: dict[str, Any] = {"status": "ok", **report.as_data(shown, tokens, documents, total)}
-    text = report.as_text(shown, tokens, documents, total, words=report.TOOL)
-    note = tree.not_searched()
-    if note:
-        facts["notSearched"] = note
-        text += f"\n[{note}]"
-    if total > len(shown):
+        return failure(str(error), error.hint).ended("for any revision", "clones", **without)
+    facts: dict[str, Any] = {"status": "ok", **answer.to_wire()}
+    text = clones_answer.as_text(answer, clones_answer.TOOL)
+    if answer.not_searched:
+        text += f"\n[{answer.not_searched}]"
+    listed = len(answer.groups)
+    if answer.total > listed:
         more = {**a, "path": path, "limit": min(1000, a["limit"] * 4)}
         facts["continue"] = continued("clones", **more)
-        text += f"\n[{len(shown)} of {total} blocks; for more: {call_text('clones', more)}]"
+        text += f"\n[{listed} of {answer.total} blocks; for more: {call_text('clones', more)}]"
     return Result(text, facts)
 
 
-def _progress(call: Call) -> Any:
+def _progress(call: ToolCall) -> Any:
     steps: dict[str, int] = {}
 
     def report(step: str, done: int, total: int) -> None:
@@ -123,30 +119,37 @@ def _progress(call: Call) -> Any:
 
 LOCATE = Tool(
     name="locate",
-    title="Where a snippet stands",
+    title="Locate a snippet",
     description=(
-        "How much of a snippet exists in a tree, token by token: where all of it stands, or how "
-        "far it matches, where, and the first token that differs on both sides. Spaces and line "
-        "breaks do not count. Use it when an edit failed because its old text was not found."
+        "Find how much of a snippet exists in a tree, token by token: every place of the whole "
+        "snippet, or how far it matches, where, and the first token that differs on both sides. "
+        "Blanks and line breaks do not count, but other indentation is reported. Use it when an "
+        "edit failed because its old text was not found."
     ),
     input=inputs(
         "snippet",
         snippet=string("the text to find", minLength=1),
         path=string("the tree", default="."),
-        language=string("how it is written: a file suffix such as py"),
-        copies=integer("how many places to list", minimum=0, maximum=1000, default=20),
-        comments=boolean("comments count as tokens", default=False),
+        language=string("the language of the snippet: a file suffix such as py"),
+        copies=integer("list at most so many places", minimum=0, maximum=1000, default=20),
+        comments=boolean("treat comments as tokens", default=False),
+        explain=boolean(
+            "also draw the smallest blocks that contain the match, and how they are composed",
+            default=False,
+        ),
     ),
     output=answer_schema(
-        whole=boolean("whether all of it exists"),
+        whole=boolean("whether the whole snippet exists"),
         path=string("the tree"),
         tokens={"type": "integer"},
         matched={"type": "integer", "description": "how many tokens match from the start"},
         count={"type": "integer", "description": "in how many places"},
         copies=array({"type": "object"}, "where"),
         difference=maybe({"type": "object", "description": "the first token that differs"}),
+        indentation=array({"type": "object"}, "places where the indentation differs"),
         container=maybe({"type": "object"}),
-        notSearched=string("what the answer does not speak of"),
+        explanation={"type": "object", "description": "the smallest vertices around the match"},
+        notSearched=string("which files the answer does not cover"),
     ),
     run=locate,
 )
@@ -155,21 +158,21 @@ CLONES = Tool(
     name="clones",
     title="Repeated blocks",
     description=(
-        "The largest blocks of code that stand in a tree more than once, each with all its "
-        "places. Look here before writing what exists already, or to find what to join. With since "
-        "only what was copied after that git revision."
+        "Find the largest blocks of code that occur in a tree more than once, each with all its "
+        "places. Use it before writing code that may exist already, or to find code to merge. "
+        "With since, only what was copied after that git revision."
     ),
     input=inputs(
         path=string("the tree", default="."),
         min_tokens=integer("the shortest block", minimum=2, default=50),
-        limit=integer("at most so many blocks", minimum=1, maximum=1000, default=20),
-        renamed=boolean("names and literals count as equal to each other", default=False),
-        since=string("only blocks that have more copies than at this git revision", minLength=1),
-        all=boolean("also blocks that lie in blocks listed before them", default=False),
-        comments=boolean("comments count as tokens", default=False),
+        limit=integer("list at most so many blocks", minimum=1, maximum=1000, default=20),
+        renamed=boolean("treat all names as equal, and all literals", default=False),
+        since=string("only blocks with more copies than at this git revision", minLength=1),
+        all=boolean("include blocks that lie in blocks already listed", default=False),
+        comments=boolean("treat comments as tokens", default=False),
     ),
     output=answer_schema(
-        notSearched=string("what the answer does not speak of"),
+        notSearched=string("which files the answer does not cover"),
         summary={"type": "object"},
         groups=array({"type": "object"}),
     ),

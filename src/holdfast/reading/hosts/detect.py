@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from holdfast.home import Home
 from holdfast.reading.errors import NoSuchSession
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
@@ -44,7 +45,7 @@ def detect(path: str) -> str:
 
 def open_host(
     path: str,
-    home: Path,
+    home: Home,
     *,
     now_ms: Callable[[], int],
     new_id: Callable[[], str],
@@ -66,9 +67,9 @@ def open_host(
     return ClaudeCodeLog(path, sidecar, call=call, newest_leaf=newest_leaf)
 
 
-def sidecar_path(home: Path, kind: str, path: str) -> Path:
+def sidecar_path(home: Home, kind: str, path: str) -> Path:
     """Where our records of a session that is not ours are kept."""
-    return home / "run" / "hosts" / kind / f"{Path(path).stem}.jsonl"
+    return home.session_records / kind / f"{Path(path).stem}.jsonl"
 
 
 def checked_name(name: str) -> str:

@@ -1,7 +1,7 @@
-"""Suffix arrays over token streams: the kernels, in several languages of speed, one meaning.
+"""Suffix arrays over token streams.
 
-A stream is documents of token ids (1 and up), each followed by the separator 0. No repeat, no
-match and no neighbour reaches over a separator.
+A stream is a list of documents of token ids (from 1), each followed by the separator 0. No repeat,
+match or neighbour extends over a separator.
 """
 
 SEPARATOR = 0

@@ -1,11 +1,11 @@
-"""Which kernels to use: the same answers, at different prices.
+"""Choose the kernels for a stream: all give the same answers, at different costs.
 
-    compiled   divsufsort and numba from wheels; the fastest, after a second of importing, and
-               after some seconds of compiling the first time on a machine
-    vector     numpy, and divsufsort where it is installed
-    pure       nothing but Python
+    compiled   divsufsort and numba (the extra `fast`): the fastest, after a second of importing,
+               and after some seconds of compiling the first time on a machine
+    vector     divsufsort and numpy
+    pure       plain Python, for small streams: nothing to import
 
-Nothing here is imported before a build asks for it: a query needs none of them.
+Nothing is imported before a build needs it; a query needs none of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from holdfast.errors import UsageError
 
 
-class Backend(StrEnum):
+class SuffixBackend(StrEnum):
     """A set of kernels by name."""
 
     COMPILED = "compiled"
@@ -30,55 +30,58 @@ class Backend(StrEnum):
 
 
 WARM_FROM_TOKENS = 300_000
-"""Importing numba costs about as much as this many tokens cost without it."""
+"""From this size on numba saves more time than its import takes."""
 
 COLD_FROM_TOKENS = 6_000_000
-"""The same when its machine code has to be made first."""
+"""The same if it must compile first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
     """The functions of one backend; arrays of any kind in, arrays out."""
 
-    backend: Backend
+    backend: SuffixBackend
     module: Any
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.module, name)
 
 
-def available() -> list[Backend]:
-    """The backends that can be imported here, the fastest first."""
-    found = [Backend.PURE]
-    if find_spec("numpy") is not None:
-        found.insert(0, Backend.VECTOR)
-        if find_spec("numba") is not None and find_spec("pydivsufsort") is not None:
-            found.insert(0, Backend.COMPILED)
+def available() -> list[SuffixBackend]:
+    """The installed backends, the fastest first."""
+    found = [SuffixBackend.PURE]
+    if find_spec("numpy") is not None and find_spec("pydivsufsort") is not None:
+        found.insert(0, SuffixBackend.VECTOR)
+        if has_numba():
+            found.insert(0, SuffixBackend.COMPILED)
     return found
 
 
-def choose(tokens: int) -> Backend:
-    """The backend that will be done first with a stream of about this many tokens."""
+def has_numba() -> bool:
+    """Whether the extra `fast` is installed."""
+    return find_spec("numba") is not None
+
+
+def choose(tokens: int) -> SuffixBackend:
+    """The backend that is expected to be fastest for a stream of about this many tokens."""
     usable = available()
-    if Backend.COMPILED in usable:
+    if SuffixBackend.COMPILED in usable:
         needed = WARM_FROM_TOKENS if compiled_before() else COLD_FROM_TOKENS
         if "holdfast.sequence.suffix.compiled" in sys.modules or tokens >= needed:
-            return Backend.COMPILED
-    if Backend.VECTOR in usable and ("numpy" in sys.modules or tokens >= 20_000):
-        return Backend.VECTOR
-    return Backend.PURE
+            return SuffixBackend.COMPILED
+    if SuffixBackend.VECTOR in usable and ("numpy" in sys.modules or tokens >= 20_000):
+        return SuffixBackend.VECTOR
+    return SuffixBackend.PURE
 
 
 def compiled_before() -> bool:
-    """Whether numba has kept the machine code of an earlier run beside our modules."""
+    """Whether the machine code of an earlier run is cached beside the modules."""
     beside = Path(__file__).parent.parent
     return any(beside.glob("tokens/__pycache__/compiled._intern-*.nbi"))
 
 
-def kernels(backend: Backend) -> Kernels:
-    """The kernels of a backend, imported now."""
+def kernels(backend: SuffixBackend) -> Kernels:
+    """Import the kernels of a backend."""
     if backend not in available():
-        raise UsageError(
-            f"the {backend} backend is not installed", "install holdfast with its dependencies"
-        )
+        raise UsageError(f"the {backend} backend is not installed", "pip install 'holdfast[fast]'")
     return Kernels(backend, import_module(f"holdfast.sequence.suffix.{backend.value}"))

@@ -1,4 +1,4 @@
-"""The kernels from wheels: divsufsort for the order, numba for the rest."""
+"""The kernels with divsufsort for the order and loops compiled by numba for the rest."""
 # mypy: disable-error-code="no-untyped-call,untyped-decorator,no-any-return"
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
-import pydivsufsort
 
 from holdfast.sequence.suffix import pure
+from holdfast.sequence.suffix.vector import suffix_array as suffix_array
 
 Ints = npt.NDArray[np.int32]
 
-# The loops that are the same in plain Python, compiled.
+# The loops of `pure`, compiled.
 _compiled: Any = numba.njit(cache=True, nogil=True)
 _fill_common_prefixes = _compiled(pure.fill_common_prefixes)
 _fill_left_changes = _compiled(pure.fill_left_changes)
@@ -23,18 +23,10 @@ _fill_longest_previous = _compiled(pure.fill_longest_previous)
 
 
 def _fixed(array: Any) -> Any:
-    """A read-only view: mapped and fresh arrays then are one type, compiled once."""
+    """A read-only view, so that mapped and new arrays have one type and compile once."""
     view = array.view()
     view.setflags(write=False)
     return view
-
-
-def suffix_array(tokens: Ints) -> Ints:
-    """Positions of all suffixes in order."""
-    tokens = np.ascontiguousarray(tokens, np.int32)
-    if len(tokens) < 2:
-        return np.arange(len(tokens), dtype=np.int32)
-    return np.asarray(pydivsufsort.divsufsort(tokens), np.int32)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -58,7 +50,7 @@ def common_prefixes(tokens: Ints, suffixes: Ints, ranks: Ints) -> Ints:
 
 
 def left_changes(tokens: Ints, suffixes: Ints) -> npt.NDArray[np.uint8]:
-    """A bit per rank: whether its left neighbour differs from the rank before's."""
+    """A bit per rank: whether its left neighbour differs from that of the rank before."""
     bits = np.zeros((len(suffixes) + 7) // 8, np.uint8)
     _fill_left_changes(_fixed(tokens), _fixed(suffixes), bits)
     return bits
@@ -116,12 +108,12 @@ def repeats_table(shared: Ints, changes: npt.NDArray[np.uint8], minimum: int) ->
 def maximal_repeats(
     shared: Ints, changes: npt.NDArray[np.uint8], minimum: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Every maximal repeat, as `pure.maximal_repeats` says."""
+    """Every maximal repeat, in the form of `pure.maximal_repeats`."""
     yield from map(tuple, repeats_table(shared, changes, minimum).tolist())
 
 
 def longest_previous(suffixes: Ints, ranks: Ints, shared: Ints) -> tuple[Ints, Ints]:
-    """For each position the longest run from it that also begins earlier, and where."""
+    """For each position the longest run from it that also occurs earlier, and where."""
     count = len(suffixes)
     lengths, sources = np.zeros(count, np.int32), np.zeros(count, np.int32)
     above = np.arange(-1, count, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""The kernels in plain Python: no dependency, the meaning that the faster ones must reproduce."""
+"""The kernels in plain Python: used for small streams, and the reference for the faster ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def common_prefixes(
 def fill_common_prefixes(
     tokens: Sequence[int], suffixes: Sequence[int], ranks: Sequence[int], shared: array[int]
 ) -> None:
-    """The loop of `common_prefixes`; numba compiles it too."""
+    """The loop of `common_prefixes`, which numba also compiles."""
     count = len(tokens)
     length = 0
     for position in range(count):
@@ -73,9 +73,9 @@ def fill_common_prefixes(
 
 
 def left_changes(tokens: Sequence[int], suffixes: Sequence[int]) -> bytearray:
-    """A bit per rank: whether its left neighbour differs from the rank before's.
+    """A bit per rank: whether its left neighbour differs from that of the rank before.
 
-    The start of a document differs from everything, so its rank is always marked.
+    The start of a document counts as unique, so its rank is always marked.
     """
     bits = bytearray((len(suffixes) + 7) // 8)
     fill_left_changes(tokens, suffixes, bits)
@@ -83,7 +83,7 @@ def left_changes(tokens: Sequence[int], suffixes: Sequence[int]) -> bytearray:
 
 
 def fill_left_changes(tokens: Sequence[int], suffixes: Sequence[int], bits: bytearray) -> None:
-    """The loop of `left_changes`; numba compiles it too."""
+    """The loop of `left_changes`, which numba also compiles."""
     before = SEPARATOR
     for rank in range(len(suffixes)):
         position = suffixes[rank]
@@ -99,7 +99,7 @@ def maximal_repeats(
     """Every maximal repeat of at least `minimum` tokens as (length, first rank, last rank + 1).
 
     It occurs twice or more, and neither all left nor all right neighbours are the same token.
-    In order of (last rank, descending length), which is how the intervals close.
+    The order is (last rank, descending length).
     """
     count = len(shared)
     last_change = array("i", bytes(4 * (count + 1)))
@@ -126,10 +126,10 @@ def maximal_repeats(
 def longest_previous(
     suffixes: Sequence[int], ranks: Sequence[int], shared: Sequence[int]
 ) -> tuple[array[int], array[int]]:
-    """For each position the longest run from it that also begins earlier, and where.
+    """For each position the longest run from it that also occurs earlier, and where.
 
-    Suffixes are taken out from the last position to the first, so the neighbours in rank order
-    that are left always begin earlier.
+    Suffixes are removed from the last position to the first, so the remaining neighbours in rank
+    order always begin earlier.
     """
     count = len(suffixes)
     lengths = array("i", bytes(4 * count))
@@ -151,7 +151,7 @@ def fill_longest_previous(
     lengths: array[int],
     sources: array[int],
 ) -> None:
-    """The loop of `longest_previous`, over arrays that the caller made; numba compiles it too."""
+    """The loop of `longest_previous` over prepared arrays, which numba also compiles."""
     count = len(suffixes)
     for position in range(count - 1, -1, -1):
         rank = ranks[position]

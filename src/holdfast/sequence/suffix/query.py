@@ -1,8 +1,7 @@
-"""Ask one segment: the longest prefix of a query that occurs, how often, and what surrounds it.
+"""Query one segment: the longest prefix that occurs, how often, and what surrounds it.
 
-Plain Python over mapped arrays: some dozen binary-search steps, each of which reads one short run
-of tokens. Deleted documents count as absent; they are marked in the order of the suffixes, so a
-count stays a subtraction.
+This is plain Python over mapped arrays: a few dozen steps of binary search, each reading a short
+run of tokens. Deleted documents are marked in suffix order, so counting is still a subtraction.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from holdfast.sequence.suffix import SEPARATOR
 from holdfast.sequence.suffix.segment import TokenSegment
 
 _FEW = 64
-"""Up to this many occurrences are compared one by one; more are stepped through together."""
+"""Up to this many occurrences are compared one by one, more of them by rank."""
 
 
 @dataclass(slots=True)
@@ -28,7 +27,7 @@ class LiveSegment:
     _marks: bytearray | None = None
 
     def delete(self, number: int) -> None:
-        """Take a document away: its suffixes are marked, nothing is rewritten."""
+        """Mark a document as deleted; nothing is rewritten."""
         if number in self.deleted:
             return
         self.deleted.add(number)
@@ -39,29 +38,29 @@ class LiveSegment:
             self._marks[rank >> 3] |= 1 << (rank & 7)
 
     def living(self) -> list[int]:
-        """The numbers of the documents that are left."""
+        """The numbers of the documents that are not deleted."""
         return [n for n in range(len(self.segment.documents)) if n not in self.deleted]
 
     @property
     def tokens(self) -> int:
-        """How many tokens are left."""
+        """How many tokens the documents have that are not deleted."""
         firsts = self.segment.firsts
         gone = sum(int(firsts[n + 1]) - int(firsts[n]) - 1 for n in self.deleted)
         return len(self.segment) - gone
 
     def count(self, low: int, high: int) -> int:
-        """How many living suffixes have a rank in [low, high)."""
+        """How many suffixes with a rank in [low, high) are not deleted."""
         if self._marks is None:
             return high - low
         return high - low - _ones(self._marks, low, high)
 
     def first(self, low: int, high: int) -> int:
-        """The position of the first living suffix with a rank in [low, high); there is one."""
+        """The position of the first suffix with a rank in [low, high) that is not deleted."""
         if self._marks is None:
             return int(self.segment.suffixes[low])
         step = 64
         while True:
-            assert low < high, "one of them is alive"
+            assert low < high, "one of them is not deleted"
             upto = min(high, low + step)
             number = int.from_bytes(self._marks[low >> 3 : (upto + 7) >> 3], "little") >> (low & 7)
             alive = ~number & (1 << (upto - low)) - 1
@@ -70,7 +69,7 @@ class LiveSegment:
             low, step = upto, 2 * step
 
     def positions(self, low: int, high: int) -> Iterator[int]:
-        """The positions of the living suffixes with a rank in [low, high), in rank order."""
+        """The positions of the suffixes in [low, high) that are not deleted, in rank order."""
         suffixes = self.segment.suffixes
         if self._marks is None:
             yield from suffixes[low:high]
@@ -104,7 +103,7 @@ NOTHING = SuffixRange(0, 0, 0, 0)
 
 
 def longest(live: LiveSegment, wanted: Sequence[int]) -> SuffixRange:
-    """The longest prefix of `wanted` that a living document has. Unknown tokens are 0."""
+    """The longest prefix of `wanted` in a document that is not deleted. Unknown tokens are 0."""
     known = list(wanted)
     if SEPARATOR in known:
         del known[known.index(SEPARATOR) :]
@@ -114,7 +113,7 @@ def longest(live: LiveSegment, wanted: Sequence[int]) -> SuffixRange:
     run = interval(live, known, length)
     if run.count or length == 0:
         return run
-    # All that long are deleted. Shorter prefixes occur at least as often: halve the difference.
+    # All occurrences are deleted. Shorter prefixes occur at least as often, so bisect.
     good, bad = NOTHING, length
     while bad - good.length > 1:
         middle = (good.length + bad) // 2
@@ -127,11 +126,11 @@ def longest(live: LiveSegment, wanted: Sequence[int]) -> SuffixRange:
 
 
 _STAGE = 12
-"""How many tokens are compared first; few runs of code agree for longer by chance."""
+"""How many tokens are compared first; few runs of code share more by chance."""
 
 
 def _longest_length(segment: TokenSegment, known: list[int]) -> int:
-    """How many leading tokens some suffix has, deleted or not."""
+    """How many leading tokens occur in some suffix, deleted or not."""
     tokens, suffixes = segment.tokens, segment.suffixes
     low, high = segment.buckets[known[0]], segment.buckets[known[0] + 1]
     sizes = [len(known)] if len(known) <= 2 * _STAGE else [_STAGE, len(known)]
@@ -198,7 +197,7 @@ def surroundings(live: LiveSegment, run: SuffixRange) -> Surroundings:
         return _compared(segment, list(live.positions(run.low, run.high)), run.length)
     suffixes = segment.suffixes
     first, last = suffixes[run.low], suffixes[run.high - 1]
-    # In sorted order the first and the last have the least in common.
+    # In sorted order the first and the last share the least.
     right = (
         _common(segment, first, last, run.length)
         if run.high - run.low > 1
@@ -212,7 +211,7 @@ def surroundings(live: LiveSegment, run: SuffixRange) -> Surroundings:
 
 
 def _compared(segment: TokenSegment, positions: list[int], length: int) -> Surroundings:
-    """The same by looking at every position, in rank order: where some of them are deleted."""
+    """The same by comparing every position, for runs with deleted occurrences."""
     first, last = positions[0], positions[-1]
     right = (
         _common(segment, first, last, length)
@@ -249,8 +248,8 @@ def _common(segment: TokenSegment, one: int, two: int, skip: int) -> int:
 def _common_left(segment: TokenSegment, positions: list[int]) -> int:
     """How many tokens before all positions agree.
 
-    All are compared step by step, so it costs what agrees and not what stands before: in a run of
-    one token a hundred thousand times the first has nothing before it.
+    All positions are compared step by step, so the cost depends on what they share and not on how
+    much text precedes them.
     """
     limit = min(position - _start(segment, position) for position in positions)
     tokens, done, step = segment.tokens, 0, 1
@@ -272,7 +271,7 @@ def _common_left(segment: TokenSegment, positions: list[int]) -> int:
 
 
 def _stepped_left(segment: TokenSegment, low: int, high: int) -> int:
-    """The same for many occurrences: while all have one left neighbour, step to it together."""
+    """The same for many occurrences: while all have one left neighbour, move to its ranks."""
     count, steps = high - low, 0
     while True:
         position = segment.suffixes[low]

@@ -1,13 +1,13 @@
 """A segment: documents, their token stream and its suffixes in order, as one file of arrays.
 
-A segment never changes. It is made whole, written whole and mapped into memory, so that a query
-touches only the pages it needs and needs no library to do so. Everything in it is derived from the
-source tree; a file that is not what it says is refused, deleted and made again.
+A segment never changes. Its file is written once and mapped into memory, so a query reads only the
+pages it needs, and needs no library. Segments are derived from the source tree; a file that fails
+its checks is rejected, deleted and built again.
 
 The file: 8 bytes `HFSEGMNT`, the format version and the header's size as two little-endian 32-bit
 numbers, the CRC-32 of the header, the header as JSON, then the arrays, each at a multiple of 64.
-The header has the CRC-32 of all that follows it, which is read through once when the file is opened
-and never mapped for that: a wrong bit in an array would be a wrong answer.
+The header has the CRC-32 of all arrays, which is verified each time the file is opened, because a
+wrong bit in an array would be a wrong answer.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from typing import Any, BinaryIO
 
 from holdfast.sequence.errors import SegmentDamaged, SegmentTooNew
 from holdfast.sequence.suffix import SEPARATOR
-from holdfast.sequence.suffix.backends import Backend, kernels
-from holdfast.sequence.suffix.stream import DocumentFacts, Stream
+from holdfast.sequence.suffix.backends import SuffixBackend, kernels
+from holdfast.sequence.suffix.stream import DocumentFacts, TokenStream
 
 FORMAT_VERSION = 2
 """1: tokens, suffixes, ranks, shared prefixes, left changes, words, lines.
-2: a check of the arrays."""
+2: a checksum of the arrays."""
 
 ARRAYS: dict[str, str] = {
     "tokens": "i",
@@ -56,7 +56,7 @@ ARRAYS: dict[str, str] = {
 """Every array of a segment with the type of its items; a change needs a new FORMAT_VERSION."""
 
 SATURATED = 0xFFFF
-"""A shared prefix this long or longer is kept in `long_shared`."""
+"""Shared prefixes of at least this length are stored in `long_shared`."""
 
 _MAGIC = b"HFSEGMNT"
 _HEAD = struct.Struct("<8sIII")
@@ -80,7 +80,7 @@ class TokenSegment:
     ) -> None:
         self.documents = documents
         self.path = path
-        # Views give plain numbers, whatever made the arrays.
+        # A memoryview yields plain ints, also from numpy arrays.
         arrays = {name: memoryview(made) for name, made in arrays.items()}
         self.arrays = arrays
         self.tokens: Any = arrays["tokens"]
@@ -96,10 +96,10 @@ class TokenSegment:
         self._hashed: Any = arrays["hashed"]
         self._known: dict[bytes, int] = {}
         self.lows: Any = None
-        """The minima of the shared prefixes, once `suffix.statistics` has made them."""
+        """The range minima of the shared prefixes, set by `suffix.statistics`."""
 
     def __len__(self) -> int:
-        """How many tokens the documents have, separators left out."""
+        """How many tokens the documents have, without separators."""
         return len(self.tokens) - len(self.documents)
 
     @property
@@ -113,7 +113,7 @@ class TokenSegment:
         return bytes(self._word_bytes[first : self._word_ends[token - 1]])
 
     def token(self, text: bytes) -> int:
-        """The id of a token, or 0 when no document has it."""
+        """The id of a token, or 0 if no document contains it."""
         known = self._known.get(text)
         if known is None:
             known = 0
@@ -129,7 +129,7 @@ class TokenSegment:
         return known
 
     def document_at(self, position: int) -> int:
-        """The number of the document that a position of the stream lies in."""
+        """The number of the document at a position of the stream."""
         return bisect_right(self.firsts, position) - 1
 
     def text_at(self, position: int) -> bytes | None:
@@ -149,17 +149,40 @@ class TokenSegment:
         begins = lines[low + line - 1] if line else 0
         return SourcePosition(self.documents[number].path, line + 1, offset - begins + 1)
 
-    def stream(self) -> Stream:
-        """The documents as the stream they were made of."""
+    def line_begins(self, position: int) -> SourcePosition | None:
+        """Where the token at a position begins, if only blanks precede it on its line."""
+        at = self.place(position)
+        begins = self.starts[position] - at.column + 1
+        if self._first_from(begins, position) < position:
+            return None
+        before = self.text_at(position - 1) if position else None
+        if before is not None and self.starts[position - 1] + len(before) > begins:
+            return None  # a string of several lines ends on this line
+        return at
+
+    def indentation(self, position: int) -> int:
+        """The column of the first token on the line of a token."""
+        begins = self.starts[position] - self.place(position).column + 1
+        return self.place(self._first_from(begins, position)).column
+
+    def _first_from(self, offset: int, position: int) -> int:
+        """The first token of the document of `position` that begins at or after an offset in it."""
+        first = int(self.firsts[self.document_at(position)])
+        return bisect_left(self.starts, offset, first, position)
+
+    def stream(self) -> TokenStream:
+        """The stream that the segment was built from."""
         ends = self._word_ends
         words = [
             bytes(self._word_bytes[ends[n - 1] if n else 0 : ends[n]]) for n in range(self.words)
         ]
         lines, firsts = self.arrays["line_starts"], self.arrays["line_firsts"]
-        return Stream(self.documents, words, self.tokens, self.starts, self.firsts, lines, firsts)
+        return TokenStream(
+            self.documents, words, self.tokens, self.starts, self.firsts, lines, firsts
+        )
 
     def shared_prefixes(self) -> Any:
-        """The whole array of shared prefixes, 32 bits each (numpy when it is loaded)."""
+        """All shared prefixes as 32-bit integers (a numpy array if numpy is loaded)."""
         numpy = sys.modules.get("numpy")
         if numpy is None:
             out: Any = array("i", self.arrays["shared"])
@@ -172,7 +195,7 @@ class TokenSegment:
     # Files
 
     def write(self, path: Path) -> TokenSegment:
-        """Write the segment beside `path`, move it there in one step, and map it."""
+        """Write the segment to a temporary file, move it to `path`, and map it."""
         directory: dict[str, tuple[int, int]] = {}
         at = check = 0
         for name in ARRAYS:
@@ -210,9 +233,9 @@ class TokenSegment:
 
     @staticmethod
     def open(path: Path, *, check: bool = True) -> TokenSegment:
-        """Map a segment; SegmentDamaged or SegmentTooNew when it is not one we can read.
+        """Map a segment; raises SegmentDamaged or SegmentTooNew if it cannot be read.
 
-        Without `check` the arrays are believed: for whoever has just written them.
+        Without `check` the arrays are not verified, for a file that was just written.
         """
         with path.open("rb") as file:
             head = file.read(_HEAD.size)
@@ -220,22 +243,22 @@ class TokenSegment:
                 raise SegmentDamaged(str(path), "it is shorter than a header")
             magic, version, header_size, header_check = _HEAD.unpack(head)
             if magic != _MAGIC:
-                raise SegmentDamaged(str(path), "it does not begin like a segment")
+                raise SegmentDamaged(str(path), "it is not a segment file")
             if version > FORMAT_VERSION:
                 raise SegmentTooNew(str(path), version)
             if version < FORMAT_VERSION:
-                raise SegmentDamaged(str(path), f"it has format {version}, of an older program")
+                raise SegmentDamaged(str(path), f"it has the older format {version}")
             raw = file.read(header_size)
             if zlib.crc32(raw) != header_check:
-                raise SegmentDamaged(str(path), "its header was changed")
+                raise SegmentDamaged(str(path), "its header does not match its checksum")
             header = json.loads(raw)
             base = _base(header_size)
             if header["byteorder"] != sys.byteorder:
-                raise SegmentDamaged(str(path), "it was written on a machine of another byte order")
+                raise SegmentDamaged(str(path), "it was written with another byte order")
             if os.fstat(file.fileno()).st_size != base + header["size"]:
-                raise SegmentDamaged(str(path), "it was cut short")
+                raise SegmentDamaged(str(path), "its size is wrong")
             if check and _check_from(file, base) != header["check"]:
-                raise SegmentDamaged(str(path), "its arrays were changed")
+                raise SegmentDamaged(str(path), "its arrays do not match their checksum")
             mapped: Any = (
                 mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if header["size"] else b""
             )
@@ -248,7 +271,7 @@ class TokenSegment:
 
 
 def _check_from(file: BinaryIO, base: int) -> int:
-    """The check of all that follows the header."""
+    """The checksum of everything after the header."""
     file.seek(base)
     check = 0
     while piece := file.read(_PIECE):
@@ -260,16 +283,16 @@ def _base(header_size: int) -> int:
     return (_HEAD.size + header_size + 63) // 64 * 64
 
 
-def build(stream: Stream, backend: Backend = Backend.PURE) -> TokenSegment:
-    """Sort the suffixes of a stream. The same segment from every backend."""
-    if backend is Backend.PURE:
+def build(stream: TokenStream, backend: SuffixBackend = SuffixBackend.PURE) -> TokenSegment:
+    """Build a segment from a stream; every backend gives the same one."""
+    if backend is SuffixBackend.PURE:
         return TokenSegment(stream.documents, _pure_arrays(stream) | _word_arrays(stream), None)
     return TokenSegment(
         stream.documents, _numpy_arrays(stream, backend) | _word_arrays(stream), None
     )
 
 
-def _word_arrays(stream: Stream) -> dict[str, Any]:
+def _word_arrays(stream: TokenStream) -> dict[str, Any]:
     hashes = array("I", map(zlib.crc32, stream.words))
     ends: Any
     hashed: Any
@@ -295,8 +318,8 @@ def _word_arrays(stream: Stream) -> dict[str, Any]:
     }
 
 
-def _pure_arrays(stream: Stream) -> dict[str, Any]:
-    kernel = kernels(Backend.PURE)
+def _pure_arrays(stream: TokenStream) -> dict[str, Any]:
+    kernel = kernels(SuffixBackend.PURE)
     tokens: Sequence[int] = stream.tokens
     suffixes = kernel.suffix_array(tokens)
     ranks = kernel.inverse(suffixes)
@@ -319,7 +342,7 @@ def _pure_arrays(stream: Stream) -> dict[str, Any]:
     }
 
 
-def _numpy_arrays(stream: Stream, backend: Backend) -> dict[str, Any]:
+def _numpy_arrays(stream: TokenStream, backend: SuffixBackend) -> dict[str, Any]:
     import numpy as np
 
     kernel = kernels(backend)

@@ -1,13 +1,13 @@
 """Matching statistics of one segment: for every token of a query, how far it goes on matching.
 
-Looking each token up anew costs as much as its match is long, so a query that is one long copy
-would cost its length squared. But a match that loses its first token still is one: an occurrence
-at position p leads to p + 1, whose rank is known, and the suffixes that share what is left stand
-around that rank. So the walk never compares a token of the query twice with the same suffix; what
-is left per token is a search in the order of the suffixes.
+Looking up each token on its own costs as much as its match is long, so a query that is one long
+copy would take quadratic time. But a match without its first token is still a match: an occurrence
+at position p leads to p + 1, whose rank is known, and the suffixes that share the rest are around
+that rank. So no token of the query is compared twice with the same suffix, and each token costs one
+search in suffix order.
 
-The runs around a rank are found by minima over blocks of the shared prefixes, over blocks of these,
-and so on.
+The run of suffixes around a rank is found with minima over blocks of the shared prefixes, over
+blocks of these, and so on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BLOCK = 64
 
 
 class RangeMinima:
-    """Where in a row of numbers the next one below a bound stands, on both sides of a place."""
+    """Finds the next number below a bound, on both sides of a place."""
 
     def __init__(self, values: Any) -> None:
         self._levels: list[Any] = [values]
@@ -34,7 +34,7 @@ class RangeMinima:
             self._levels.append([min(below[start : start + _BLOCK]) for start in starts])
 
     def last_below(self, bound: int, place: int) -> int:
-        """The last place up to `place` with a number below `bound`, or -1."""
+        """The last place up to `place` with a number below `bound`; -1 if there is none."""
         level = 0
         while place >= 0:
             values = self._levels[level]
@@ -56,7 +56,7 @@ class RangeMinima:
         return -1
 
     def first_below(self, bound: int, place: int) -> int:
-        """The first place from `place` on with a number below `bound`, or how many there are."""
+        """The first place from `place` on with a number below `bound`; the length if none is."""
         count, level = len(self._levels[0]), 0
         while place < len(self._levels[level]):
             values = self._levels[level]
@@ -79,7 +79,7 @@ class RangeMinima:
 
 
 def minima_of(segment: TokenSegment) -> RangeMinima:
-    """The minima of a segment's shared prefixes, made once and kept with it."""
+    """The range minima of a segment's shared prefixes, computed once."""
     if segment.lows is None:
         exact = len(segment.arrays["long_ranks"]) > 0
         segment.lows = RangeMinima(segment.shared_prefixes() if exact else segment.arrays["shared"])
@@ -88,9 +88,9 @@ def minima_of(segment: TokenSegment) -> RangeMinima:
 
 
 def statistics(live: LiveSegment, wanted: Sequence[int]) -> list[int]:
-    """How many tokens from each one on stand together in a living document. Unknown tokens are 0.
+    """How many tokens from each one on occur together in a document. Unknown tokens are 0.
 
-    Costs about the logarithm of the segment for each token, however long the matches are.
+    The cost per token is logarithmic in the segment, however long the matches are.
     """
     segment, count = live.segment, len(wanted)
     found = [0] * count
@@ -106,7 +106,7 @@ def statistics(live: LiveSegment, wanted: Sequence[int]) -> list[int]:
         low, high, length = _extended(live, wanted, at, low, high, length)
         found[at] = length
         if at + length == count:
-            # What is left of a match matches: the rest is known without a look.
+            # Every suffix of a match is a match, so the rest is known.
             found[at:] = range(length, 0, -1)
             break
         length -= 1
@@ -121,7 +121,7 @@ def statistics(live: LiveSegment, wanted: Sequence[int]) -> list[int]:
 def _extended(
     live: LiveSegment, wanted: Sequence[int], at: int, low: int, high: int, length: int
 ) -> tuple[int, int, int]:
-    """The match from `at` made as long as it goes, with the ranks of its occurrences."""
+    """The longest match from `at`, with the ranks of its occurrences."""
     tokens, suffixes = live.segment.tokens, live.segment.suffixes
     while at + length < len(wanted):
         token = wanted[at + length]

@@ -1,4 +1,4 @@
-"""Documents as one stream of token ids, before any suffix is sorted."""
+"""Documents as one stream of token ids: the input of a segment."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.sequence.suffix import SEPARATOR
-from holdfast.sequence.suffix.backends import Backend
+from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.tokens.families import family_of
 from holdfast.sequence.tokens.lexer import LexerOptions, lex
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
-    """What is known of a document besides its tokens; enough to see that its file has changed."""
+    """What is known of a document besides its tokens: enough to notice a changed file."""
 
     path: str
     size: int
@@ -25,17 +25,17 @@ class DocumentFacts:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document to be indexed: its facts and its bytes, in UTF-8 or anything like it."""
+    """A document to be indexed: its facts and its bytes."""
 
     facts: DocumentFacts
     data: bytes
 
 
 @dataclass(slots=True)
-class Stream:
+class TokenStream:
     """Token ids of documents one after another, a separator after each.
 
-    Ids count from 1 into `words`. Arrays are anything with the buffer protocol.
+    Ids are indices into `words`, from 1. Arrays are any objects with the buffer protocol.
     """
 
     documents: list[DocumentFacts]
@@ -46,16 +46,18 @@ class Stream:
     firsts: Any
     """Where each document begins in the stream; one more for the end."""
     line_starts: Any
-    """Where each line begins in its document, the first line left out."""
+    """Where each line begins in its document, except the first."""
     line_firsts: Any
     """Where each document's lines begin in `line_starts`; one more for the end."""
 
 
 def stream_of(
-    documents: Sequence[Document], options: LexerOptions, backend: Backend = Backend.PURE
-) -> Stream:
-    """Lex and intern documents. The same stream from every backend."""
-    if backend is Backend.COMPILED:
+    documents: Sequence[Document],
+    options: LexerOptions,
+    backend: SuffixBackend = SuffixBackend.PURE,
+) -> TokenStream:
+    """Lex and intern documents; every backend gives the same stream."""
+    if backend is SuffixBackend.COMPILED:
         return _compiled_stream(documents, options)
     ids: dict[bytes, int] = {}
     tokens, starts, firsts = array("i"), array("i"), array("q", [0])
@@ -73,10 +75,10 @@ def stream_of(
             at = document.data.find(b"\n", at + 1)
         line_firsts.append(len(line_starts))
     facts = [document.facts for document in documents]
-    return Stream(facts, list(ids), tokens, starts, firsts, line_starts, line_firsts)
+    return TokenStream(facts, list(ids), tokens, starts, firsts, line_starts, line_firsts)
 
 
-def _compiled_stream(documents: Sequence[Document], options: LexerOptions) -> Stream:
+def _compiled_stream(documents: Sequence[Document], options: LexerOptions) -> TokenStream:
     import numpy as np
 
     from holdfast.sequence.tokens import compiled
@@ -90,13 +92,13 @@ def _compiled_stream(documents: Sequence[Document], options: LexerOptions) -> St
     line_firsts = np.searchsorted(newlines, bounds).astype(np.int64)
     line_starts = (newlines + 1 - np.repeat(bounds[:-1], np.diff(line_firsts))).astype(np.int32)
     facts = [document.facts for document in documents]
-    return Stream(
+    return TokenStream(
         facts, lexed.words, lexed.tokens, lexed.starts, lexed.firsts, line_starts, line_firsts
     )
 
 
-def joined(streams: Iterable[tuple[Stream, Sequence[int]]]) -> Stream:
-    """One stream of the chosen documents of several streams, words shared."""
+def joined(streams: Iterable[tuple[TokenStream, Sequence[int]]]) -> TokenStream:
+    """Merge the chosen documents of several streams into one."""
     ids: dict[bytes, int] = {}
     facts: list[DocumentFacts] = []
     tokens, starts, firsts = array("i"), array("i"), array("q", [0])
@@ -118,4 +120,4 @@ def joined(streams: Iterable[tuple[Stream, Sequence[int]]]) -> Stream:
             )
             line_firsts.append(len(line_starts))
             facts.append(stream.documents[number])
-    return Stream(facts, list(ids), tokens, starts, firsts, line_starts, line_firsts)
+    return TokenStream(facts, list(ids), tokens, starts, firsts, line_starts, line_firsts)

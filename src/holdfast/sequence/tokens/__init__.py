@@ -1,1 +1,1 @@
-"""Source text as tokens: identifiers, numbers, strings, operators, each with its place."""
+"""Source text as tokens: identifiers, numbers, strings, operators, each with its position."""

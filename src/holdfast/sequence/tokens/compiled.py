@@ -1,8 +1,8 @@
 """The lexer and the interning of its tokens as one compiled loop over many texts.
 
-Importing this imports numba, which takes about a second, so it pays from some megabytes on; the
-machine code is kept on disk between runs. The loop is a transcription of the regular expression in
-`lexer`, and a test holds the two against each other.
+This module imports numba, which takes about a second, so it is used for large trees only; the
+machine code is cached on disk. The loop does what the regular expression in `lexer` does; a test
+compares the two.
 """
 # mypy: disable-error-code="no-untyped-call,untyped-decorator,no-any-return"
 
@@ -24,7 +24,7 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
-# What a byte may begin: bits, so that one look at a byte answers any of these questions.
+# What a byte can begin, as bits.
 _BLANK, _DIGIT, _WORD, _QUOTE, _COMMENT = 1, 2, 4, 8, 16
 _NO_QUOTE, _LINE, _BLOCK, _CHAR = 0, 1, 2, 3
 _SLOT = 12  # bytes per comment row: is block, opener length, four bytes, closer length, four bytes
@@ -82,7 +82,7 @@ _PAIRS, _TRIPLES = _operators()
 
 @numba.njit(cache=True, nogil=True)
 def _comment_end(data: Any, at: int, end: int, rows: Any) -> int:
-    """Where the comment that starts at `at` ends, or -1 when none starts there."""
+    """Where the comment that starts at `at` ends; -1 if none starts there."""
     for slot in range(rows.shape[0]):
         length = int(rows[slot, 1])
         if length == 0:
@@ -118,7 +118,7 @@ def _comment_end(data: Any, at: int, end: int, rows: Any) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def _string_end(data: Any, at: int, end: int, kind: int, flags: Any) -> int:
-    """Where the string that starts at `at` ends; `at + 1` when its quote opens no string."""
+    """Where the string that starts at `at` ends; `at + 1` if the quote does not open one."""
     quote = data[at]
     if kind == 3:
         p = at + 1
@@ -172,7 +172,7 @@ def _string_end(data: Any, at: int, end: int, kind: int, flags: Any) -> int:
 def _token_end(
     data: Any, at: int, end: int, classes: Any, quotes: Any, flags: Any, pairs: Any, triples: Any
 ) -> int:
-    """Where the token that starts at `at` ends; neither blank nor comment starts there."""
+    """Where the token that starts at `at` ends; it is not a blank or a comment."""
     byte = data[at]
     kind = classes[byte]
     p = at + 1
@@ -240,7 +240,7 @@ def _cut(
         while at < end:
             kind = classes[data[at]]
             if kind & 4:
-                # Words are most of a text, so they are cut here and not in a call.
+                # Most tokens are words; scan them here to save a call.
                 stop = at + 1
                 while stop < end and classes[data[stop]] & 6:
                     stop += 1
@@ -252,7 +252,7 @@ def _cut(
                 while stop < end and classes[data[stop]] & 1:
                     stop += 1
             elif kind == 0 and at + 1 < end and classes[data[at + 1]] & 7:
-                stop = at + 1  # an operator before a blank, a digit or a word stands alone
+                stop = at + 1  # an operator of one character
             else:
                 stop = -1
                 if kind & 16:
@@ -289,11 +289,11 @@ def _intern(
     word_size: Any,
     words: int,
 ) -> Any:
-    """Number the tokens from `first` on, which lies in `document`.
+    """Number the tokens from `first` on, which is in `document`.
 
-    Stops early, and says where, when the table is half full. A slot holds a key and a word's
-    number. Up to seven bytes the key is the word itself with its length, so equal keys are equal
-    words; longer words have a hash there and are compared.
+    Stops when the table is half full, and returns where. A slot holds a key and the number of a
+    word. For words of up to seven bytes the key is the word itself with its length, so equal keys
+    mean equal words; for longer ones it is a hash, and the words are compared.
     """
     mask = table.shape[0] - 1
     base = bounds[document]
@@ -306,7 +306,7 @@ def _intern(
             continue
         at = base + starts[token]
         if size == 1 and single[data[at]]:
-            tokens[token] = single[data[at]]  # most operators: no hash, no table
+            tokens[token] = single[data[at]]  # most operators need no lookup
             continue
         key = np.uint64(size)
         if size < 8:
@@ -360,11 +360,11 @@ def _rehash(old: Any, table: Any) -> None:
 
 
 _ALONE = 4_000_000
-"""Fewer bytes than this are read by one thread."""
+"""Fewer bytes than this are lexed by one thread."""
 
 
 @dataclass(slots=True)
-class Lexed:
+class LexedTexts:
     """The tokens of many texts: ids into `words` from 1, a separator after each text."""
 
     tokens: Ints
@@ -375,18 +375,18 @@ class Lexed:
     words: list[bytes]
 
 
-def lex_all(source: bytes, bounds: Longs, families: Bytes, options: LexerOptions) -> Lexed:
-    """Lex and intern every text of `source`, by as many threads as there are cores.
+def lex_all(source: bytes, bounds: Longs, families: Bytes, options: LexerOptions) -> LexedTexts:
+    """Lex and intern every text of `source`, with one thread for each core.
 
-    Each thread numbers the words of its own texts; the numbers are then made one, in the order in
-    which a single thread would have met the words.
+    Each thread numbers the words of its own texts. The numbers are then merged, in the order in
+    which a single thread would have seen the words.
     """
     data = np.frombuffer(source, np.uint8)
     workers = min(os.cpu_count() or 1, 8) if len(data) >= _ALONE else 1
     edges = np.searchsorted(bounds, np.linspace(0, len(data), workers + 1)).tolist()
     edges[0], edges[-1] = 0, len(families)
 
-    def lex(low: int, high: int) -> Lexed:
+    def lex(low: int, high: int) -> LexedTexts:
         return _lex(source, data, bounds[low : high + 1], families[low:high], options)
 
     if workers == 1:
@@ -400,7 +400,7 @@ def lex_all(source: bytes, bounds: Longs, families: Bytes, options: LexerOptions
         streams.append(np.array(remap, np.int32)[part.tokens])
         firsts.append(part.firsts[:-1] + before)
         before += len(part.tokens)
-    return Lexed(
+    return LexedTexts(
         np.concatenate(streams),
         np.concatenate([part.starts for part in parts]),
         np.concatenate([*firsts, np.array([before])]),
@@ -410,8 +410,8 @@ def lex_all(source: bytes, bounds: Longs, families: Bytes, options: LexerOptions
 
 def _lex(
     source: bytes, data: Bytes, bounds: Longs, families: Bytes, options: LexerOptions
-) -> Lexed:
-    # Reserved, not touched: hardly any text has a token per byte.
+) -> LexedTexts:
+    # Reserved, but mostly never touched: few texts have a token per byte.
     most = int(bounds[-1] - bounds[0]) + len(families)
     starts, sizes = np.empty(most, np.int32), np.empty(most, np.int32)
     firsts = np.zeros(len(families) + 1, np.int64)
@@ -461,4 +461,4 @@ def _lex(
             word_size = np.concatenate([word_size[:words], np.empty(slots - words, np.int32)])
     spans = zip(word_at[:words].tolist(), word_size[:words].tolist(), strict=True)
     texts = [source[at : at + size] for at, size in spans]
-    return Lexed(tokens, starts[:count].copy(), firsts, texts)
+    return LexedTexts(tokens, starts[:count].copy(), firsts, texts)

@@ -1,7 +1,7 @@
-"""How the languages we know write comments and strings, as data.
+"""How languages write comments and strings, as data.
 
-A family is all that a lexer needs to know about a language. Both lexers (the regular expression
-and the compiled one) are made from these rows, so they cannot know different things.
+A family is what the lexer needs to know about a group of languages. Both lexers, the regular
+expression and the compiled one, are generated from these rows.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ class Family:
     block_comments: tuple[tuple[bytes, bytes], ...] = ()
     """Openers and closers; an unclosed comment runs to the end. At most four bytes each."""
     line_quotes: bytes = b""
-    """Quotes of strings that end with the line when they are not closed."""
+    """Quotes of strings that end with the line if they are not closed."""
     block_quotes: bytes = b""
-    """Quotes of strings that may hold newlines; an unclosed one runs to the end."""
+    """Quotes of strings that may contain newlines; an unclosed one runs to the end."""
     char_quotes: bytes = b""
     """Quotes of one character or one escape; anything else after them is an operator."""
     triple: bool = False
-    """Whether a tripled line quote opens a string that may hold newlines."""
+    """Whether a tripled line quote opens a string that may contain newlines."""
     escapes: bool = True
-    """Whether a backslash keeps the next byte of a line or tripled string from closing it."""
+    """Whether a backslash escapes the next byte in a line or tripled string."""
     block_escapes: bool = True
 
 
@@ -101,11 +101,11 @@ KEYWORDS = frozenset(
     unsigned until use using val var virtual void volatile when where while with yield
     """.split()
 )
-"""Words that keep their meaning when identifiers are normalised: of all languages together."""
+"""Words that are not renamed when identifiers are normalised, of all languages together."""
 
 
 def family_of(path: str) -> int:
-    """The number of the family that a file's name speaks of; plain text when it says nothing."""
+    """The number of the family of a file name; plain text if it is unknown."""
     name = PurePath(path).name.lower()
     suffix = name.rpartition(".")[2]
     return BY_SUFFIX.get(suffix, BY_SUFFIX.get(name, 0))

@@ -1,8 +1,8 @@
-"""The lexer as a regular expression: the meaning that the compiled lexer must reproduce.
+"""The lexer as a regular expression, and the reference for the compiled lexer.
 
-It works on bytes. Everything from 0x80 up counts as part of a word, so UTF-8, Latin-1 and a mixture
-of both go through, and no byte can make it fail. It is linear: strings and comments that are never
-closed run to the end of their line or of the text, and nothing is ever read twice.
+It works on bytes. Bytes from 0x80 up are part of words, so it accepts UTF-8, Latin-1 and a mixture
+of both, and never fails. It takes linear time: strings and comments that are never closed run to
+the end of their line or of the text, and no byte is read twice.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ LEXER_VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class LexerOptions:
-    """What a lexer keeps besides the tokens of the language."""
+    """Which tokens a lexer returns besides those of the language."""
 
     comments: bool = False
     whitespace: bool = False
-    """Keep runs of blanks and newlines, each as one token."""
+    """Return runs of blanks and newlines, each as one token."""
 
 
 CODE_ONLY = LexerOptions()
-"""Neither comments nor blanks: two texts are the same when their code is."""
+"""Neither comments nor blanks."""
 
 
 class TokenKind(IntEnum):
-    """What a token is, as far as its own text tells."""
+    """The kind of a token, as far as its own text tells."""
 
     OPERATOR = 0
     WORD = 1
@@ -82,7 +82,7 @@ def _comment_forms(family: Family) -> list[bytes]:
     for opener, closer in family.block_comments:
         body = rb"(?:(?!" + re.escape(closer) + rb").)*+"
         forms.append((opener, re.escape(opener) + body + rb"(?:" + re.escape(closer) + rb")?+"))
-    # The longest opener first, so that a block comment is not taken for a line comment.
+    # The longest opener first: a block comment may begin like a line comment.
     return [form for _, form in sorted(forms, key=lambda pair: -len(pair[0]))]
 
 
@@ -97,7 +97,7 @@ def _pattern(family: Family, options: LexerOptions) -> re.Pattern[bytes]:
     kept += [re.escape(operator) for operator in (*OPERATORS_3, *OPERATORS_2)]
     kept.append(rb".")
     prefix = rb"(?:" + rb"|".join(skipped) + rb")*+" if skipped else b""
-    # The end matches too: a search that failed there would start again inside what was skipped.
+    # The end matches too; otherwise the search would start again inside skipped text.
     return re.compile(prefix + rb"(?:(" + rb"|".join(kept) + rb")|\Z)", re.DOTALL)
 
 
@@ -110,7 +110,7 @@ class Lexed:
 
 
 def lex(data: bytes, family: int, options: LexerOptions = CODE_ONLY) -> Lexed:
-    """Cut a text into tokens. Never fails; the tokens and what lies between them are the text."""
+    """Split a text into tokens. Never fails, for any bytes."""
     texts: list[bytes] = []
     starts = array("i")
     for match in _pattern(FAMILIES[family], options).finditer(data):
@@ -121,7 +121,7 @@ def lex(data: bytes, family: int, options: LexerOptions = CODE_ONLY) -> Lexed:
 
 
 def kind_of(text: bytes) -> TokenKind:
-    """What a token is, told from its own text."""
+    """The kind of a token."""
     first = text[0]
     if 48 <= first <= 57:
         return TokenKind.NUMBER
@@ -137,9 +137,9 @@ PLACEHOLDERS: dict[TokenKind, bytes] = {
     TokenKind.NUMBER: b"\0number",
     TokenKind.STRING: b"\0string",
 }
-"""What a renamed token becomes; no lexer makes these, because a NUL is a token of its own."""
+"""The replacement of a renamed token. No token looks like these: a NUL is a token of its own."""
 
 
 def normalised(text: bytes) -> bytes:
-    """The token as a renamed copy would have it: names and literals lose what they say."""
+    """The token with names and literals replaced by placeholders."""
     return PLACEHOLDERS.get(kind_of(text), text)

@@ -1,4 +1,4 @@
-"""Which bytes are text, and how other encodings become the one the lexer knows."""
+"""Tell text from binary files, and convert UTF-16 and UTF-32 to UTF-8."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _MARKS = (
 
 
 def text_of(data: bytes) -> bytes | None:
-    """The text of a file for the lexer, or None when it is binary.
+    """The text of a file for the lexer; None if it is binary.
 
-    UTF-16 and UTF-32 with their mark become UTF-8, bad units replaced; everything else without a
-    NUL near its start is taken as it is. A UTF-8 mark is no token and goes.
+    UTF-16 and UTF-32 with a byte order mark become UTF-8, with invalid units replaced. Everything
+    else without a NUL byte near its start is returned as it is, without a UTF-8 mark.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):

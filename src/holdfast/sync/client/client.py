@@ -8,7 +8,7 @@ Feed it what happened (`transport_up`, `transport_down`, `receive`, `timer`) and
 returns, in order. A lost connection is dialled again after 25 ms, 50 ms, … up to 30 s, each a
 little longer by chance, so that many clients of one server do not come back at once.
 
-The connection knows requests and answers. What a session does with them is in `session.py`.
+The connection knows requests and answers. What a session does with them is in `space_session.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from holdfast.sync.client.actions import Action, Dial, HangUp, Send, Wake
 from holdfast.sync.client.errors import ConnectionLost, RequestRefused, SessionClosed
 from holdfast.sync.client.outbox import NoOutbox, Outbox
 from holdfast.sync.client.outcome import Outcome
-from holdfast.sync.client.session import SpaceSession
+from holdfast.sync.client.space_session import SpaceSession
 from holdfast.sync.wire.errors import ProtocolError
 from holdfast.sync.wire.messages import (
     CAPABILITIES,

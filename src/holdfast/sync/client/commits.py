@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import UnsetType
@@ -20,13 +20,11 @@ from holdfast.ids import BranchName, LocalSeq, Seq
 from holdfast.sync.client.errors import CommitRefused
 from holdfast.sync.client.outbox import Outbox
 from holdfast.sync.client.outcome import Outcome
+from holdfast.sync.client.ports import SessionPort
 from holdfast.sync.client.reads import downgraded
 from holdfast.sync.client.replica import Replica
 from holdfast.sync.wire.errors import ProtocolError
 from holdfast.sync.wire.messages import Request, Response, Transact
-
-if TYPE_CHECKING:
-    from holdfast.sync.client.session import SpaceSession
 
 TOO_FAST = "RateLimitError"
 
@@ -70,7 +68,7 @@ class Accepted(msgspec.Struct, rename="camel"):
 class Commits:
     """What a session has committed and not heard of."""
 
-    def __init__(self, session: SpaceSession, replica: Replica, outbox: Outbox) -> None:
+    def __init__(self, session: SessionPort, replica: Replica, outbox: Outbox) -> None:
         self._session, self._replica, self._outbox = session, replica, outbox
         self.outstanding: dict[LocalSeq, Outstanding] = {}
         self.sent: list[LocalSeq] = []

@@ -40,7 +40,7 @@ from holdfast.sync.wire import inline
 
 if TYPE_CHECKING:
     from holdfast.sync.client.commits import Landed
-from holdfast.sync.client.session import SpaceSession
+from holdfast.sync.client.space_session import SpaceSession
 
 VALUE = "value"
 

@@ -18,10 +18,10 @@ from holdfast.sync.client.errors import (
 )
 from holdfast.sync.client.outbox import Outbox
 from holdfast.sync.client.replica import Notification
-from holdfast.sync.client.session import SpaceSession
+from holdfast.sync.client.space_session import SpaceSession
 from holdfast.sync.client.streams import Stream
 from holdfast.sync.client.transaction import Transaction
-from holdfast.sync.client.view import Snapshot, WatchView
+from holdfast.sync.client.watch_view import Snapshot, WatchView
 from holdfast.sync.io.link import Link
 from holdfast.sync.io.transactions import AsyncTransaction
 from holdfast.sync.wire.messages import Sync, WatchSpec

@@ -21,7 +21,7 @@ from holdfast.sync.client.outcome import Outcome
 from holdfast.sync.client.replica import Notification
 from holdfast.sync.client.streams import Stream
 from holdfast.sync.client.transaction import Transaction
-from holdfast.sync.client.view import Snapshot, WatchView
+from holdfast.sync.client.watch_view import Snapshot, WatchView
 from holdfast.sync.io.aio import AsyncSpace, worth_retrying
 from holdfast.sync.io.link import Link
 from holdfast.sync.io.transactions import BlockingTransaction

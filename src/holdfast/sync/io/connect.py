@@ -6,8 +6,6 @@ async with holdfast.connect("http://localhost:7433", key=seed) as space: …
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
+from holdfast import system
 from holdfast.errors import UsageError
 from holdfast.sync.client.client import Client
 from holdfast.sync.client.keys import SigningKey, signer
@@ -42,7 +41,7 @@ def websocket_url(url: str) -> str:
     return urlunsplit((scheme, parts.netloc, path, parts.query, ""))
 
 
-class Connecting:
+class PendingConnection:
     """What `connect` returns: enter it with `with` or `async with`, or await it."""
 
     def __init__(
@@ -76,8 +75,8 @@ class Connecting:
         capabilities = CAPABILITIES if self._key is not None else CAPABILITIES - {"identity"}
         if not self._create:
             capabilities |= {EXISTING}
-        sign = None if self._key is None else signer(self._key, self._flags, time.time)
-        return Client(random.random, self._flags, capabilities, sign)
+        sign = None if self._key is None else signer(self._key, self._flags, system.now_s)
+        return Client(system.random_fraction, self._flags, capabilities, sign)
 
     async def open(self) -> AsyncSpace:
         """Connect, in the running loop."""
@@ -166,7 +165,7 @@ def connect(
     timeout_s: float = OPEN_TIMEOUT_S,
     patient: bool = True,
     create: bool = True,
-) -> Connecting:
+) -> PendingConnection:
     """A space on a server: enter the answer with `with` or `async with`, or await it.
 
     `key` is an Ed25519 seed of 32 bytes; without a `space` it names the space too. `outbox` is a
@@ -174,7 +173,7 @@ def connect(
     not there yet is waited for, up to `timeout_s`, unless the caller is not `patient`. A space that
     is not there is made, unless `create` is false: then the server refuses to open it.
     """
-    return Connecting(
+    return PendingConnection(
         url,
         space,
         key,

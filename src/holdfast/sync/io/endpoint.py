@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast import __version__
+from holdfast import __version__, system
 from holdfast.ids import SpaceId
 from holdfast.store.settings import Settings
 from holdfast.store.store import Store, open_store
 from holdfast.sync.io.websocket import (
     LOOPBACK,
-    Doors,
-    Mailbox,
+    LoopQueue,
+    OriginPolicy,
     SyncEndpoint,
-    new_token,
-    now_ms,
 )
 from holdfast.sync.server.access import AccessMode
 from holdfast.sync.server.announce import Listener
 from holdfast.sync.server.limits import Limits
 from holdfast.sync.server.proof import Challenges, OpenProof, signed
-from holdfast.sync.server.server import Server, anyone
-from holdfast.sync.server.session_store import Rows, SessionFile, SessionKeeper, SessionTable
+from holdfast.sync.server.server import Server
+from holdfast.sync.server.session_registry import NullSessionStore
+from holdfast.sync.server.session_store import Rows, SessionFile, SessionStore, SessionTable
+from holdfast.sync.server.settings import ServerSettings, allow_anyone
 from holdfast.sync.wire.messages import CAPABILITIES, PROTOCOL_VERSION, Flags, SessionOpen
 
 
@@ -58,12 +57,19 @@ class ServeOptions:
 class SyncService:
     """Everything behind `/sync`, opened and closed together."""
 
-    def __init__(self, options: ServeOptions) -> None:
+    def __init__(
+        self,
+        options: ServeOptions,
+        *,
+        now_ms: Callable[[], int] = system.now_ms,
+        new_token: Callable[[], str] = system.new_token,
+        random_bytes: Callable[[int], bytes] = system.random_bytes,
+    ) -> None:
         self.options = options
-        mailbox = Mailbox()
+        queue = LoopQueue()
         node = new_token()
         rows = _session_rows(options, node)
-        self._keeper = None if rows is None else SessionKeeper(rows, options.limits.graph, now_ms)
+        self._store = None if rows is None else SessionStore(rows, options.limits.graph, now_ms)
         flags = options.flags
         settings = Settings(rich_values=flags.unified_json_encoding)
 
@@ -78,34 +84,36 @@ class SyncService:
             return signed(space, request, proof, flags.canonical_hashing, options.require_identity)
 
         key = options.key or bytes.fromhex(
-            secrets.token_hex(32) if rows is None else rows.secret(secrets.token_hex(32))
+            random_bytes(32).hex() if rows is None else rows.secret(random_bytes(32).hex())
         )
         identity = options.require_signature
         self.server = Server(
-            open_space,
-            open_existing=open_existing,
-            clock_ms=now_ms,
-            new_id=new_token,
-            new_token=new_token,
-            authorize=authorize if identity else anyone,
-            commit=mailbox.commit,
-            act=mailbox.act,
-            flags=flags,
-            capabilities=CAPABILITIES if identity else CAPABILITIES - {"identity"},
-            session_ttl_ms=options.session_ttl_ms,
-            # At once when nothing else is on its way; under load, gathered for a moment.
-            refresh_after_ms=0,
-            drain_wait_ms=20,
-            limits=options.limits,
-            keeper=self._keeper,
-            access=options.access,
-            challenges=Challenges(options.audience, key, new_token) if identity else None,
+            ServerSettings(
+                open_space=open_space,
+                open_existing=open_existing,
+                clock_ms=now_ms,
+                new_id=new_token,
+                new_token=new_token,
+                authorize=authorize if identity else allow_anyone,
+                commit=queue.commit,
+                act=queue.act,
+                flags=flags,
+                capabilities=CAPABILITIES if identity else CAPABILITIES - {"identity"},
+                session_ttl_ms=options.session_ttl_ms,
+                # At once when nothing else is on its way; under load, gathered for a moment.
+                refresh_after_ms=0,
+                drain_wait_ms=20,
+                limits=options.limits,
+                session_store=self._store or NullSessionStore(),
+                access=options.access,
+                challenges=Challenges(options.audience, key, new_token) if identity else None,
+            )
         )
-        doors = Doors(options.hosts, options.origins)
+        policy = OriginPolicy(options.hosts, options.origins)
         announced_as: Callable[[str], str] = str
         if options.on_postgres:
             from holdfast.store.postgres import schema_name as announced_as
-        self.endpoint = SyncEndpoint(self.server, mailbox, doors, self._keeper, announced_as)
+        self.endpoint = SyncEndpoint(self.server, queue, policy, self._store, announced_as)
         self._listener = (
             Listener(options.store, node, self.endpoint.heard, self.endpoint.taken)
             if options.on_postgres
@@ -122,8 +130,8 @@ class SyncService:
             self._listener.close()
         await self.endpoint.stop()
         self.server.close()
-        if self._keeper is not None:
-            self._keeper.close()
+        if self._store is not None:
+            self._store.close()
 
     def health(self) -> dict[str, Any]:
         """What `/healthz` answers."""

@@ -17,9 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import secrets
 import threading
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from functools import partial
@@ -31,9 +29,9 @@ from holdfast.store.model import Guard
 from holdfast.store.store import Store
 from holdfast.sync.io.peer_socket import FlushQueue, PeerSocket
 from holdfast.sync.server.connection import Connection
-from holdfast.sync.server.pending_writes import Told
-from holdfast.sync.server.server import Server, act_now
-from holdfast.sync.server.session_store import SessionKeeper
+from holdfast.sync.server.server import Server
+from holdfast.sync.server.session_store import SessionStore
+from holdfast.sync.server.settings import Action, OnCommitted, OnDone, act_now
 from holdfast.sync.wire.close_codes import BROKEN
 
 Scope = MutableMapping[str, Any]
@@ -48,15 +46,7 @@ SWEEP_EVERY_S = 5.0
 log = logging.getLogger("holdfast.sync")
 
 
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-def new_token() -> str:
-    return secrets.token_urlsafe(24)
-
-
-class Mailbox:
+class LoopQueue:
     """Calls from other threads, made in the loop, many for one wake-up."""
 
     def __init__(self) -> None:
@@ -91,27 +81,27 @@ class Mailbox:
         store: Store,
         session: str,
         commit: Mapping[str, Any],
-        tell: Told,
+        on_committed: OnCommitted,
         guard: Guard | None,
     ) -> None:
         """Land a commit in the store's own thread; commits that wait share one trip to the disk."""
-        store.submit(session, commit, partial(self.put, tell), guard)
+        store.submit(session, commit, partial(self.put, on_committed), guard)
 
     def act(
         self,
         store: Store,
-        act: Callable[[Store], dict[str, Any]],
-        tell: Callable[[dict[str, Any] | StoreError], None],
+        action: Action,
+        on_done: OnDone,
     ) -> None:
         """Do something that waits for the disk in a thread of its own; it is rare."""
 
         def work() -> None:
-            act_now(store, act, lambda answer: self.put(tell, answer))
+            act_now(store, action, lambda result: self.put(on_done, result))
 
         threading.Thread(target=work, name="holdfast-act", daemon=True).start()
 
 
-class Doors:
+class OriginPolicy:
     """Who may connect: by the Host they call us and the Origin they come from."""
 
     def __init__(self, hosts: Iterable[str] = LOOPBACK, origins: Iterable[str] = ()) -> None:
@@ -147,12 +137,12 @@ class SyncEndpoint:
     def __init__(
         self,
         server: Server,
-        mailbox: Mailbox,
-        doors: Doors,
-        keeper: SessionKeeper | None = None,
+        queue: LoopQueue,
+        policy: OriginPolicy,
+        session_store: SessionStore | None = None,
         announced_as: Callable[[str], str] = str,
     ) -> None:
-        self.server, self._mailbox, self._doors, self._keeper = server, mailbox, doors, keeper
+        self.server, self._queue, self._policy, self._store = server, queue, policy, session_store
         self._announced_as = announced_as
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -160,13 +150,13 @@ class SyncEndpoint:
         """The peers that are served on their own socket."""
         self._flushes = FlushQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
-        server.on_stale = self._arm_soon
+        server.notifier.on_stale = self._arm_soon
 
     # life
 
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._mailbox.open(self._loop)
+        self._queue.open(self._loop)
         self._spawn(self._keep_house())
 
     async def stop(self) -> None:
@@ -175,16 +165,16 @@ class SyncEndpoint:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for connection in list(self.server.connections):
             connection.disconnected()
-        if self._keeper is not None:
-            self._keeper.save()
+        if self._store is not None:
+            self._store.save()
 
     def heard(self, announced: str) -> None:
         """A space has a commit; "" if any may have one. May be called from any thread."""
-        self._mailbox.put(self._look, announced)
+        self._queue.put(self._look, announced)
 
     def taken(self, name: str) -> None:
         """Another server took a session over. May be called from any thread."""
-        self._mailbox.put(self.server.lost_elsewhere, name)
+        self._queue.put(self.server.registry.lose, name)
 
     def _look(self, announced: str) -> None:
         for space in list(self.server.spaces.values()):
@@ -195,7 +185,7 @@ class SyncEndpoint:
                     log.warning("cannot read %s: %s", space.name, error)
         if not announced:
             self._check_sessions()
-        self.server.touched()
+        self.server.notifier.schedule()
 
     def _check_sessions(self) -> None:
         """Announcements may have been missed, also of sessions that are another server's now."""
@@ -210,26 +200,27 @@ class SyncEndpoint:
         task.add_done_callback(self._tasks.discard)
 
     async def _keep_house(self) -> None:
-        swept = time.monotonic()
+        loop = asyncio.get_running_loop()
+        swept = loop.time()
         while True:
             await asyncio.sleep(SAVE_EVERY_S)
             for socket in list(self.sockets):
                 socket.check_alive()
-            if self._keeper is not None and self._keeper.pending:
-                taken = self._keeper.take()
+            if self._store is not None and self._store.pending:
+                taken = self._store.take()
                 try:
-                    await asyncio.to_thread(self._keeper.write, taken)
+                    await asyncio.to_thread(self._store.write, taken)
                 except Exception:
                     # Without them clients start afresh after a restart; the server goes on.
                     log.exception("sessions could not be kept")
-            if time.monotonic() - swept > SWEEP_EVERY_S:
-                swept = time.monotonic()
+            if loop.time() - swept > SWEEP_EVERY_S:
+                swept = loop.time()
                 self.server.sweep()
 
     # the timer
 
     def _arm_soon(self) -> None:
-        self._arm(self.server.refresh_after_ms)
+        self._arm(self.server.settings.refresh_after_ms)
 
     def _arm(self, in_ms: int) -> None:
         assert self._loop is not None
@@ -255,7 +246,7 @@ class SyncEndpoint:
             name.decode("latin-1").lower(): value.decode("latin-1")
             for name, value in scope["headers"]
         }
-        refusal = self._doors.refusal(headers)
+        refusal = self._policy.refusal(headers)
         await receive()  # websocket.connect
         if refusal is not None:
             log.info("refused a connection: %s", refusal)

@@ -1,9 +1,9 @@
-"""What each request within a session does, apart from commits: from its message to its answer."""
+"""The requests of a session, apart from commits: from the message to the answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, LocalSeq, Seq
@@ -12,9 +12,11 @@ from holdfast.store.errors import QueryError, StoreUnreachable
 from holdfast.store.graph import TrackedGraph, roots_of
 from holdfast.store.model import DELETED, CommitKey
 from holdfast.store.store import Store
-from holdfast.sync.server import notify as telling
+from holdfast.sync.server import notify
 from holdfast.sync.server.access import Right
-from holdfast.sync.server.sessions import ServerSession
+from holdfast.sync.server.context import Peer
+from holdfast.sync.server.session_registry import ServerSession
+from holdfast.sync.server.settings import Action
 from holdfast.sync.server.space import Space
 from holdfast.sync.wire import messages
 from holdfast.sync.wire.errors import ProtocolError, TooManyWatches
@@ -33,19 +35,16 @@ from holdfast.sync.wire.messages import (
     WatchSet,
 )
 
-if TYPE_CHECKING:
-    from holdfast.sync.server.connection import Connection
-
 
 class Commands:
     """The requests of one connection."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Peer) -> None:
         self._connection = connection
         self._server = connection.server
 
     def run(self, request: Command) -> Any:
-        """Do what was asked, as of the newest seq there is; the `ok` of the response."""
+        """Execute a request as of the newest seq; the `ok` of the response."""
         session, space = self._admitted(request, Right.READ)
         match request:
             case Ack():
@@ -61,18 +60,18 @@ class Commands:
                 return self._branches(request, space)
             case BranchDiff():
                 self._need("branches", request)
-                return _asked(lambda: self._diff(request, space))
+                return _evaluated(lambda: self._diff(request, space))
             case BranchMerge():
                 self._need("branches", request)
                 return self._merge(request, space)
             case HistoryRead():
                 self._need("history", request)
-                return _asked(lambda: self._history(request, space))
+                return _evaluated(lambda: self._history(request, space))
             case _:
                 raise AssertionError(f"no such command: {type(request).__name__}")
 
     def _admitted(self, request: Command, right: Right) -> tuple[ServerSession, Space]:
-        """The session that asks and its space, if it has that right now."""
+        """The session of the request and its space, if it has that right now."""
         session = self._connection.session(request.space, request.session_id)
         space = self._server.spaces[session.space]
         # The log first: what was written elsewhere may have taken the right away, or the session.
@@ -114,16 +113,16 @@ class Commands:
             graph.grow(view, roots_of(query, limits))
             return graph.entities()
 
-        return {"serverSeq": space.seq, "entities": _asked(evaluate)}
+        return {"serverSeq": space.seq, "entities": _evaluated(evaluate)}
 
     # watching
 
     def _watch_set(self, request: WatchSet, space: Space, session: ServerSession) -> Any:
         self._count(len(request.watches))
         views = space.views()
-        before = session.watched.tracked()
-        sync = _asked(
-            lambda: session.watched.replace(
+        before = session.watch_set.tracked()
+        sync = _evaluated(
+            lambda: session.watch_set.replace(
                 request.watches, views, session.seen_seq, session.synced_seq
             )
         )
@@ -131,19 +130,19 @@ class Commands:
             space.untrack(session, branch, ids)
         session.stale.clear()
         space.stale.pop(session, None)
-        telling.listen(space, session)
+        notify.track(space, session)
         return self._synced(space, session, sync)
 
     def _watch_add(self, request: WatchAdd, space: Space, session: ServerSession) -> Any:
-        fresh = _asked(lambda: session.watched.new_watches(request.watches))
-        self._count(len(session.watched.watches) + len(fresh))
+        fresh = _evaluated(lambda: session.watch_set.new_watches(request.watches))
+        self._count(len(session.watch_set.watches) + len(fresh))
         if "coverage" in self._connection.capabilities:
             # What changed before must be sent before we promise that nothing is missing.
-            telling.send_changes(self._connection, space, session, space.views())
-            # That may have been when its graph proved too large, and the session was let go.
+            self._server.notifier.send_changes(self._connection, space, session, space.views())
+            # That may have ended the session: its graph had grown too large.
             self._connection.session(request.space, request.session_id)
-        sync, tracked = _asked(
-            lambda: session.watched.add(fresh, space.views(), session.synced_seq)
+        sync, tracked = _evaluated(
+            lambda: session.watch_set.add(fresh, space.views(), session.synced_seq)
         )
         for branch, ids in tracked.items():
             space.track(session, branch, ids)
@@ -161,8 +160,8 @@ class Commands:
 
     # branches
 
-    def lifecycle(self, request: BranchCreate | BranchDelete) -> Callable[[Store], dict[str, Any]]:
-        """What to do to the store, if it may be done."""
+    def lifecycle(self, request: BranchCreate | BranchDelete) -> Action:
+        """The action on the store, if the session may do it."""
         session, space = self._admitted(request, Right.WRITE)
         guard = self._server.access[space.name].guard(session.principal, Right.WRITE)
         self._need("branches", request)
@@ -206,7 +205,7 @@ class Commands:
         return {"serverSeq": space.seq, **by_kind, "documents": documents}
 
     def _merge(self, request: BranchMerge, space: Space) -> Any:
-        """A proposal: the client sends its commit with its own next localSeq, or settles first."""
+        """Propose a merge: the client sends the commit as its own, or resolves clashes first."""
         with space.store.reading() as engine:
             proposal = merging.propose(
                 engine.tables,
@@ -232,43 +231,41 @@ class Commands:
         wanted = None if request.ids is None else set(request.ids)
         changes: list[Any] = []
         at = Seq(request.from_seq)
-        # A page looks at so many commits, not finds so many: a rare id must not stall the others.
+        # The limit counts commits read, not commits found: a rare id must not stall the others.
         with space.store.reading() as engine:
-            rows = engine.tables.commits(at, limit)
-            for row in rows:
+            for row in engine.tables.commits(at, limit):
                 if row.seq > last:
                     break
                 at = row.seq
-                if request.branch is not None and row.branch != request.branch:
-                    continue
-                original = engine.decode(row.original)
-                operations = [
-                    operation
-                    for operation in original.get("operations", ())
-                    if wanted is None or operation["id"] in wanted
-                ]
-                if operations or wanted is None:
-                    changes.append(
-                        {
-                            "seq": row.seq,
-                            "branch": row.branch,
-                            "sessionId": row.session,
-                            "localSeq": row.local_seq,
-                            "createdAt": row.created_at,
-                            "operations": operations,
-                            **_lifecycle_of(original),
-                        }
-                    )
+                if request.branch is None or row.branch == request.branch:
+                    change = _change(row, engine.decode(row.original), wanted)
+                    changes += [] if change is None else [change]
         return {"serverSeq": newest, "changes": changes, "atSeq": at, "more": at < last}
 
 
-def _lifecycle_of(original: Any) -> dict[str, Any]:
+def _change(row: Any, original: Any, wanted: set[str] | None) -> dict[str, Any] | None:
+    """A commit as history shows it; None if it wrote none of the wanted documents."""
+    operations = [
+        operation
+        for operation in original.get("operations", ())
+        if wanted is None or operation["id"] in wanted
+    ]
+    if not operations and wanted is not None:
+        return None
+    change = {
+        "seq": row.seq,
+        "branch": row.branch,
+        "sessionId": row.session,
+        "localSeq": row.local_seq,
+        "createdAt": row.created_at,
+        "operations": operations,
+    }
     lifecycle = original.get("branchLifecycle")
-    return {} if lifecycle is None else {"branchLifecycle": lifecycle}
+    return change if lifecycle is None else {**change, "branchLifecycle": lifecycle}
 
 
-def _asked(evaluate: Callable[[], Any]) -> Any:
-    """Run a question; whatever the store has against it is a QueryError."""
+def _evaluated(evaluate: Callable[[], Any]) -> Any:
+    """Evaluate a query; what the store refuses is a QueryError."""
     try:
         return evaluate()
     except (QueryError, StoreUnreachable):

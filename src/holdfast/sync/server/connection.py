@@ -1,4 +1,4 @@
-"""One peer of the server: frames in, answers out, in order, and what it may ask for.
+"""One peer of the server: frames in, answers out, in order.
 
 Messages of one connection are answered in the order they arrived. Only commits overlap
 (`pending_writes.py`); a message of any other kind waits until they are answered.
@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.errors import HoldfastError
 from holdfast.ids import SessionId, SpaceId
 from holdfast.store.errors import StoreBusy, StoreUnreachable
-from holdfast.sync.server import notify as telling
-from holdfast.sync.server import opening
+from holdfast.sync.server import handshake, notify
 from holdfast.sync.server.commands import Commands
+from holdfast.sync.server.context import ServerContext
 from holdfast.sync.server.limits import Bucket
-from holdfast.sync.server.pending_writes import Landing
+from holdfast.sync.server.pending_writes import PendingWrites
 from holdfast.sync.server.refusals import refused
-from holdfast.sync.server.sessions import ServerSession
+from holdfast.sync.server.session_registry import ServerSession
 from holdfast.sync.wire import messages
 from holdfast.sync.wire.close_codes import POLICY, TOO_BIG, TRY_AGAIN, UNSUPPORTED
 from holdfast.sync.wire.errors import (
@@ -44,19 +44,16 @@ from holdfast.sync.wire.messages import (
     Transact,
 )
 
-if TYPE_CHECKING:
-    from holdfast.sync.server.server import Server
-
 Unread = InvalidMessage | MessageTooLarge
-"""A frame that is no message; refused when it is its turn."""
+"""A frame that is not a message; refused in its turn."""
 
 
 class Connection:
     """One peer. Feed it frames with `receive`; send what `take` returns, in order."""
 
-    def __init__(self, server: Server, serial: int, on_output: Callable[[], None]) -> None:
+    def __init__(self, server: ServerContext, serial: int, on_output: Callable[[], None]) -> None:
         self.server, self.serial = server, serial
-        self.unified = server.flags.unified_json_encoding
+        self.unified = server.settings.flags.unified_json_encoding
         self.ready = False
         self.capabilities: frozenset[str] = frozenset()
         self.sessions: dict[tuple[SpaceId, SessionId], ServerSession] = {}
@@ -72,7 +69,7 @@ class Connection:
         limits = server.limits
         self._bucket = Bucket(limits.messages_per_second, limits.messages_burst, server.clock_ms())
         self._commands = Commands(self)
-        self._landing = Landing(self)
+        self._pending = PendingWrites(self)
 
     # what an adapter needs
 
@@ -100,7 +97,7 @@ class Connection:
         self._pump()
 
     def receive_binary(self) -> None:
-        """A frame that is no text arrived."""
+        """Received a non-text frame."""
         self.close(UNSUPPORTED, "memory/v2 frames are text")
 
     def take(self) -> list[str]:
@@ -109,12 +106,12 @@ class Connection:
         return frames
 
     def sent(self, size: int) -> None:
-        """So many characters of what was taken have left."""
+        """`size` characters of what was taken have left."""
         self._outbox_bytes -= size
 
     @property
     def unread(self) -> int:
-        """How much was given to the adapter, or waits for it, and has not left yet."""
+        """How many characters wait to be taken, or were taken and have not left yet."""
         return self._outbox_bytes
 
     def close(self, code: int, reason: str) -> None:
@@ -136,7 +133,7 @@ class Connection:
         self.server.connections.pop(self, None)
         now = self.server.clock_ms()
         for session in self.sessions.values():
-            self._part_with(session)
+            self._release(session)
             self.server.registry.detach(session, now)
         self.sessions.clear()
         if self.challenge is not None and self.server.challenges is not None:
@@ -144,13 +141,13 @@ class Connection:
 
     # one message after the other
 
-    def go_on(self) -> None:
-        """All writes are answered: go on with what waited for that."""
+    def resume(self) -> None:
+        """All writes are answered: go on with the messages that waited for that."""
         if self._queue:
             self._pump()
         else:
             self._note_busy()
-            self.server.touched()
+            self.server.notifier.schedule()
 
     def _pump(self) -> None:
         if self._pumping:
@@ -164,21 +161,21 @@ class Connection:
         finally:
             self._pumping = False
         self._note_busy()
-        self.server.touched()
+        self.server.notifier.schedule()
 
     def _note_busy(self) -> None:
-        """Say whether messages of this peer are still to be answered."""
-        if not self._gone and (self._queue or self._landing.writes):
-            self.server.busy.add(self)
+        """Tell the notifier whether messages of this peer are not answered yet."""
+        if not self._gone and (self._queue or self._pending.writes):
+            self.server.notifier.busy.add(self)
         else:
-            self.server.busy.discard(self)
+            self.server.notifier.busy.discard(self)
 
     def _next(self, now_ms: int) -> bool:
-        """Take the next message; False if it must wait for commits that are on their way."""
+        """Take the next message; False if it must wait for commits that are not answered yet."""
         request = self._head
         if request is None:
             request = self._parsed(self._queue[0])
-        if self._landing.writes and not self._landing.leaves_room_for(request):
+        if self._pending.writes and not self._pending.may_overlap(request):
             self._head = request
             return False
         self._queue.popleft()
@@ -189,9 +186,9 @@ class Connection:
         wait_ms = self._bucket.take(now_ms)
         if type(request) is Transact and self.ready:
             if wait_ms:
-                self._landing.refuse(request, RateLimited(wait_ms))
+                self._pending.refuse(request, RateLimited(wait_ms))
             else:
-                self._landing.commit(request)
+                self._pending.commit(request)
         elif wait_ms:
             self.refuse(getattr(request, "request_id", HANDSHAKE), RateLimited(wait_ms))
         else:
@@ -208,17 +205,17 @@ class Connection:
 
     def _dispatch(self, request: Request) -> None:
         if isinstance(request, Hello):
-            self._answer(HANDSHAKE, lambda: self.send(opening.greet(self, request)))
+            self._answer(HANDSHAKE, lambda: self.send(handshake.greet(self, request)))
         elif not self.ready:
             self.refuse(HANDSHAKE, ProtocolError("memory/v2 hello is required first"))
         elif isinstance(request, BranchCreate | BranchDelete):
-            self._landing.act(request, lambda: self._commands.lifecycle(request))
+            self._pending.act(request, lambda: self._commands.lifecycle(request))
         else:
             self._answer(request.request_id, lambda: self._run(request))
 
     def _run(self, request: Any) -> None:
         if isinstance(request, SessionOpen):
-            self.ok(request.request_id, opening.open_session(self, request))
+            self.ok(request.request_id, handshake.open_session(self, request))
         else:
             self.ok(request.request_id, self._commands.run(request))
 
@@ -226,7 +223,7 @@ class Connection:
         try:
             act()
         except (StoreUnreachable, StoreBusy) as error:
-            # Not an answer: whoever asked may ask again, here or at another server.
+            # Not an answer: the client may ask again, here or at another server.
             self.close(TRY_AGAIN, str(error))
         except HoldfastError as error:
             self.refuse(request_id, error)
@@ -244,18 +241,18 @@ class Connection:
         return found
 
     def lose(self, session: ServerSession, reason: str) -> None:
-        """The session is no longer this connection's."""
+        """The session is no longer this connection's; its client is told why."""
         if self.sessions.pop(session.key, None) is not None:
-            self._part_with(session)
+            self._release(session)
             if session.owner is self:
                 session.owner = None
             self.send(Revoked(space=session.space, session_id=session.id, reason=reason))
 
-    def _part_with(self, session: ServerSession) -> None:
-        telling.stop_listening(self.server.spaces[session.space], session)
+    def _release(self, session: ServerSession) -> None:
+        notify.untrack(self.server.spaces[session.space], session)
         if self._outbox_bytes and "coverage" not in self.capabilities:
-            # Nobody will read it, and a peer of the first version cannot say that it lacks it.
-            session.watched.doubt()
+            # It will not be read, and a peer of the first version cannot say that it lacks it.
+            session.watch_set.doubt()
 
     # sending
 
@@ -266,7 +263,7 @@ class Connection:
         self.send(Response(request_id=request_id, error=refused(error, self.capabilities)))
 
     def send(self, message: Message) -> None:
-        """Put a message into the outbox, unless nobody will read it."""
+        """Put a message into the outbox, unless the connection is over."""
         if not self._gone and self.closing is None:
             self.send_frame(messages.encode(message, self.unified))
 

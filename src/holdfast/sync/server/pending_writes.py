@@ -1,92 +1,81 @@
-"""The writes of one connection that are on their way to the disk, answered in the order they came.
+"""The writes of one connection that are not answered yet, answered in the order they came.
 
-Several commits of one connection may be on their way together, so that they share the trip. Their
-fates may be told in any order; the answers leave in order. Nothing else overlaps with them.
+Several commits of one connection may wait for the disk together, so that they share the trip. Their
+results may come in any order; the answers leave in order. Nothing else overlaps with them.
 
-| told | answered |
+| result | answer |
 |---|---|
-| it landed | where |
-| a conflict | after what is fresh was sent, so that the client can try again on it |
+| committed | its seq |
+| a conflict | the refusal, after fresh state was sent, so that the client can try again on it |
 | another refusal | the refusal |
-| the database failed | not at all: whether it landed is unknown, and the client sends it again |
+| the database failed | none: whether it landed is unknown, and the client sends it again |
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from holdfast.errors import HoldfastError, StoreError
 from holdfast.ids import SpaceId
 from holdfast.store.errors import ConflictError, StoreBusy, StoreUnreachable
-from holdfast.store.model import Applied, Guard
-from holdfast.store.store import Store
+from holdfast.store.model import Applied
 from holdfast.sync.server.access import AccessMode
+from holdfast.sync.server.context import Peer
+from holdfast.sync.server.settings import Action
 from holdfast.sync.server.space import Space, keys_of
 from holdfast.sync.wire import messages
 from holdfast.sync.wire.close_codes import BROKEN, TRY_AGAIN
 from holdfast.sync.wire.messages import BranchCreate, BranchDelete, Request, Transact
 
-if TYPE_CHECKING:
-    from holdfast.sync.server.connection import Connection
-
 Lifecycle = BranchCreate | BranchDelete
-
-Told = Callable[[Applied | StoreError], None]
-Commit = Callable[[Store, str, Mapping[str, Any], Told, Guard | None], None]
-"""Land a commit and tell its fate, now or later, but in the order of the calls for one store."""
-
-Act = Callable[
-    [Store, Callable[[Store], dict[str, Any]], Callable[[dict[str, Any] | StoreError], None]], None
-]
-"""Do something else that waits for the disk, and tell what came of it, now or later."""
 
 
 class Write:
-    """A write on its way to the disk, and its fate once it is told."""
+    """A write that waits for its result, or for the writes before it."""
 
-    __slots__ = ("_landing", "answer", "request", "space")
+    __slots__ = ("_pending", "request", "result", "space")
 
     def __init__(
-        self, landing: Landing, request: Transact | Lifecycle, space: Space | None
+        self, pending: PendingWrites, request: Transact | Lifecycle, space: Space | None
     ) -> None:
-        self._landing, self.request, self.space = landing, request, space
-        self.answer: Applied | dict[str, Any] | HoldfastError | None = None
+        self._pending, self.request, self.space = pending, request, space
+        self.result: Applied | dict[str, Any] | HoldfastError | None = None
 
-    def landed(self, answer: Applied | StoreError) -> None:
-        """The fate of a commit. Who made it is told first: it may cost them their session."""
-        self.told(answer)
-        if type(answer) is Applied:
+    def committed(self, result: Applied | StoreError) -> None:
+        """The commit's outcome. Its author is answered first: it may lose its session by it."""
+        self.complete(result)
+        if type(result) is Applied:
             space = self.space
             assert space is not None, "what landed has a space"
-            space.committed(answer.seq, answer.branch, answer.ids)
+            space.committed(result.seq, result.branch, result.ids)
             if space.stale:
-                self._landing.server.touched()
+                self._pending.server.notifier.schedule()
 
-    def acted(self, answer: dict[str, Any] | StoreError) -> None:
-        """The fate of a write that is no commit."""
-        if not isinstance(answer, StoreError):
+    def done(self, result: dict[str, Any] | StoreError) -> None:
+        """The outcome of a write that is not a commit."""
+        if not isinstance(result, StoreError):
             assert self.space is not None, "what was done has a space"
             self.space.advance()
-        self.told(answer)
+        self.complete(result)
 
-    def told(self, answer: Applied | dict[str, Any] | HoldfastError) -> None:
-        """The fate of any write, refused before it started or not."""
-        self.answer = answer
-        self._landing.answer_in_order()
+    def complete(self, result: Applied | dict[str, Any] | HoldfastError) -> None:
+        """The result of any write, also of one that was refused before it started."""
+        self.result = result
+        self._pending.answer_in_order()
 
 
-class Landing:
-    """The writes of one connection."""
+class PendingWrites:
+    """The writes of one connection that are not answered yet."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Peer) -> None:
         self._connection = connection
         self.server = connection.server
         self.writes: deque[Write] = deque()
 
-    def leaves_room_for(self, request: Request | HoldfastError) -> bool:
-        """Whether a message may start while those that are landing are not answered yet."""
+    def may_overlap(self, request: Request | HoldfastError) -> bool:
+        """Whether a message may start while these writes are not answered yet."""
         ahead = self.writes[0].request
         return (
             type(request) is Transact and type(ahead) is Transact and request.space == ahead.space
@@ -96,10 +85,10 @@ class Landing:
         """Refuse a commit in its turn."""
         write = Write(self, request, None)
         self.writes.append(write)
-        write.told(refusal)
+        write.complete(refusal)
 
     def commit(self, request: Transact) -> None:
-        """Send a commit on its way."""
+        """Start a commit."""
         space = self.server.spaces.get(SpaceId(request.space))
         write = Write(self, request, space)
         self.writes.append(write)
@@ -112,56 +101,58 @@ class Landing:
                 space.advance()
                 session = self._connection.session(request.space, request.session_id)
                 guard = access.require_commit(session.principal, request.commit)
-            self.server.commit(space.store, session.id, request.commit, write.landed, guard)
+            self.server.settings.commit(
+                space.store, session.id, request.commit, write.committed, guard
+            )
         except HoldfastError as refusal:
-            write.told(refusal)
+            write.complete(refusal)
 
-    def act(self, request: Lifecycle, prepare: Callable[[], Callable[[Store], Any]]) -> None:
-        """Send another write on its way; `prepare` says what to do, or refuses it."""
+    def act(self, request: Lifecycle, prepare: Callable[[], Action]) -> None:
+        """Start another write; `prepare` returns what to do, or refuses it."""
         space = self.server.spaces.get(SpaceId(request.space))
         write = Write(self, request, space)
         self.writes.append(write)
         try:
-            act = prepare()
+            action = prepare()
             assert space is not None, "an open session has an open space"
-            self.server.act(space.store, act, write.acted)
+            self.server.settings.act(space.store, action, write.done)
         except HoldfastError as refusal:
-            write.told(refusal)
+            write.complete(refusal)
 
     def answer_in_order(self) -> None:
         """Answer as many writes as can be answered in order."""
         writes = self.writes
-        while writes and writes[0].answer is not None:
+        while writes and writes[0].result is not None:
             self._answer(writes.popleft())
         if not writes:
-            self._connection.go_on()
+            self._connection.resume()
 
     def _answer(self, write: Write) -> None:
-        answer, request_id = write.answer, write.request.request_id
+        result, request_id = write.result, write.request.request_id
         connection = self._connection
-        if type(answer) is Applied:
-            frame = messages.landed_frame(request_id, answer.to_wire(), connection.unified)
+        if type(result) is Applied:
+            frame = messages.landed_frame(request_id, result.to_wire(), connection.unified)
             connection.send_frame(frame)
-        elif isinstance(answer, dict):
-            connection.ok(request_id, answer)
-        elif isinstance(answer, StoreUnreachable) or type(answer) is StoreError:
+        elif isinstance(result, dict):
+            connection.ok(request_id, result)
+        elif isinstance(result, StoreUnreachable) or type(result) is StoreError:
             connection.close(BROKEN, "the database failed")
-        elif not isinstance(answer, ConflictError) or self._send_fresh(write):
-            assert isinstance(answer, HoldfastError)
-            connection.refuse(request_id, answer)
+        elif not isinstance(result, ConflictError) or self._send_fresh(write):
+            assert isinstance(result, HoldfastError)
+            connection.refuse(request_id, result)
 
     def _send_fresh(self, write: Write) -> bool:
-        """Send what a refused commit stood on, as it is now; False if that cannot be read."""
+        """Send what a refused commit depended on, as it is now; False if that cannot be read."""
         space = write.space
         assert space is not None
         assert isinstance(write.request, Transact)
         try:
             space.advance()
             space.mark(keys_of(write.request.commit))
-            self.server.flush_space(space)
+            self.server.notifier.flush_space(space)
         except (StoreUnreachable, StoreBusy):
-            # Fresh state comes before the refusal, or neither comes. The others are owed it still.
-            self.server.touched()
+            # Fresh state comes before the refusal, or neither comes. The others get it later.
+            self.server.notifier.schedule()
             self._connection.close(TRY_AGAIN, "the database is away")
             return False
         return True

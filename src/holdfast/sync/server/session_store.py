@@ -26,9 +26,9 @@ from holdfast.ids import BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store import codec
 from holdfast.store.errors import StoreUnreachable
 from holdfast.store.graph import Limits as GraphLimits
-from holdfast.sync.server.sessions import ServerSession, public_name
-from holdfast.sync.server.views import Known
-from holdfast.sync.server.watch import Watched
+from holdfast.sync.server.read_cache import Known
+from holdfast.sync.server.session_registry import ServerSession, public_name
+from holdfast.sync.server.watch_set import WatchSet
 from holdfast.sync.wire.messages import WatchSpec
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Rows(Protocol):
     def close(self) -> None: ...
 
 
-class SessionKeeper:
+class SessionStore:
     """Remembers sessions; `save` writes what has changed since the last time."""
 
     def __init__(self, rows: Rows, graph_limits: GraphLimits, clock_ms: Callable[[], int]) -> None:
@@ -172,7 +172,7 @@ class SessionKeeper:
 
 def recorded(session: ServerSession) -> str:
     """A session as text."""
-    watched = session.watched
+    watched = session.watch_set
     blank = session.blank or len(watched.known) > KNOWN_MAX
     texts = watched.texts
     for id, watch in () if blank else watched.watches.items():
@@ -210,7 +210,7 @@ def restored(space: SpaceId, id: SessionId, text: str, limits: GraphLimits) -> S
     state: Any = codec.decode(text, True)
     if not isinstance(state, dict) or state.get("format") not in (1, FORMAT):
         return None
-    watched = Watched(space, limits)
+    watched = WatchSet(space, limits)
     for watch in state["watches"]:
         watched.watches[watch["id"]] = WatchSpec(
             id=watch["id"], kind=watch["kind"], query=watch["query"]

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from holdfast.ids import MAIN, BranchName, EntityId, Seq, SpaceId
 from holdfast.store import replay
 from holdfast.store.store import Store
-from holdfast.sync.server.views import DocumentKey, View, Views
+from holdfast.sync.server.read_cache import BranchReader, DocumentKey, ReadCache
 
 if TYPE_CHECKING:
-    from holdfast.sync.server.sessions import ServerSession
+    from holdfast.sync.server.session_registry import ServerSession
 
 _PAGE = 256
 
@@ -32,7 +32,7 @@ class Space:
         self.name, self.store = name, store
         self.seq = store.newest_seq()
         self.stale: dict[ServerSession, None] = {}
-        self._views: Views | None = None
+        self._views: ReadCache | None = None
         self._watchers: dict[DocumentKey, dict[ServerSession, None]] = {}
         self.on_commit: Callable[[BranchName, list[EntityId]], None] | None = None
         """Told of every commit, if somebody must know."""
@@ -103,20 +103,20 @@ class Space:
 
     # reading
 
-    def views(self) -> Views:
+    def views(self) -> ReadCache:
         """Documents as of the newest seq we know; what was read stays at hand until the next."""
         if self._views is None or self._views.seq != self.seq:
-            self._views = Views(self.store, self.seq)
+            self._views = ReadCache(self.store, self.seq)
         return self._views
 
-    def view_at(self, branch: BranchName, seq: Seq | None) -> View:
+    def view_at(self, branch: BranchName, seq: Seq | None) -> BranchReader:
         """Documents of a branch as of `seq`, which must be in its range; None is now."""
         if seq is None:
             return self.views()(branch)
         with self.store.reading() as engine:
             found = replay.required_branch(engine.tables, branch)
         replay.check_range(found, seq)
-        return View(self.store, found, seq)
+        return BranchReader(self.store, found, seq)
 
 
 def ids_of(original: Any) -> list[EntityId]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from holdfast import system
 from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.generations import change_log
@@ -29,8 +30,14 @@ def _clean(text: str) -> str:
 class PostgresWriter:
     """The next generation, in a transaction of its own."""
 
-    def __init__(self, connection: psycopg.Connection[Any], root: str, dimension: int) -> None:
-        self._connection, self._dimension = connection, dimension
+    def __init__(
+        self,
+        connection: psycopg.Connection[Any],
+        root: str,
+        dimension: int,
+        new_id: Callable[[], str] = system.new_long_id,
+    ) -> None:
+        self._connection, self._dimension, self._new_id = connection, dimension, new_id
         connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 1))", (root,))
         connection.execute("INSERT INTO root (path) VALUES ($1) ON CONFLICT DO NOTHING", (root,))
         row = connection.execute(
@@ -165,7 +172,7 @@ class PostgresWriter:
     def publish(self, marker: str, taken_ns: int) -> Identity:
         self._put_segment()
         self._merge_segments()
-        identity = (self.generation, os.urandom(8).hex())
+        identity = (self.generation, self._new_id())
         done = self._connection.execute(
             "UPDATE root SET marker=$2, generation=$3, taken_ns=$4, run=$5 WHERE id=$1",
             (self._root, marker, self.generation, taken_ns, identity[1]),

@@ -50,5 +50,5 @@ def frozen(path: Path) -> Iterator[apsw.Connection]:
 
 def _check(path: Path, before: Touched | None, error: Exception | None = None) -> None:
     after = touched(path)
-    if after is None or after != before or not after.settled or not is_frozen(path):
+    if after is None or after != before or not after.is_settled() or not is_frozen(path):
         raise BackendUnavailable(f"{path} was changed while it was read", "try again") from error

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import apsw
 
+from holdfast import system
 from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.generations import change_log
 from holdfast.index.generations.change_log import Change
@@ -30,9 +30,10 @@ class SqliteWriter:
         root: str,
         dimension: int,
         anew: Callable[[], apsw.Connection],
+        new_id: Callable[[], str] = system.new_long_id,
     ) -> None:
         self._connection, self._root, self._dimension = connection, root, dimension
-        self._anew = anew
+        self._anew, self._new_id = anew, new_id
         self.generation = int(tables.meta(connection, "generation") or 0) + 1
         self.published = False
         self.follows: Identity = (self.generation - 1, str(tables.meta(connection, "run") or ""))
@@ -196,7 +197,7 @@ class SqliteWriter:
     def publish(self, marker: str, taken_ns: int) -> Identity:
         self._put_segment()
         self._merge_segments()
-        identity = (self.generation, os.urandom(8).hex())
+        identity = (self.generation, self._new_id())
         values = {
             "root": self._root,
             "generation": self.generation,

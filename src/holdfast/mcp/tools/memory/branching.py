@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from holdfast.mcp.tool import (
-    Call,
     Result,
     Tool,
+    ToolCall,
     array,
     boolean,
     call_text,
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from holdfast.store.store import Store
 
 
-def _makes(call: Call) -> Callable[[], bool] | None:
+def _makes(call: ToolCall) -> Callable[[], bool] | None:
     a = call.arguments
     return (lambda: bool(a["name"])) if a["action"] == "create" else None
 
 
-def branch(call: Call, store: Store) -> Result:
+def branch(call: ToolCall, store: Store) -> Result:
     from holdfast.store.memory import verbs
     from holdfast.store.memory.render import plain_text
 
@@ -57,14 +57,14 @@ def branch(call: Call, store: Store) -> Result:
     return Result(plain_text(deleted), {"status": "ok", "branch": deleted.to_wire()})
 
 
-def _key(call: Call) -> CommitKey:
+def _key(call: ToolCall) -> CommitKey:
     from holdfast.ids import LocalSeq, SessionId
     from holdfast.store.model import CommitKey
 
     return CommitKey(SessionId(call.caller.name), LocalSeq(call.caller.next_local_seq()))
 
 
-def _merge(call: Call, store: Store) -> Result:
+def _merge(call: ToolCall, store: Store) -> Result:
     from holdfast.store.memory import verbs
     from holdfast.store.memory.answers import MergeConflicts, MergePreview
     from holdfast.store.memory.render import plain_text

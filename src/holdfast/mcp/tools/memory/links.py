@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from holdfast.errors import UsageError
-from holdfast.mcp.tool import Call, call_text
+from holdfast.mcp.tool import ToolCall, call_text
 
 LINK = (
     'A value may link to code anywhere in it: {"code": {"path": "src/a.py", "symbol": "f"}}; the '
@@ -20,11 +20,11 @@ def links_of(value: Any) -> list[Any]:
     return list(links_in(value))
 
 
-def _root(call: Call, root: str | None) -> str | None:
+def _root(call: ToolCall, root: str | None) -> str | None:
     return root or call.caller.cwd
 
 
-def judged(call: Call, at: tuple[str, ...], link: Any) -> dict[str, Any]:
+def judged(call: ToolCall, at: tuple[str, ...], link: Any) -> dict[str, Any]:
     from holdfast.links import judge, reader_below
 
     root = _root(call, link.root)
@@ -49,7 +49,7 @@ def link_line(link: dict[str, Any]) -> str:
     return f"[link {link['state']}: {what}, {link['why']}{shown}]"
 
 
-def digested(call: Call, value: Any) -> Any:
+def digested(call: ToolCall, value: Any) -> Any:
     """The value with the digest of the code that each link speaks of, where it has none."""
     from holdfast.links import LINK_FORMAT, link_to, links_in, reader_below
 

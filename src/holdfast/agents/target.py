@@ -1,0 +1,44 @@
+"""Where agents keep their settings, and the command with which they start us."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from holdfast.agents.client import InstallTarget
+from holdfast.app import App
+from holdfast.home import home_of
+
+
+def target_of(app: App, scope: str = "user", start: str | None = None) -> InstallTarget:
+    """The settings of the user or, with scope `project`, of the working directory."""
+    project = Path.cwd() if scope == "project" else None
+    command = (*_with_home(app, project), *_command(start, project))
+    return InstallTarget(Path(app.user_home), project, command, app.environment)
+
+
+def _with_home(app: App, project: Path | None) -> tuple[str, ...]:
+    """What makes an agent use the same home as this process, if it is not the default one.
+
+    A project's files are shared between users, so they name no home.
+    """
+    default = home_of({"HOME": app.user_home})
+    if project is not None or app.home == default:
+        return ()
+    return ("env", f"HOLDFAST_HOME={app.home}")
+
+
+def _command(start: str | None, project: Path | None) -> tuple[str, ...]:
+    """How an agent starts us: by name in a project that others share, else by full path."""
+    if start is not None:
+        return (start,)
+    found = shutil.which("holdfast")
+    if project is not None and found is not None:
+        return ("holdfast",)
+    started = Path(sys.argv[0])
+    if started.name == "holdfast" and started.is_file():
+        return (str(started.resolve().absolute()),)
+    if found is not None:
+        return (str(Path(found).absolute()),)
+    return (sys.executable, "-m", "holdfast")

@@ -1,0 +1,104 @@
+"""Answers of the index on a terminal: exit codes, and calls as commands that can be typed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from holdfast.cli.failures import CommandRefused
+from holdfast.cli.output import BOLD, DIM, GREEN, YELLOW, plain, styled
+from holdfast.index.answers import Call
+from holdfast.index.tools.render import Style, Surface
+
+OK, REFUSED = 0, 1
+
+_CALL = re.compile(
+    r"\b([Cc])all (?:manage_index with )?action='(\w+)'(?: \(or '\w+'\))?"
+    r"(?: and (?:path='(.*?)'(?=[.\s]|$)|(its path)))?( or create with force=true)?"
+)
+_STYLES: dict[Style, str] = {"heading": BOLD, "name": GREEN, "dim": DIM, "warning": YELLOW}
+
+
+def exit_code(status: str) -> int:
+    return OK if status == "ok" else REFUSED
+
+
+def with_commands(text: str, path: str = "") -> str:
+    """A message of the index with commands in place of calls.
+
+    `path` is what the answer is about, for calls that do not repeat it.
+    """
+
+    def command(call: re.Match[str]) -> str:
+        verb, action, named, any_path, force = call.groups()
+        where = "PATH" if any_path else shlex.quote(named or path) if named or path else ""
+        run = "Run" if verb == "C" else "run"
+        line = f"{run} `{f'holdfast index {action} {where}'.strip()}`"
+        return f"{line} or `{f'holdfast index create --force {where}'.strip()}`" if force else line
+
+    return _CALL.sub(command, text)
+
+
+def terminal(*, several_trees: bool = False) -> Surface:
+    """How answers are written on a terminal."""
+    columns = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else None
+    return Surface(
+        call=_read_command,
+        # Among several trees, the name of the tree matters most.
+        file=(lambda tree, file: os.path.join(os.path.basename(tree), file))
+        if several_trees
+        else (lambda tree, file: as_typed(file, tree)),
+        message=with_commands,
+        text=plain,
+        style=lambda text, style: styled(text, _STYLES[style]),
+        columns=columns,
+        numbers=True,
+        all_results="--raw",
+    )
+
+
+def _read_command(call: Call) -> str:
+    """The command for a call of read; other calls are not shown with results."""
+    assert call.tool == "read", call.tool
+    first, count = call.args["offset"], call.args["limit"]
+    name = f"{os.path.relpath(call.args['path'])}:{first}-{first + count - 1}"
+    return f"holdfast read {shlex.quote(name)}"
+
+
+def no_file(typed: str, whole: str, command: str, *rest: str) -> CommandRefused:
+    """The error for a path that is not a file, with the same command on a similar one."""
+    from holdfast.reading.errors import Unreadable
+    from holdfast.reading.suggest import listed, suggestion
+
+    is_folder = os.path.isdir(whole)
+    kind = "EISDIR" if is_folder else "ENOENT"
+    found = suggestion(Unreadable(kind, "", "", whole), os.path.abspath(whole), listed)
+    message = f"{typed} is a directory" if is_folder else f"there is no file {typed}"
+    hint = ""
+    if found is not None:
+        near = shlex.join(["holdfast", command, os.path.relpath(found.path), *rest])
+        hint = f"{found.why}: {near}"
+    return CommandRefused("IsDirectory" if is_folder else "NoSuchFile", message, hint)
+
+
+def typed_in(root: Path) -> Callable[[str], str]:
+    """Names files of a tree relative to the working directory."""
+    return lambda file: os.path.relpath(root / file)
+
+
+def as_typed(file: str, asked: str) -> str:
+    """A file of a tree, relative to the working directory.
+
+    `asked` is the tree or a directory in it.
+    """
+    above = os.path.abspath(asked)
+    while not os.path.exists(os.path.join(above, file)):
+        if above == os.path.dirname(above):
+            return file
+        above = os.path.dirname(above)
+    return os.path.relpath(os.path.join(above, file))

@@ -1,0 +1,134 @@
+"""The answers of the dashboard's own questions; the rest are those of the verbs they call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from holdfast.answers import Part
+
+
+class Answer(Protocol):
+    """What a question returns."""
+
+    def to_wire(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class DataAnswer:
+    """An answer that its own package has turned into JSON."""
+
+    data: dict[str, Any]
+
+    def to_wire(self) -> dict[str, Any]:
+        return self.data
+
+
+class SessionEntry(Part, frozen=True, kw_only=True):
+    """An entry of a session log, its place in the tree, and what it did."""
+
+    id: str
+    parent: str | None
+    kind: str
+    depth: int
+    holds: int
+    sent_tokens: int | None
+    plain_tokens: int | None
+    path: str | None = None
+    scope: str | None = None
+    mode: str | None = None
+    barrier: bool | None = None
+    hides: tuple[str, ...] | None = None
+    at: str | int | float | None
+    said: str | None
+    active: bool
+    leaf: bool
+
+
+class SessionTree(Part, frozen=True):
+    """The newest entries of a session; `doubt` is why it proves nothing, if it does not."""
+
+    entries: tuple[SessionEntry, ...]
+    total: int
+    doubt: str | None
+
+
+class Line(Part, frozen=True):
+    """A line of the version that the session has, of the file now, or of both."""
+
+    kind: str
+    old: int | None
+    new: int | None
+    text: str
+    held: bool
+
+
+class HeldLines(Part, frozen=True, kw_only=True):
+    """A file that a session has, beside the file as it is now."""
+
+    path: str
+    state: str
+    joined: bool
+    rows: tuple[Line, ...]
+    total: int | None = None
+    missing: str | None = None
+
+
+class DocumentTitle(Part, frozen=True):
+    """A document in a list."""
+
+    id: str
+    seq: int
+    branch: str
+    title: str
+
+
+class DocumentList(Part, frozen=True):
+    """The documents of a branch."""
+
+    total: int
+    documents: tuple[DocumentTitle, ...]
+
+
+class LogEntries(Part, frozen=True):
+    """Commits, newest first."""
+
+    entries: tuple[dict[str, Any], ...]
+
+
+class LinkState(Part, frozen=True, kw_only=True):
+    """A link from a document to code, and whether the code has changed since."""
+
+    id: str
+    at: str
+    state: str
+    why: str
+    lines: tuple[int, int] | None
+    now: str | None
+    path: str
+    symbol: str | None = None
+    sha256: str | None = None
+    root: str | None = None
+    format: int | None = None
+
+
+class LinkStates(Part, frozen=True):
+    """Every link to code in the documents of a branch."""
+
+    links: tuple[LinkState, ...]
+
+
+class HealthFinding(Part, frozen=True):
+    """One check of the doctor."""
+
+    about: str
+    state: str
+    said: str
+    fix: str | None
+
+
+class HealthAnswer(Part, frozen=True):
+    """Every check of the doctor; `status` is "wrong" if any is."""
+
+    status: str
+    findings: tuple[HealthFinding, ...]

@@ -1,0 +1,186 @@
+"""The home directory of Holdfast: where every local file is kept.
+
+`HOLDFAST_HOME` is resolved here, once, to an absolute path without symbolic links. So a relative
+home means the same directory to a command, to the MCP shim and to the background host it starts.
+
+    spaces/           documents: one SQLite file for each space
+    index/            generations of the code index, its registry, its content cache
+    sequence/         token segments of trees
+    objects/, tmp/    file contents by digest, and files that are being written
+    agents/           receipts and backups of edited agent settings
+    keys/             signing keys
+    run/              sockets, locks, leases, bindings and records that may be deleted at any time
+    token             the token of `holdfast serve`
+    reading.toml      settings of reads
+
+Imports only what Python has loaded at start-up: the MCP shim imports this.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from holdfast.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEFAULT = "~/.holdfast"
+
+
+class Home:
+    """An absolute directory and the paths below it. Making the object creates nothing on disk."""
+
+    __slots__ = ("root",)
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.root = os.path.realpath(path)
+
+    def __fspath__(self) -> str:
+        return self.root
+
+    def __str__(self) -> str:
+        return self.root
+
+    def __repr__(self) -> str:
+        return f"Home({self.root!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Home) and other.root == self.root
+
+    def __hash__(self) -> int:
+        return hash(self.root)
+
+    def make(self) -> None:
+        """Create the directory, readable by its owner only; raises OSError if it cannot be made."""
+        os.makedirs(self.root, mode=0o700, exist_ok=True)
+
+    def make_run(self) -> str:
+        """Create `run/` for its owner only; raises PermissionError if another user owns it."""
+        self.make()
+        run = self.run_directory
+        os.makedirs(run, mode=0o700, exist_ok=True)
+        found = os.stat(run)
+        if found.st_uid != os.getuid():
+            raise PermissionError(f"{run} belongs to another user")
+        if found.st_mode & 0o077:
+            os.chmod(run, 0o700)
+        return run
+
+    def exists(self) -> bool:
+        return os.path.isdir(self.root)
+
+    def is_near(self, path: str) -> bool:
+        """Whether a path is the home, inside it or above it: where creating it can fail."""
+        path = os.path.abspath(path)
+        return f"{path}/".startswith(f"{self.root}/") or f"{self.root}/".startswith(f"{path}/")
+
+    @property
+    def path(self) -> Path:
+        return self._below()
+
+    def _below(self, *names: str) -> Path:
+        from pathlib import Path  # imported here: the shim needs none of these
+
+        return Path(self.root, *names)
+
+    @property
+    def run_directory(self) -> str:
+        """`run/` as text, for the shim."""
+        return os.path.join(self.root, "run")
+
+    @property
+    def spaces(self) -> Path:
+        return self._below("spaces")
+
+    @property
+    def index(self) -> Path:
+        return self._below("index")
+
+    @property
+    def index_registry(self) -> Path:
+        return self._below("index", "registry.json")
+
+    @property
+    def index_roots(self) -> Path:
+        return self._below("index", "roots")
+
+    @property
+    def index_content(self) -> Path:
+        return self._below("index", "content.sqlite")
+
+    @property
+    def sequence(self) -> Path:
+        return self._below("sequence")
+
+    @property
+    def objects(self) -> Path:
+        return self._below("objects")
+
+    @property
+    def temporary(self) -> Path:
+        return self._below("tmp")
+
+    @property
+    def receipts(self) -> Path:
+        return self._below("agents", "receipts.json")
+
+    @property
+    def backups(self) -> Path:
+        return self._below("agents", "backups")
+
+    @property
+    def keys(self) -> Path:
+        return self._below("keys")
+
+    @property
+    def token(self) -> Path:
+        return self._below("token")
+
+    @property
+    def reading_settings(self) -> Path:
+        return self._below("reading.toml")
+
+    @property
+    def run(self) -> Path:
+        return self._below("run")
+
+    @property
+    def leases(self) -> Path:
+        return self._below("run", "leases")
+
+    @property
+    def bindings(self) -> Path:
+        return self._below("run", "bindings")
+
+    @property
+    def session_records(self) -> Path:
+        """Our records about session files that belong to agents."""
+        return self._below("run", "hosts")
+
+    @property
+    def collection_marker(self) -> Path:
+        """Its time is that of the last collection of unused objects."""
+        return self._below("run", "collected")
+
+
+def home_of(environment: Mapping[str, str]) -> Home:
+    """The home that `HOLDFAST_HOME` names, by default `~/.holdfast`."""
+    named = environment.get("HOLDFAST_HOME") or DEFAULT
+    try:
+        return Home(expand_user(named, environment))
+    except FileNotFoundError:
+        raise UsageError(
+            f"HOLDFAST_HOME is the relative path {named!r}, and the working directory is gone",
+            "set HOLDFAST_HOME to an absolute path",
+        ) from None
+
+
+def expand_user(path: str, environment: Mapping[str, str]) -> str:
+    """A path with `~` replaced by the user's home directory."""
+    user = environment.get("HOME")
+    if user and (path == "~" or path.startswith("~/")):
+        return user + path[1:]
+    return os.path.expanduser(path)

@@ -1,0 +1,184 @@
+"""The calls of one tree, followed from a symbol to what it calls and back to what calls it.
+
+Resolved calls are not stored. What a call means can depend on any file of the tree, so a stored
+link goes out of date when another file changes. The facts of a generation are read once and kept,
+changed files replace theirs, and a call is resolved when it is needed. Only a file that mentions a
+name can call it, so finding callers does not mean resolving the whole tree.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass
+
+from holdfast.index.calls.resolve import Edge, Open, Resolver
+from holdfast.index.facts.model import FileFacts, Symbol, file_id
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What a walk found. `more` says that the limit left edges out."""
+
+    edges: list[Edge]
+    open: list[Open]
+    more: bool
+
+
+@dataclass
+class LinkedProgram:
+    """The facts of one tree, ready to resolve calls."""
+
+    resolver: Resolver
+
+    def __post_init__(self) -> None:
+        self._known: dict[tuple[str, int], Edge | Open] = {}
+        self._places: dict[str, tuple[str, int]] = {}
+        self._mentions: dict[str, set[str]] = defaultdict(set)
+        self._aliases: dict[str, set[str]] = defaultdict(set)
+        """Other names under which files know a name. One too many costs a look, never an answer."""
+        for path, view in self.resolver.program.files.items():
+            self._note(path, view.facts)
+
+    def _note(self, path: str, facts: FileFacts) -> None:
+        mentions, aliases = self._mentions, self._aliases
+        for name in {call.name for call in facts.calls}:
+            mentions[name].add(path)
+        for taken in facts.imports:
+            if taken.name:
+                mentions[taken.name].add(path)
+            if taken.alias:
+                mentions[taken.alias].add(path)
+                aliases[taken.name].add(taken.alias)
+        for binding in facts.bindings:
+            value = binding.value
+            if value and value[-1] != ")":  # a call's result is not another name for the callee
+                name = value[value.rfind(".") + 1 :]
+                mentions[name].add(path)
+                aliases[name].add(binding.name)
+        self._places[file_id(path)] = (path, -1)
+        for index, symbol in enumerate(facts.symbols):
+            self._places[symbol.id] = (path, index)
+
+    def replace(self, facts: FileFacts) -> None:
+        self.resolver.replace(facts)
+        # A name that is no longer mentioned stays noted: that costs a look, never an answer.
+        self._note(facts.path, facts)
+        self._known.clear()
+
+    def remove(self, path: str) -> None:
+        if path in self.resolver.program.files:
+            self.resolver.remove(path)
+            self._known.clear()
+
+    def facts(self, path: str) -> FileFacts | None:
+        view = self.resolver.program.files.get(path)
+        return None if view is None else view.facts
+
+    def place(self, identity: str) -> tuple[FileFacts, Symbol | None] | None:
+        """The file and symbol of an id; no symbol when it is the file's own id."""
+        found = self._places.get(identity)
+        facts = self.facts(found[0]) if found is not None else None
+        if found is None or facts is None:
+            return None
+        index = found[1]
+        if index < 0:
+            return facts, None
+        # The file may have changed since the id was noted.
+        symbol = facts.symbols[index] if index < len(facts.symbols) else None
+        return (facts, symbol) if symbol is not None and symbol.id == identity else None
+
+    def _resolved(self, path: str, number: int) -> Edge | Open:
+        """What one call of a file means."""
+        known = self._known.get((path, number))
+        if known is None:
+            view = self.resolver.program.files[path]
+            known = self._known[path, number] = self.resolver.call(view, view.facts.calls[number])
+        return known
+
+    def outgoing(self, identity: str) -> tuple[list[Edge], list[Open]]:
+        found = self.place(identity)
+        if found is None:
+            return [], []
+        facts = found[0]
+        caller = self._places[identity][1]
+        answers = [
+            self._resolved(facts.path, number)
+            for number, call in enumerate(facts.calls)
+            if call.caller == caller
+        ]
+        edges = [answer for answer in answers if isinstance(answer, Edge)]
+        return edges, [answer for answer in answers if isinstance(answer, Open)]
+
+    def incoming(self, identity: str) -> list[Edge]:
+        found = self.place(identity)
+        if found is None or found[1] is None:
+            return []
+        edges = []
+        names, paths = self._may_call(found[0], found[1])
+        files = self.resolver.program.files
+        for path in sorted(paths & files.keys()):
+            calls = files[path].calls
+            for number in sorted(n for name in names for n in calls.get(name, ())):
+                answer = self._resolved(path, number)
+                if isinstance(answer, Edge) and answer.callee == identity:
+                    edges.append(answer)
+        return edges
+
+    def _may_call(self, facts: FileFacts, symbol: Symbol) -> tuple[set[str], set[str]]:
+        """The names by which a symbol can be called, aliases included, and who mentions them."""
+        names = {symbol.name}
+        if symbol.parent >= 0:
+            # A class is called by its own name, and that reaches its constructor.
+            names.add(facts.symbols[symbol.parent].name)
+        paths: set[str] = {facts.path}
+        queue = list(names)
+        while queue:
+            name = queue.pop()
+            paths |= self._mentions.get(name, set())
+            new = self._aliases.get(name, set()) - names
+            names |= new
+            queue += new
+        return names, paths
+
+    def walk(self, start: str, direction: str, depth: int, limit: int) -> Walked:
+        """The calls within `depth` steps, nearest first, at most `limit`."""
+        callees: list[Edge] = []
+        callers: list[Edge] = []
+        left: list[Open] = []
+        more = False
+        if direction in ("callees", "both"):
+            callees, left, more = self._walk_one_way(start, depth, limit, outbound=True)
+        if direction in ("callers", "both"):
+            callers, _, cut = self._walk_one_way(start, depth, limit, outbound=False)
+            more = more or cut
+        if len(callees) + len(callers) > limit:
+            # Each way gets half, or what the other leaves.
+            kept = max(limit // 2, limit - len(callees))
+            callers, more = callers[:kept], True
+            callees = callees[: limit - len(callers)]
+        return Walked(list(dict.fromkeys([*callees, *callers])), left, more)
+
+    def _walk_one_way(
+        self, start: str, depth: int, limit: int, *, outbound: bool
+    ) -> tuple[list[Edge], list[Open], bool]:
+        edges: dict[Edge, None] = {}
+        left: list[Open] = []
+        seen, queue = {start}, deque([(start, 0)])
+        while queue:
+            at, far = queue.popleft()
+            if far >= depth:
+                continue
+            if outbound:
+                found, missing = self.outgoing(at)
+                left += missing
+            else:
+                found = self.incoming(at)
+            for edge in found:
+                if len(edges) >= limit and edge not in edges:
+                    return list(edges), left, True
+                edges[edge] = None
+                following = edge.callee if outbound else edge.caller
+                if following not in seen:
+                    seen.add(following)
+                    queue.append((following, far + 1))
+        return list(edges), left, False

@@ -1,0 +1,195 @@
+"""The chunks that are scored for one query, and what the signals measure them by.
+
+Both lanes and the definitions of the asked names propose rows of the corpus. The rest of a search
+works on these few hundred rows; whatever several signals need of them is computed once, here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.index.search.declarations import definition_rows
+from holdfast.index.search.definitions import defined_rows
+from holdfast.index.search.field_coverage import FieldCoverage, field_coverage
+from holdfast.index.search.fusion import top_rows
+from holdfast.index.search.lexical import Lexical, rank_lexical
+from holdfast.index.search.query_analysis import AnalyzedQuery
+from holdfast.index.search.weights import Weights
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from holdfast.index.search.corpus import Corpus
+
+    Floats = NDArray[np.float64]
+    Rows = NDArray[np.int64]
+
+DENSE_SIMILARITY_MIN = 0.1
+"""The dense lane does not propose chunks whose similarity to the query is below this."""
+PER_LANE_MIN = 240
+DEFINITIONS_MAX = 50
+
+
+class DenseLane(NamedTuple):
+    """What the dense lane says of every row of the corpus, and its best rows, best first."""
+
+    vector: NDArray[np.float32]
+    weight: float
+    similarities: NDArray[np.float32]
+    top: Rows
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Rows of the corpus in ascending order, each once, with the lanes' scores of all rows."""
+
+    analyzed: AnalyzedQuery
+    corpus: Corpus
+    weights: Weights
+    rows: Rows
+    lexical: Lexical
+    lexical_top: Rows
+    """The rows that the lexical lane proposed, best first."""
+    dense: DenseLane | None
+    definitions: tuple[Rows, Floats]
+    """Rows that define an asked name, and how certain that is."""
+    edited: frozenset[str]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def file_of(self) -> Rows:
+        """The file of each candidate, by its number in the corpus."""
+        return self.corpus.file_of[self.rows]
+
+    @cached_property
+    def file_runs(self) -> tuple[Rows, Rows]:
+        """The files of the candidates, each once, and for each candidate its place among them."""
+        return runs(self.file_of)
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The paths of `file_runs[0]`."""
+        files = self.corpus.files
+        return [files[file].path for file in self.file_runs[0].tolist()]
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint8]:
+        return self.corpus.kinds[self.rows]
+
+    @cached_property
+    def ties(self) -> Rows:
+        """What decides between equal scores."""
+        return self.corpus.ties[self.rows]
+
+    @cached_property
+    def coverage(self) -> FieldCoverage:
+        return field_coverage(self.lexical, self.corpus, self.rows)
+
+    @cached_property
+    def declarations(self) -> tuple[Rows, Rows]:
+        """Candidates that only declare a function, and the candidates that define it."""
+        import numpy as np
+
+        defined_in = self.corpus.derived(definition_rows)[self.rows]
+        at = np.minimum(np.searchsorted(self.rows, defined_in), len(self.rows) - 1)
+        declarations = np.flatnonzero((defined_in >= 0) & (self.rows[at] == defined_in))
+        return declarations, at[declarations]
+
+    def per_file(self, values: list[Any]) -> NDArray[Any]:
+        """A value known for each of `paths`, for each candidate."""
+        import numpy as np
+
+        return np.array(values)[self.file_runs[1]]
+
+    def spread(self, rows: Rows, values: Floats) -> Floats:
+        """Values known for some rows of the corpus, for the candidates; 0 for all others."""
+        import numpy as np
+
+        everywhere = np.zeros(self.corpus.rows)
+        np.maximum.at(everywhere, rows, values)
+        return everywhere[self.rows]
+
+
+def gather(
+    analyzed: AnalyzedQuery,
+    corpus: Corpus,
+    weights: Weights,
+    vector: NDArray[np.float32] | None,
+    dense_weight: float,
+    wanted: int,
+    keep: Callable[[str], bool],
+    edited: frozenset[str],
+) -> Candidates:
+    """The candidates for `wanted` results, in files that `keep` keeps."""
+    import numpy as np
+
+    limit = max(PER_LANE_MIN, wanted * 4)
+    dense = None
+    if vector is not None:
+        # First, because it reads more memory than the processor's caches hold.
+        near = corpus.nearness(vector)
+        top = _top(corpus, near, limit, DENSE_SIMILARITY_MIN, keep)
+        dense = DenseLane(vector, dense_weight, near, top)
+    lexical = rank_lexical(analyzed, corpus, weights)
+    lexical_top = _top(corpus, lexical.scores, limit, 0.0, keep)
+    defined, certainty = defined_rows(analyzed, corpus)
+    order = np.lexsort((corpus.ties[defined], -certainty))[: DEFINITIONS_MAX * 8]
+    by_name = _kept(corpus, defined[order], keep)[:DEFINITIONS_MAX]
+    by_meaning = [] if dense is None else [dense.top]
+    rows = _unique(np.concatenate([lexical_top, *by_meaning, by_name]))
+    if weights.declared < 1.0:
+        bodies = corpus.derived(definition_rows)[rows]
+        bodies = _kept(corpus, _unique(bodies[bodies >= 0]), keep)
+        rows = _unique(np.concatenate([rows, bodies]))
+    return Candidates(
+        analyzed, corpus, weights, rows, lexical, lexical_top, dense, (defined, certainty), edited
+    )
+
+
+def _top(
+    corpus: Corpus, scores: NDArray[Any], limit: int, floor: float, keep: Callable[[str], bool]
+) -> Rows:
+    """The best rows of kept files, looked for in ever longer heads of the ranking."""
+    import numpy as np
+
+    if corpus.chunks < corpus.rows:
+        scores = np.where(corpus.alive, scores, floor - 1.0).astype(scores.dtype, copy=False)
+    head = limit * 2
+    while True:
+        best = top_rows(scores, corpus.ties, head, floor)
+        kept = _kept(corpus, best, keep)
+        if len(kept) >= limit or len(best) < head:
+            return kept[:limit]
+        head *= 4
+
+
+def _kept(corpus: Corpus, rows: Rows, keep: Callable[[str], bool]) -> Rows:
+    return rows[corpus.kept(keep, corpus.file_of[rows])]
+
+
+def _unique(rows: Rows) -> Rows:
+    """Rows in ascending order, each once: `numpy.unique`, which would import `numpy.ma`."""
+    import numpy as np
+
+    rows = np.sort(rows)
+    first = np.ones(len(rows), dtype=np.bool_)
+    np.not_equal(rows[1:], rows[:-1], out=first[1:])
+    return rows[first]
+
+
+def runs(files: Rows) -> tuple[Rows, Rows]:
+    """The files of rows in order, each once, and for each row the place of its file among them.
+
+    A file's rows lie together, so each file is one run.
+    """
+    import numpy as np
+
+    first = np.ones(len(files), dtype=np.bool_)
+    np.not_equal(files[1:], files[:-1], out=first[1:])
+    return files[first], np.cumsum(first) - 1

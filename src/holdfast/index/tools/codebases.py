@@ -1,0 +1,68 @@
+"""list_codebases: every tracked root and its state, in a stable order.
+
+Read-only. The registry says which roots are tracked; only a proof check that finished can move a
+root between sections.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from holdfast.index.answers import Codebase, CodebasesAnswer, Section
+from holdfast.index.code_index import CodeIndex
+from holdfast.index.generations.gate import (
+    Building,
+    Failed,
+    Incompatible,
+    NotTracked,
+    Open,
+    Unproven,
+    fingerprint_gate,
+    pass_gate,
+)
+from holdfast.index.generations.proof import Proof, failed_probe
+from holdfast.index.generations.record import Record, partial
+from holdfast.index.tools.render import codebases_text, counted
+
+SECTIONS: tuple[Section, ...] = get_args(Section)
+
+
+def list_codebases(index: CodeIndex) -> CodebasesAnswer:
+    records = index.registry.records()
+    runtime = index.runtime()
+    probed = [r for r in records.values() if r.searchable and not fingerprint_gate(r, runtime)]
+    roots = [record.root for record in probed]
+    proofs = dict(zip(roots, index.prober.prove_all(roots), strict=True))
+    found = [_codebase(index, record, proofs.get(root)) for root, record in records.items()]
+    # By bytes, so that the order does not depend on the locale.
+    found.sort(key=lambda c: (SECTIONS.index(c.section), c.path.encode("utf-8", "surrogatepass")))
+    text = codebases_text(found)
+    return CodebasesAnswer(status="ok", text=text, codebases=tuple(found), total=len(found))
+
+
+def _codebase(index: CodeIndex, record: Record, proof: Proof | None) -> Codebase:
+    gate = pass_gate(record, index.runtime(), lambda: proof or failed_probe("not probed"))
+    match index.truly(gate):
+        case Open(_, _, failure):
+            notes = ["completion-proof probe failed"] if failure else []
+            if partial(record):
+                notes.append("partial: the limit of chunks was reached")
+            left = record.unseen
+            if left.unreadable:
+                notes.append(f"{counted(left.unreadable, 'part')} unreadable")
+            if left.unnameable:
+                notes.append(f"{counted(left.unnameable, 'name')} left out")
+            return Codebase(record.root, "Ready", ", ".join(notes) or None)
+        case Building(_, progress, abandoned=True):
+            detail = f"abandoned at {progress.progress_pct:.1f}%: its writer is gone"
+            return Codebase(record.root, "Failed", detail)
+        case Building(_, progress):
+            return Codebase(record.root, "Indexing", f"{progress.progress_pct:.1f}%")
+        case Incompatible(_, _, reason):
+            return Codebase(record.root, "Requires Reindex", reason or "unknown")
+        case Unproven(_, reason):
+            return Codebase(record.root, "Failed", f"stale_local:{reason.value}")
+        case Failed(_, failure):
+            return Codebase(record.root, "Failed", failure.error or "unknown")
+        case NotTracked():
+            raise AssertionError("a record is tracked")

@@ -1,0 +1,214 @@
+"""Connects to the background host and starts one if none runs.
+
+Imports as little as the shim does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.errors import HOME_HINT
+from holdfast.mcp.rendezvous import (
+    GREETING_BYTES_MAX,
+    Rendezvous,
+    peer_user,
+)
+
+ANSWER_S = 20.0
+"""How long a host may take to answer a greeting."""
+
+START_S = 60.0
+"""How long a host may take to start. Importing on a busy machine is slow."""
+
+
+class HostRefused(Exception):
+    """Raised when no host can be used; `hint` is the next step."""
+
+    def __init__(self, sentence: str, hint: str) -> None:
+        super().__init__(sentence)
+        self.hint = hint
+
+
+def unreachable(error: OSError) -> HostRefused:
+    """The error for a host that could not be started: nothing ran, and a retry would fail too."""
+    where = f": {error.filename}" if error.filename else ""
+    return HostRefused(
+        f"the Holdfast host could not be started: {error.strerror or error}{where}",
+        f"{HOME_HINT}; holdfast doctor says more",
+    )
+
+
+def connect_to_host(
+    place: Rendezvous, hello: Mapping[str, object], environment: Mapping[str, str]
+) -> socket.socket:
+    """A connection to the host. Starts one with this environment if none runs."""
+    os.chdir(place.run)  # a socket path is limited to about 100 bytes, so it is opened by name
+    for _attempt in range(5):
+        connection = _connect(place)
+        if connection is None:
+            _start(place, environment)
+            continue
+        answer = _greet(connection, hello)
+        if answer is None:
+            connection.close()  # it was about to end
+            _wait_for_end(place)
+            continue
+        if answer.get("ok") is True:
+            connection.settimeout(None)
+            return connection
+        connection.close()
+        if answer.get("leaves") is True:
+            _wait_for_end(place)
+            continue
+        raise HostRefused(
+            str(answer.get("message", "the host refused")), str(answer.get("hint", ""))
+        )
+    raise HostRefused(
+        "the Holdfast host ends as soon as a client connects", f"see its log: {place.log}"
+    )
+
+
+def _connect(place: Rendezvous) -> socket.socket | None:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(ANSWER_S)
+    try:
+        connection.connect(place.socket)
+    except (FileNotFoundError, ConnectionRefusedError):
+        connection.close()
+        return None
+    user = peer_user(connection)
+    if user is not None and user != os.getuid():
+        connection.close()
+        raise HostRefused(
+            f"the socket in {place.run} is held by user {user}",
+            "only your own host is used",
+        )
+    return connection
+
+
+def _greet(connection: socket.socket, hello: Mapping[str, object]) -> dict[str, Any] | None:
+    """The host's answer; None if it closed the connection."""
+    try:
+        connection.sendall(json.dumps(hello).encode() + b"\n")
+        line = b""
+        while not line.endswith(b"\n"):
+            # Byte by byte: the bytes after the line belong to the MCP protocol.
+            piece = connection.recv(1)
+            if not piece or len(line) > GREETING_BYTES_MAX:
+                return None
+            line += piece
+        answer = json.loads(line)
+    except TimeoutError:
+        raise HostRefused(
+            f"the Holdfast host did not answer within {ANSWER_S:.0f} s",
+            "stop it with: holdfast mcp --stop",
+        ) from None
+    except (OSError, ValueError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _start(place: Rendezvous, environment: Mapping[str, str]) -> None:
+    """Start a host unless another process does; returns when one listens."""
+    import fcntl
+
+    with open(place.start, "w") as starting:
+        fcntl.flock(starting, fcntl.LOCK_EX)
+        if _other_host_listens(place):
+            return
+        try:
+            _spawn(place, environment)
+        except HostRefused:
+            if not _other_host_listens(place):
+                raise
+
+
+def _other_host_listens(place: Rendezvous) -> bool:
+    """Wait for a host that another process started; False if none runs.
+
+    The shim that started it may have ended since, so only the host's own lock tells.
+    """
+    import fcntl
+    import time
+
+    for _moment in range(int(START_S / 0.02)):
+        found = _connect(place)
+        if found is not None:
+            found.close()
+            return True
+        with open(place.lock, "a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                time.sleep(0.02)
+                continue
+        return False
+    raise HostRefused(
+        "a Holdfast host is starting and did not listen in time", f"see its log: {place.log}"
+    )
+
+
+def _spawn(place: Rendezvous, environment: Mapping[str, str]) -> None:
+    import select
+    import subprocess
+
+    ready, signal = os.pipe()
+    log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    begun = os.fstat(log).st_size
+    try:
+        subprocess.Popen(  # noqa: S603
+            [sys.executable, "-m", "holdfast.mcp.host", "--ready", str(signal)],
+            cwd=place.run,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(signal,),
+            start_new_session=True,
+        )
+        os.close(signal)
+        signal = -1
+        listens = select.select([ready], [], [], START_S)[0] and os.read(ready, 1) == b"1"
+    finally:
+        os.close(ready)
+        os.close(log)
+        if signal != -1:
+            os.close(signal)
+    if not listens:
+        raise HostRefused(
+            f"the Holdfast host did not start: {_last_line(place.log, begun)}",
+            f"its log has more: {place.log}",
+        )
+
+
+def _last_line(log: str, begun: int) -> str:
+    try:
+        with open(log, "rb") as file:
+            file.seek(begun)
+            lines = file.read()[-4096:].decode("utf-8", "replace").strip().splitlines()
+    except OSError:
+        lines = []
+    return lines[-1] if lines else "no message in its log"
+
+
+def _wait_for_end(place: Rendezvous) -> None:
+    """Wait until a host that is ending has ended."""
+    import fcntl
+    import time
+
+    with open(place.lock, "a") as held:
+        for _moment in range(int(START_S / 0.02)):
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                time.sleep(0.02)
+                continue
+            return
+    raise HostRefused(
+        "a Holdfast host is ending and did not end in time", f"see its log: {place.log}"
+    )

@@ -1,0 +1,152 @@
+"""What all connections of a host share: the index, open spaces, readers and sessions.
+
+Each is opened at its first use and kept; the number of open spaces and readers is bounded, because
+a host runs for days. Tools run in threads, so each is either thread-safe or created under a lock.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from holdfast.home import Home
+from holdfast.mcp.space_pool import SpacePool
+
+if TYPE_CHECKING:
+    from holdfast.app import App
+    from holdfast.index.code_index import CodeIndex
+    from holdfast.mcp.binding import Sessions
+    from holdfast.reading.reader import Reader
+    from holdfast.store.store import Store
+
+READERS_MAX = 64
+
+
+class HostContext:
+    """Hands tools what they need."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self._turn = threading.RLock()
+        self._index: CodeIndex | None = None
+        self._spaces = SpacePool(lambda name, make: app.open_space(name, create=make))
+        self._readers: OrderedDict[str, Reader] = OrderedDict()
+        self._sessions: Sessions | None = None
+        self._runs: dict[int, threading.Thread] = {}
+        self._starting = threading.local()
+
+    @property
+    def home(self) -> Home:
+        return self.app.home
+
+    def new_id(self) -> str:
+        return self.app.new_id()
+
+    def now_ms(self) -> int:
+        return self.app.clock.now_ms()
+
+    # the index
+
+    @property
+    def index(self) -> CodeIndex:
+        """The code index. Builds run in threads of this process, and indexed trees are watched."""
+        with self._turn:
+            if self._index is None:
+                self._index = self.app.open_index()
+                self._index.start = self._start
+                self._index.watches = True
+            return self._index
+
+    def _start(self, job: Callable[[], None]) -> None:
+        def work() -> None:
+            try:
+                job()
+            finally:
+                with self._turn:
+                    self._runs.pop(threading.get_ident(), None)
+
+        run = threading.Thread(target=work, name="holdfast index", daemon=True)
+        with self._turn:
+            run.start()
+            assert run.ident is not None
+            self._runs[run.ident] = run
+        self._starting.run = run
+
+    def started_here(self) -> threading.Thread | None:
+        """The build that the last index action of this thread started, if it started one."""
+        run: threading.Thread | None = getattr(self._starting, "run", None)
+        self._starting.run = None
+        return run
+
+    @property
+    def busy(self) -> bool:
+        """Whether a build runs."""
+        with self._turn:
+            return any(run.is_alive() for run in self._runs.values())
+
+    # memory
+
+    @contextmanager
+    def space(self, name: str, *, make: Callable[[], bool] | None = None) -> Iterator[Store]:
+        """A space for the duration of one call; raises UnknownSpace if it does not exist.
+
+        A call that writes passes `make`, which decides whether to create a missing space. For a
+        call that only reads, the default space always exists: before the first write it is empty.
+        """
+        from holdfast.app import DEFAULT_SPACE
+        from holdfast.store.errors import UnknownSpace
+
+        with ExitStack() as stack:
+            try:
+                store = stack.enter_context(self._spaces.borrow(name))
+            except UnknownSpace:
+                if make is not None and make():
+                    store = stack.enter_context(self._spaces.borrow(name, make=True))
+                elif make is None and name == DEFAULT_SPACE:
+                    store = stack.enter_context(self.app.inspect_space(name))
+                else:
+                    raise
+            yield store
+
+    # reading
+
+    def reader(self, cwd: str, home: str) -> Reader:
+        """The reader of a working directory."""
+        with self._turn:
+            reader = self._readers.get(cwd)
+            if reader is None:
+                reader = self._readers[cwd] = self.app.reader(cwd, home)
+                while len(self._readers) > READERS_MAX:
+                    self._readers.popitem(last=False)
+            self._readers.move_to_end(cwd)
+            return reader
+
+    @property
+    def sessions(self) -> Sessions:
+        """Finds the conversation that a call belongs to."""
+        with self._turn:
+            if self._sessions is None:
+                from holdfast.mcp.binding import Sessions
+
+                self._sessions = Sessions(
+                    self.home,
+                    self._spaces.keep,
+                    now_ms=self.now_ms,
+                    new_id=self.app.new_id,
+                )
+            return self._sessions
+
+    def close(self) -> None:
+        with self._turn:
+            self._spaces.close()
+            if self._index is not None and not self.busy:
+                self._index.close()
+
+
+def inside(path: str, root: str) -> str:
+    """A path relative to the root that contains it; unchanged if it is outside."""
+    return os.path.relpath(path, root) if path.startswith(root.rstrip("/") + "/") else path

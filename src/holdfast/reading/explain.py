@@ -1,0 +1,139 @@
+"""Why a read would be answered as it would be: the session, the candidates, the decision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.reading import scope as scopes
+from holdfast.reading.answer import Case
+from holdfast.reading.scope import Lines, Scope
+from holdfast.reading.tree import Doubt, Evidence
+from holdfast.reading.trust import choose_base
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text that the model holds and that the answer could be based on."""
+
+    scope: Scope
+    digest: str
+    seq: int
+    current: bool
+    """Whether it is the text on disk."""
+    chosen: bool
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "scope": scopes.key(self.scope),
+            "digest": self.digest,
+            "seq": self.seq,
+            "current": self.current,
+            "chosen": self.chosen,
+        }
+
+    def to_text(self) -> str:
+        state = "as it is now" if self.current else "older text"
+        chosen = "  <- base" if self.chosen else ""
+        return f"{scopes.key(self.scope):<14} {self.digest[:12]} seq {self.seq}, {state}{chosen}"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What decides one read. Nothing is answered or recorded by it."""
+
+    path: str
+    mode: str | None
+    evidence: Evidence | Doubt
+    digest: str
+    lines: int
+    candidates: tuple[Candidate, ...]
+    blocked: tuple[Lines, ...]
+    """Lines that were refreshed and not printed since."""
+    reason: str | None = None
+    scope: Scope | None = None
+    base: str | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        blocked = [{"scope": scopes.key(run), "blocked": True} for run in self.blocked]
+        out: dict[str, Any] = {
+            "path": self.path,
+            "session": _session(self.evidence),
+            "digest": self.digest,
+            "lines": self.lines,
+            "candidates": [candidate.to_wire() for candidate in self.candidates] + blocked,
+            "mode": self.mode,
+        }
+        if self.reason is not None and self.scope is not None:
+            out |= {"reason": self.reason, "scope": scopes.key(self.scope), "base": self.base}
+        return out
+
+    def to_text(self) -> str:
+        lines = [self.path]
+        if isinstance(self.evidence, Doubt):
+            lines.append(f"the session proves nothing: {self.evidence.why}")
+        else:
+            leaf = self.evidence.leaf or "before the first entry"
+            session, boundary = self.evidence.session, self.evidence.boundary
+            lines.append(f"session {session} at {leaf}, trust since {boundary}")
+        lines += [f"  {candidate.to_text()}" for candidate in self.candidates]
+        lines += [
+            f"  {scopes.key(run):<14} refreshed and not printed since: not a base"
+            for run in self.blocked
+        ]
+        lines.append(f"answer: {self.mode or 'plain'} ({self.reason or 'plain text'})")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class NeverKept:
+    """A file of which nothing is ever kept, so that every read of it is answered in full."""
+
+    path: str
+    why: str = "an image or a sensitive name: always in full"
+
+    def to_wire(self) -> dict[str, Any]:
+        return {"path": self.path, "mode": None, "why": self.why}
+
+    def to_text(self) -> str:
+        return f"{self.path}\nanswer: plain ({self.why})"
+
+
+def explain(case: Case, evidence: Evidence | Doubt) -> Explanation:
+    """Explain how this case is decided."""
+    current, path, holdings = case.current, case.target.path, case.holdings
+    chosen = None
+    lines = scopes.clamp(case.target.offset, case.target.limit, current.lines_total)
+    if lines is not None:
+        scope = scopes.of(lines, current.lines_total)
+        chosen = choose_base(holdings, path, scope, union=case.policy.union)
+    candidates = tuple(
+        Candidate(scope, trust.digest, trust.seq, trust.digest == current.digest, trust == chosen)
+        for scope, trust in holdings.scopes(path).items()
+    )
+    answer = case.answer()
+    meta = answer.meta
+    return Explanation(
+        path,
+        answer.mode,
+        evidence,
+        current.digest,
+        current.lines_total,
+        candidates,
+        tuple(sorted(holdings.ledger.blocked(path))),
+        None if meta is None or meta.why is None else meta.why.reason,
+        None if meta is None else meta.scope,
+        None if meta is None else meta.base,
+    )
+
+
+def _session(evidence: Evidence | Doubt) -> dict[str, Any]:
+    if isinstance(evidence, Doubt):
+        return {"proves": False, "why": evidence.why}
+    return {
+        "proves": True,
+        "id": evidence.session,
+        "leaf": evidence.leaf,
+        "boundary": evidence.boundary,
+        "branch_point": evidence.branch_point,
+    }

@@ -1,0 +1,50 @@
+"""What a session needs of its client, and what the parts of a session need of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from holdfast.errors import SyncError
+from holdfast.ids import SpaceId
+from holdfast.sync.client.outcome import Outcome
+from holdfast.sync.client.replica import Replica
+from holdfast.sync.wire.messages import Request, Response, SessionDescriptor, Sync, WatchSpec
+
+
+class ClientPort(Protocol):
+    """The client's connection, as its sessions use it."""
+
+    connections: int
+    """How many connections there have been; it names the current one."""
+
+    @property
+    def ready(self) -> bool: ...
+    @property
+    def sound(self) -> bool: ...
+    def ask(
+        self,
+        build: Callable[[str], Request],
+        answered: Callable[[Response], None],
+        lost: Callable[[SyncError], None],
+    ) -> None: ...
+    def sign(self, space: str, descriptor: SessionDescriptor) -> tuple[Any, Any]: ...
+    def wait_turn(self) -> None: ...
+    def wait_to_resend(self, in_ms: int) -> None: ...
+    def session_closed(self) -> None: ...
+
+
+class SessionPort(Protocol):
+    """A session, as its commits and its watches use it."""
+
+    client: ClientPort
+    space: SpaceId
+    session_id: str | None
+    replica: Replica
+
+    @property
+    def live(self) -> bool: ...
+    def id(self) -> str: ...
+    def watch_add(self, watches: Sequence[WatchSpec]) -> Outcome[Sync]: ...
+    def reinstalled(self, sync: Sync) -> None: ...
+    def fail(self, error: Exception, keep: bool = True) -> None: ...

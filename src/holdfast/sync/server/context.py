@@ -1,0 +1,84 @@
+"""What the requests of all connections share, and what a request needs of its own connection.
+
+`ServerContext` has the spaces, the sessions and the notifier; `Server` adds the connections.
+Handlers of requests (`handshake.py`, `commands.py`, `pending_writes.py`) know this module and not
+the connection that calls them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from holdfast.errors import HoldfastError
+from holdfast.ids import SessionId, SpaceId
+from holdfast.store import roots
+from holdfast.sync.server.access import Access, AccessMode
+from holdfast.sync.server.notify import Notifier
+from holdfast.sync.server.session_registry import Owner, ServerSession, SessionRegistry
+from holdfast.sync.server.settings import ServerSettings
+from holdfast.sync.server.space import Space
+
+
+class Peer(Owner, Protocol):
+    """A connection, as the handlers of its requests see it."""
+
+    server: ServerContext
+    ready: bool
+    challenge: str | None
+    sessions: dict[tuple[SpaceId, SessionId], ServerSession]
+
+    def session(self, space: str, id: str) -> ServerSession: ...
+    def ok(self, request_id: str, payload: Any) -> None: ...
+    def refuse(self, request_id: str, error: HoldfastError) -> None: ...
+    def close(self, code: int, reason: str) -> None: ...
+    def resume(self) -> None: ...
+
+
+class ServerContext:
+    """The spaces and sessions of a server."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self.settings = settings
+        self.clock_ms, self.limits = settings.clock_ms, settings.limits
+        self.challenges = settings.challenges
+        self.registry = SessionRegistry(
+            settings.session_ttl_ms,
+            settings.new_id,
+            settings.new_token,
+            settings.session_store,
+            settings.limits.graph,
+        )
+        self.spaces: dict[SpaceId, Space] = {}
+        self.access: dict[SpaceId, Access] = {}
+        self.connections: dict[Peer, None] = {}
+        self.notifier = Notifier(settings, self.registry, self.spaces)
+
+    def space(self, name: SpaceId, create: bool = True) -> Space:
+        """An open space; opened on first use. A failed open is not remembered.
+
+        With `create` false, a space that does not exist is an `UnknownSpace`.
+        """
+        space = self.spaces.get(name)
+        if space is None:
+            roots.guard(name)
+            settings = self.settings
+            existing = settings.open_existing or settings.open_space
+            space = Space(name, (settings.open_space if create else existing)(name))
+            self.spaces[name] = space
+            access = self.access[name] = Access(space, settings.access)
+            if settings.access is not AccessMode.OFF:
+                space.on_commit = lambda branch, ids: self._committed(access, branch, ids)
+        return space
+
+    def _committed(self, access: Access, branch: str, ids: list[Any]) -> None:
+        if access.concerns(branch, ids):
+            access.reload()
+            self._expel(access)
+
+    def _expel(self, access: Access) -> None:
+        """End the sessions whose principal may no longer read."""
+        for connection in list(self.connections):
+            for session in list(connection.sessions.values()):
+                if session.space == access.space.name and not access.may_read(session.principal):
+                    connection.lose(session, "access-revoked")
+                    self.registry.end(session)

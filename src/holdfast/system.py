@@ -1,0 +1,98 @@
+"""The machine's clock, randomness and environment: the defaults that `app.py` hands down.
+
+No other module reads them. A class that needs the time or an id takes it as a parameter; a value
+from here is at most the default of that parameter, so a test can pass its own.
+
+Imports only what Python has loaded at start-up: the MCP shim imports this.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class Clock:
+    """The time of day and the time that passes. Tests pass a subclass they control."""
+
+    def now_ms(self) -> int:
+        """Milliseconds since 1970."""
+        return time.time_ns() // 1_000_000
+
+    def now_ns(self) -> int:
+        """Nanoseconds since 1970."""
+        return time.time_ns()
+
+    def now_s(self) -> float:
+        """Seconds since 1970."""
+        return time.time()
+
+    def utc_now(self) -> datetime:
+        from datetime import UTC, datetime
+
+        return datetime.fromtimestamp(self.now_ns() / 1e9, UTC)
+
+    def monotonic(self) -> float:
+        """Seconds since some fixed moment; never goes back."""
+        return time.monotonic()
+
+
+CLOCK = Clock()
+
+now_ms: Callable[[], int] = CLOCK.now_ms
+now_ns: Callable[[], int] = time.time_ns
+now_s: Callable[[], float] = time.time
+monotonic: Callable[[], float] = time.monotonic
+utc_now: Callable[[], datetime] = CLOCK.utc_now
+
+random_bytes: Callable[[int], bytes] = os.urandom
+
+
+def random_fraction() -> float:
+    """A number from 0 up to but excluding 1, evenly distributed."""
+    return int.from_bytes(os.urandom(7), "big") / (1 << 56)
+
+
+def new_id() -> str:
+    """A short id: 8 hexadecimal digits."""
+    return os.urandom(4).hex()
+
+
+def new_long_id() -> str:
+    """An id that no other machine will draw: 32 hexadecimal digits."""
+    return os.urandom(16).hex()
+
+
+def new_token() -> str:
+    """A token of 192 bits, in letters, digits, `-` and `_`."""
+    return _url_safe(os.urandom(24))
+
+
+def new_secret() -> str:
+    """A secret of 256 bits, in letters, digits, `-` and `_`."""
+    return _url_safe(os.urandom(32))
+
+
+def _url_safe(data: bytes) -> str:
+    import base64
+
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def environment() -> Mapping[str, str]:
+    """The environment of this process."""
+    return os.environ
+
+
+def prepare_process() -> None:
+    """Set what libraries read from the environment; called once, when a process starts."""
+    # Our matrices are too small to share among threads, and numpy loads faster without them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # An empty HOME would make `~` the root directory. Unset, the password database is asked.
+    if os.environ.get("HOME") == "":
+        del os.environ["HOME"]

@@ -1,0 +1,134 @@
+"""Looks at the source without running it: who imports whom, and who reads the clock."""
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parent.parent / "src" / "holdfast"
+
+CLOCKS = {
+    "time": {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"},
+    "datetime": {"now", "utcnow", "today"},
+    "date": {"today"},
+    "os": {"environ", "environb", "getenv", "getenvb", "putenv", "urandom", "getrandom"},
+}
+"""Names of modules and classes, with those members that read the machine."""
+
+RANDOM = {"secrets", "uuid"}
+"""Modules that are not imported at all. A seeded `random.Random` is not the machine's."""
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module of ours by its name."""
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(path: Path) -> set[str]:
+    """The modules of ours that a file imports: at the top, in functions and for types alike."""
+    found: set[str] = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            below = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in modules() else node.module for name in below}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {name for name in found if name == "holdfast" or name.startswith("holdfast.")}
+
+
+def package_of(module: str) -> str:
+    """The part of a module's name that the arrows speak of: `store` for `holdfast.store.batch`."""
+    return module.split(".")[1] if "." in module else module
+
+
+def knots(graph: Mapping[str, Iterable[str]]) -> list[frozenset[str]]:
+    """Groups of nodes that all reach each other (strongly connected components), if more than one.
+
+    Tarjan's algorithm, with a stack of its own: an import chain may be long.
+    """
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    open_nodes: list[str] = []
+    is_open: set[str] = set()
+    found: list[frozenset[str]] = []
+    for start in graph:
+        if start in order:
+            continue
+        work: list[tuple[str, Iterator[str]]] = [(start, iter(graph[start]))]
+        order[start] = lowest[start] = len(order)
+        open_nodes.append(start)
+        is_open.add(start)
+        while work:
+            node, rest = work[-1]
+            following = next((name for name in rest if name in graph), None)
+            if following is not None:
+                if following not in order:
+                    order[following] = lowest[following] = len(order)
+                    open_nodes.append(following)
+                    is_open.add(following)
+                    work.append((following, iter(graph[following])))
+                elif following in is_open:
+                    lowest[node] = min(lowest[node], order[following])
+                continue
+            work.pop()
+            if work:
+                lowest[work[-1][0]] = min(lowest[work[-1][0]], lowest[node])
+            if lowest[node] == order[node]:
+                at = open_nodes.index(node)
+                group = frozenset(open_nodes[at:])
+                del open_nodes[at:]
+                is_open -= group
+                if len(group) > 1:
+                    found.append(group)
+    return found
+
+
+def machine_reads(path: Path) -> list[str]:
+    """Where a file looks at the clock, at randomness or at the environment of the process."""
+    found = []
+    aliases: dict[str, str] = {}
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                aliases[alias.asname or alias.name] = alias.name
+                if alias.name in RANDOM:
+                    found.append(f"{node.lineno}: import {alias.name}")
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                aliases[alias.asname or alias.name] = alias.name
+                if node.module in RANDOM or alias.name in CLOCKS.get(node.module, ()):
+                    found.append(f"{node.lineno}: from {node.module} import {alias.name}")
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Attribute):
+            owner = node.value.attr if isinstance(node.value, ast.Attribute) else None
+            if isinstance(node.value, ast.Name):
+                owner = aliases.get(node.value.id)
+            unseeded = owner == "random" and node.attr != "Random"
+            if owner is not None and (unseeded or node.attr in CLOCKS.get(owner, ())):
+                found.append(f"{node.lineno}: {owner}.{node.attr}")
+    return found
+
+
+def default_calls(path: Path) -> list[str]:
+    """Where a file calls `holdfast.system` itself instead of taking a value as a parameter."""
+    found = []
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.ImportFrom) and node.module == "holdfast.system":
+            found += [f"{node.lineno}: from holdfast.system import {a.name}" for a in node.names]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            if isinstance(owner, ast.Attribute) and owner.attr == "CLOCK":
+                owner = owner.value
+            if isinstance(owner, ast.Name) and owner.id == "system":
+                found.append(f"{node.lineno}: system.{node.func.attr}()")
+    return found
