@@ -28,11 +28,11 @@ from bench.corpus import default_roots, gather
 from holdfast.files import disk
 from holdfast.sequence import clones
 from holdfast.sequence.corpus import TokenCorpus
+from holdfast.sequence.reference.statistics import matching_statistics, minima_of
 from holdfast.sequence.segment_store import SegmentStore, document_facts
 from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.suffix.segment import TokenSegment, build
-from holdfast.sequence.suffix.statistics import minima_of
 from holdfast.sequence.suffix.stream import Document, stream_of
 from holdfast.sequence.tokens import compiled
 from holdfast.sequence.tokens.families import family_of
@@ -200,7 +200,7 @@ def matching(bench: Bench, segment: TokenSegment) -> None:
     for size in (1_000, 4_000, 16_000):
         words = [segment.word(token) for token in segment.tokens[:size] if token]
         words[500::1_000] = [b"\0nowhere"] * len(words[500::1_000])
-        took, _ = least(lambda words=words: corpus.matching_statistics(words), 2)  # type: ignore[misc]
+        took, _ = least(lambda words=words: matching_statistics(corpus, words), 2)  # type: ignore[misc]
         per_token[size] = took / len(words)
     bench.row(
         "matching statistics, per token of 1,000 / 4,000 / 16,000",

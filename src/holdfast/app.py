@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from holdfast.reading.session_log import SessionLog
     from holdfast.sequence.segment_store import Progress
     from holdfast.sequence.tokens.lexer import LexerOptions
-    from holdfast.store.settings import Settings
+    from holdfast.store.settings import StoreSettings
     from holdfast.store.store import Store
     from holdfast.trees import SourceTree
 
@@ -99,7 +99,7 @@ class App:
     def open_space(
         self,
         space: str = DEFAULT_SPACE,
-        settings: Settings | None = None,
+        settings: StoreSettings | None = None,
         *,
         create: bool = True,
     ) -> Store:

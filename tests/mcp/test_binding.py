@@ -86,7 +86,7 @@ def test_the_transcript_that_holds_the_pending_call_is_the_conversation(
     assert (session.session, session.call) == (one.session, call)
     stranger = found(tmp_path, Caller("/code", {"HOME": str(user)}), {TOOL_USE_ID: "toolu_none"})
     assert isinstance(stranger, Unbound)
-    assert "no transcript" in stranger.why
+    assert "not in any known transcript" in stranger.why
 
 
 @pytest.mark.shows("MCP-BIND-ENV")
@@ -426,7 +426,7 @@ def test_a_hit_whose_lines_are_held_comes_without_its_text(machine: Machine) -> 
         after = facts_of(result)["results"][0]
         assert (after["file"], after["in_context"]) == (before["file"], True)
         assert "preview" not in after
-        assert "in your context already" in text_of(result)
+        assert "already in your context" in text_of(result)
         (machine.tree / "shop" / "cart.py").write_text("def total():\n    return 'sum up prices'\n")
         changed = facts_of(await call(client, "search_code", query="sum up prices"))["results"][0]
         assert "in_context" not in changed, "what was held is no longer what is there"

@@ -7,15 +7,18 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.sequence import canonical, clones, view
 from holdfast.sequence import corpus as corpus_module
-from holdfast.sequence.corpus import CorpusMatch, TokenCorpus
+from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
 from holdfast.sequence.errors import EmptyQuery, SegmentDamaged, SegmentTooNew
 from holdfast.sequence.graph import string_digest
+from holdfast.sequence.reference.dedup import references
+from holdfast.sequence.reference.statistics import matching_statistics
 from holdfast.sequence.response import EndReason, Kind, SearchAnswer
 from holdfast.sequence.search import find_sequence
 from holdfast.sequence.suffix import backends, segment
@@ -126,11 +129,6 @@ def test_every_backend_makes_the_same_segment_and_finds_the_same(
         for one, backend in zip(made, EVERY, strict=True)
     ]
     assert groups[0] == groups[1] == groups[2]
-    parsed = [
-        clones.references(one, minimum=minimum, backend=backend)
-        for one, backend in zip(made, EVERY, strict=True)
-    ]
-    assert parsed[0] == parsed[1] == parsed[2]
     again = [arrays(clones.renamed(one, backend)) for one, backend in zip(made, EVERY, strict=True)]
     assert again[0] == again[1] == again[2]
 
@@ -142,9 +140,17 @@ def test_the_maximal_repeats_of_a_segment_are_all_there(
 ) -> None:
     made = segment_of(texts)
     for backend in EVERY:
+        shared, changes = (
+            np.asarray(made.shared_prefixes(), np.int32),
+            np.frombuffer(made.changes, np.uint8),
+        )
         found = {
-            tuple(text.decode() for text in place.texts()): count
-            for place, count in clones.repeats(made, minimum=minimum, backend=backend)
+            tuple(
+                text.decode() for text in Occurrence(made, made.suffixes[first], length).texts()
+            ): end - first
+            for length, first, end in backends.kernels(backend).maximal_repeats(
+                shared, changes, minimum
+            )
         }
         assert found == {
             run: len(brute.occurrences(run, texts)) for run in brute.maximal_repeats(texts, minimum)
@@ -157,7 +163,7 @@ def test_matching_statistics_are_the_longest_match_from_every_token(
     texts: list[list[str]], query: list[str]
 ) -> None:
     corpus = TokenCorpus([LiveSegment(segment_of(texts))])
-    assert corpus.matching_statistics([w.encode() for w in query]) == [
+    assert matching_statistics(corpus, [w.encode() for w in query]) == [
         brute.longest_prefix(query[at:], texts) for at in range(len(query))
     ]
 
@@ -202,7 +208,7 @@ def test_what_a_reference_points_at_stood_there_before(
 ) -> None:
     made = segment_of(texts)
     longest = brute_previous(list(made.tokens))
-    for reference in clones.references(made, minimum=minimum):
+    for reference in references(made, minimum=minimum):
         first, last = reference.position, reference.position + reference.length
         run = list(made.tokens[first:last])
         source = reference.source

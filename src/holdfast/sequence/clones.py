@@ -200,25 +200,6 @@ def _distinct(groups: list[CloneGroup]) -> list[CloneGroup]:
     return list(seen.values())
 
 
-def repeats(
-    segment: TokenSegment, *, minimum: int = MINIMUM, backend: SuffixBackend | None = None
-) -> Iterator[tuple[Occurrence, int]]:
-    """Every maximal repeat of at least `minimum` tokens: one of its places, and its count.
-
-    Unlike groups, these may contain each other and their places may overlap.
-    """
-    backend = backend or choose(len(segment.tokens))
-    shared: Any = segment.shared_prefixes()
-    changes: Any = segment.changes
-    if backend is not SuffixBackend.PURE:
-        import numpy as np
-
-        shared = np.asarray(shared, np.int32)
-        changes = np.frombuffer(changes, np.uint8)
-    for length, first, end in kernels(backend).maximal_repeats(shared, changes, max(1, minimum)):
-        yield Occurrence(segment, segment.suffixes[first], length), end - first
-
-
 def informative(groups: Sequence[CloneGroup], size: int, *, share: float = 0.1) -> list[CloneGroup]:
     """The groups that add something to the groups before them; `size` is the length of the stream.
 
@@ -276,43 +257,6 @@ def relocated(groups: Sequence[CloneGroup], segment: TokenSegment) -> list[Clone
         )
         for group in groups
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A run of tokens that already occurred earlier."""
-
-    position: int
-    length: int
-    source: int
-
-
-def references(
-    segment: TokenSegment, *, minimum: int = MINIMUM, backend: SuffixBackend | None = None
-) -> list[Reference]:
-    """A greedy parse of the stream into runs that occurred earlier; the tokens between are new.
-
-    Each reference is the longest earlier run that begins at its position.
-    """
-    backend = backend or choose(len(segment.tokens))
-    kernel = kernels(backend)
-    suffixes, ranks = segment.suffixes, segment.ranks
-    shared: Any = segment.shared_prefixes()
-    if backend is not SuffixBackend.PURE:
-        import numpy as np
-
-        suffixes, ranks = np.frombuffer(suffixes, np.int32), np.frombuffer(ranks, np.int32)
-        shared = np.asarray(shared, np.int32)
-    lengths, sources = kernel.longest_previous(suffixes, ranks, shared)
-    lengths, sources = lengths.tolist(), sources.tolist()
-    found, at = [], 0
-    while at < len(lengths):
-        if lengths[at] >= max(1, minimum):
-            found.append(Reference(at, lengths[at], sources[at]))
-            at += lengths[at]
-        else:
-            at += 1
-    return found
 
 
 def new_since(

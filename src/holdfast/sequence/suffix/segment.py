@@ -95,8 +95,6 @@ class TokenSegment:
         self._hashes: Any = arrays["hashes"]
         self._hashed: Any = arrays["hashed"]
         self._known: dict[bytes, int] = {}
-        self.lows: Any = None
-        """The range minima of the shared prefixes, set by `suffix.statistics`."""
 
     def __len__(self) -> int:
         """How many tokens the documents have, without separators."""
