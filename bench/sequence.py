@@ -27,12 +27,12 @@ from typing import Any
 from bench.corpus import default_roots, gather
 from holdfast.files import disk
 from holdfast.sequence import clones
-from holdfast.sequence.corpus import Corpus
+from holdfast.sequence.corpus import TokenCorpus
+from holdfast.sequence.reference.statistics import matching_statistics, minima_of
 from holdfast.sequence.segment_store import SegmentStore, document_facts
-from holdfast.sequence.suffix.backends import Backend
+from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.suffix.segment import TokenSegment, build
-from holdfast.sequence.suffix.statistics import minima_of
 from holdfast.sequence.suffix.stream import Document, stream_of
 from holdfast.sequence.tokens import compiled
 from holdfast.sequence.tokens.families import family_of
@@ -97,10 +97,12 @@ def measure(bench: Bench, tokens_goal: int) -> None:
         Document(document_facts(path, len(text), 0, text), text)
         for path, text in zip(paths, texts, strict=True)
     ]
-    build(stream_of(documents[:3], CODE_ONLY, Backend.COMPILED), Backend.COMPILED)  # compiled now
+    build(
+        stream_of(documents[:3], CODE_ONLY, SuffixBackend.COMPILED), SuffixBackend.COMPILED
+    )  # compiled now
     several = compiled._ALONE
     compiled._ALONE = size + 1
-    lex_time, stream = least(lambda: stream_of(documents, CODE_ONLY, Backend.COMPILED))
+    lex_time, stream = least(lambda: stream_of(documents, CODE_ONLY, SuffixBackend.COMPILED))
     compiled._ALONE = several
     count = len(stream.tokens)
     bench.row(
@@ -111,11 +113,11 @@ def measure(bench: Bench, tokens_goal: int) -> None:
     before = time.perf_counter()
     plain_tokens(texts)
     between = time.perf_counter()
-    stream_of(documents, CODE_ONLY, Backend.COMPILED)
+    stream_of(documents, CODE_ONLY, SuffixBackend.COMPILED)
     together = time.perf_counter() - between
     bench.row("  by the clock on all cores, against tokens only", f"{together:.2f} s",
               f"{(between - before) / together:.2f}x")  # fmt: skip
-    sort_time, made = least(lambda: build(stream, Backend.COMPILED), 2)
+    sort_time, made = least(lambda: build(stream, SuffixBackend.COMPILED), 2)
     target = Path(tempfile.mkdtemp()) / "bench.segment"
     write_time, segment = least(lambda: made.write(target), 2)
     total = lex_time + sort_time + write_time
@@ -147,7 +149,7 @@ def measure(bench: Bench, tokens_goal: int) -> None:
 
 def locating(bench: Bench, segment: TokenSegment, texts: list[bytes]) -> None:
     """Snippets of the tree, half of them with one token changed; against bytes.find."""
-    corpus, chance = Corpus([LiveSegment(segment)]), random.Random(7)
+    corpus, chance = TokenCorpus([LiveSegment(segment)]), random.Random(7)
     joined = b"\n".join(texts)
     everything: list[float] = []
     finds: list[float] = []
@@ -191,14 +193,14 @@ def locating(bench: Bench, segment: TokenSegment, texts: list[bytes]) -> None:
 
 def matching(bench: Bench, segment: TokenSegment) -> None:
     """Matching statistics of ever longer runs of the tree, a token changed now and then."""
-    corpus = Corpus([LiveSegment(segment)])
+    corpus = TokenCorpus([LiveSegment(segment)])
     made, _ = least(lambda: minima_of(segment), 1)
     bench.row("matching statistics, minima made once", f"{made * 1e3:.0f} ms")
     per_token: dict[int, float] = {}
     for size in (1_000, 4_000, 16_000):
         words = [segment.word(token) for token in segment.tokens[:size] if token]
         words[500::1_000] = [b"\0nowhere"] * len(words[500::1_000])
-        took, _ = least(lambda words=words: corpus.matching_statistics(words), 2)  # type: ignore[misc]
+        took, _ = least(lambda words=words: matching_statistics(corpus, words), 2)  # type: ignore[misc]
         per_token[size] = took / len(words)
     bench.row(
         "matching statistics, per token of 1,000 / 4,000 / 16,000",
@@ -212,14 +214,14 @@ def resident(bench: Bench, path: Path) -> None:
     code = (
         "import random, sys\n"
         "from pathlib import Path\n"
-        "from holdfast.sequence.corpus import Corpus\n"
+        "from holdfast.sequence.corpus import TokenCorpus\n"
         "from holdfast.sequence.suffix.query import LiveSegment\n"
         "from holdfast.sequence.suffix.segment import TokenSegment\n"
         "def held():\n"
         "    return int(Path('/proc/self/statm').read_text().split()[1]) * 4096\n"
         "before = held()\n"
         "s = TokenSegment.open(Path(sys.argv[1]))\n"
-        "c = Corpus([LiveSegment(s)])\n"
+        "c = TokenCorpus([LiveSegment(s)])\n"
         "r = random.Random(1)\n"
         "for _ in range(200):\n"
         "    at = r.randrange(len(s.tokens) - 20)\n"
@@ -241,7 +243,7 @@ def changing(bench: Bench, documents: list[Document]) -> None:
     """One changed file: from its bytes to an answer that knows it."""
     directory = Path(tempfile.mkdtemp())
     try:
-        store = SegmentStore(directory, backend=Backend.COMPILED)
+        store = SegmentStore(directory, backend=SuffixBackend.COMPILED)
         store.refresh(documents, [])
         chance = random.Random(3)
         took, spent = [], []
@@ -273,11 +275,12 @@ def cloning(bench: Bench, documents: list[Document]) -> None:
             break
         chosen.append(document)
         count += len(document.data)
-    stream = stream_of(chosen, CODE_ONLY, Backend.COMPILED)
+    stream = stream_of(chosen, CODE_ONLY, SuffixBackend.COMPILED)
     built, segment = least(
-        lambda: build(stream_of(chosen, CODE_ONLY, Backend.COMPILED), Backend.COMPILED), 2
+        lambda: build(stream_of(chosen, CODE_ONLY, SuffixBackend.COMPILED), SuffixBackend.COMPILED),
+        2,
     )
-    found, groups = least(lambda: clones.find_groups(segment, backend=Backend.COMPILED), 2)
+    found, groups = least(lambda: clones.find_groups(segment, backend=SuffixBackend.COMPILED), 2)
     bench.judged(
         f"clones of {len(stream.tokens) / 1e6:.1f} M tokens against their build",
         f"{found:.2f} s",

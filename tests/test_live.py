@@ -125,7 +125,7 @@ def test_a_changed_file_is_looked_at_and_one_that_is_not_wanted_is_not(tmp_path:
         if changed:
             second.set()
 
-    notices = live.Notices(lambda: [tmp_path], lambda path: path.suffix == ".json", look, 3600)
+    notices = live.RefreshLoop(lambda: [tmp_path], lambda path: path.suffix == ".json", look, 3600)
     notices.start()
     try:
         assert first.wait(30), "the first look needs no reason"
@@ -150,7 +150,7 @@ def test_a_look_that_fails_is_not_the_last(
             raise RuntimeError("the disk is away")
         again.set()
 
-    notices = live.Notices(lambda: [tmp_path], lambda path: True, look, 3600)
+    notices = live.RefreshLoop(lambda: [tmp_path], lambda path: True, look, 3600)
     notices.start()
     try:
         assert notices.ready.wait(30)

@@ -16,8 +16,8 @@ from holdfast.index.generations.gate import Building, Failed, Incompatible, Open
 from holdfast.index.generations.marker import Marker
 from holdfast.index.generations.proof import Reason
 from holdfast.index.generations.record import Indexed, IndexFailed, Indexing, Record, State
-from holdfast.observed.codebases import Codebases, codebase_key, codebase_values
-from holdfast.observed.sessions import Sessions
+from holdfast.observed.codebases import CodebaseObserver, codebase_key, codebase_values
+from holdfast.observed.sessions import SessionObserver
 from holdfast.reading.hosts import bindings
 from holdfast.reading.hosts.bindings import Binding
 from holdfast.reading.hosts.native import NativeSession
@@ -80,7 +80,7 @@ def test_what_is_shown_is_what_the_listing_says_and_what_a_look_finds(tmp_path: 
     index = open_index(tmp_path / "home")
     index.start = run_here
     manage_index(index, "create", str(tree))
-    codebases = Codebases(index)
+    codebases = CodebaseObserver(index)
     (seen,) = codebases.observe().values()
     assert seen["state"] == "ready"
     assert seen["freshness"]["changed"] == 0
@@ -115,7 +115,7 @@ def test_a_session_is_what_its_log_says_and_grows_with_it(tmp_path: Path) -> Non
         new_id=lambda: f"e{next(numbers)}",
     )
     with app.open_space(SPACE) as store:
-        sessions = Sessions(store, lambda: clock["now"])
+        sessions = SessionObserver(store, lambda: clock["now"])
         assert sessions.observe() == ({}, [])
         session.append_read(reader.read(Request("notes.txt"), session))
         clock["now"] += HOUR
@@ -149,7 +149,7 @@ def test_sessions_of_agents_are_shown_once_their_hook_told_of_them(tmp_path: Pat
     bound = Binding("claude-code", "c0ffee", str(transcript), "/srv/shop", None, "Start", 1)
     bindings.write(Home(home), bound)
     with App(home).open_space(SPACE) as store:
-        sessions = Sessions(store, lambda: 0, Home(home))
+        sessions = SessionObserver(store, lambda: 0, Home(home))
         assert sessions.all_names() == ["claude-code.c0ffee"]
         seen = sessions.observe()[0]["claude-code.c0ffee"]
         assert (seen["name"], seen["host"]) == ("shop c0ffee", "claude-code")
@@ -170,7 +170,7 @@ def test_names_are_found_in_order_whatever_they_look_like(tmp_path: Path) -> Non
         for number in range(3):
             log.append({"v": 1, "id": f"e{number}", "kind": "message"})
     with app.open_space(SPACE) as store:
-        assert sorted(Sessions(store, lambda: 0).names()) == sorted(names)
+        assert sorted(SessionObserver(store, lambda: 0).names()) == sorted(names)
 
 
 @pytest.mark.shows("LIVE-CODEBASES")

@@ -36,7 +36,7 @@ def test_a_server_that_is_not_there_is_named(who: str) -> None:
     port = free_port()
     with pytest.raises(HoldfastError) as refused:
         ASKING[who](f"postgresql://me:se%20cret@127.0.0.1:{port}/db")
-    said = f"cannot reach PostgreSQL: nobody listens at 127.0.0.1:{port}"
+    said = f"cannot reach PostgreSQL: no server is listening at 127.0.0.1:{port}"
     assert str(refused.value) == said
     assert refused.value.hint == "start the server there, or check HOLDFAST_DATABASE_URL"
 

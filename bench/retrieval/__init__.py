@@ -1,9 +1,9 @@
-"""Does a search find the right code: sets of labelled questions, runners, metrics, peers.
+"""Measure retrieval quality: labelled sets, runners, metrics, other systems to compare with.
 
-labels.py     a set of questions, read from several spellings of one JSON form
+labels.py     reads a set of questions
 metrics.py    NDCG, MRR, recall by rank and by tokens: pure
 summary.py    means with bootstrap intervals, by language and category; tables
 fetch.py      repositories by package name and version, digests verified
-systems.py    each system in a process of its own; workers/ holds what runs there
-gather.py     questions made from doc comments and from commits
+systems.py    runs each system in a process of its own; workers/ has their code
+gather.py     generates questions from doc comments and commits
 """

@@ -1,9 +1,9 @@
-"""`python -m bench.retrieval --set FILE.json --out REPORT.json`: how well is the code found.
+"""`python -m bench.retrieval --set FILE.json --out REPORT.json`: measure retrieval quality.
 
-Every system indexes every repository of the set in a process of its own and is asked every
+Every system indexes every repository of the set in a process of its own and answers every
 question. The report has the scores with bootstrap 95% intervals, by language, category and
-repository; speed; memory; and every answer's rank. A repository that cannot be had or indexed is
-named in it and leaves that system's scores, never the run.
+repository; speed; memory; and the ranks of every answer. A repository that cannot be fetched or
+indexed is reported and left out of that system's scores; the run continues.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def located(repository: Repository, fetcher: Fetcher) -> Path:
     """The repository's tree. Raises CannotFetch."""
     if repository.path is not None:
         if not repository.path.is_dir():
-            raise CannotFetch(f"there is no directory {repository.path}")
+            raise CannotFetch(f"{repository.path} is not a directory")
         return repository.path
     assert repository.package is not None
     return fetcher.tree(Package.of(repository.package), repository.blanked)
@@ -82,7 +82,7 @@ def measure(
             for number, why in run.problems.items():
                 failed(repository.id, system, f"{asked[number].id}: {why}")
             for path in run.unindexed:
-                failed(repository.id, system, f"{path} is labelled and not searched")
+                failed(repository.id, system, f"{path} is labelled but not indexed")
             if loud:
                 took = time.perf_counter() - start
                 print(f"{repository.id}, {system}: {took:.1f} s", file=sys.stderr)
@@ -204,28 +204,30 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
                         help="labelled questions: a file, or a directory of files")  # fmt: skip
     parser.add_argument("--out", type=Path, metavar="REPORT.json", help="where the report goes")
     parser.add_argument("--systems", default="holdfast",
-                        help=f"with commas, of {', '.join(SYSTEMS)}; default holdfast")  # fmt: skip
+                        help=f"some of {', '.join(SYSTEMS)}; default holdfast")  # fmt: skip
     parser.add_argument("--without", default="", metavar="SIGNAL",
-                        help="leave lanes or signals of Holdfast out, with commas")  # fmt: skip
+                        help="switch off these signals of Holdfast")  # fmt: skip
     parser.add_argument("--weights", type=Path, metavar="FILE.json",
                         help="other weights for Holdfast's signals")  # fmt: skip
-    parser.add_argument("--repos", default="", help="only these repositories, with commas")
-    parser.add_argument("--split", default="", help="only these splits, with commas")
+    parser.add_argument("--repos", default="", help="only these repositories, comma-separated")
+    parser.add_argument("--split", default="", help="only these splits, comma-separated")
     parser.add_argument("--limit", type=int, default=0, metavar="N",
-                        help="at most so many questions for each repository")  # fmt: skip
+                        help="the maximum number of questions per repository")  # fmt: skip
     parser.add_argument("--results", type=int, default=20, metavar="N",
-                        help="how many results are asked for (default: 20)")  # fmt: skip
+                        help="how many results to request (default: 20)")  # fmt: skip
     parser.add_argument("--scope", default="runtime", choices=("runtime", "mixed", "docs"))
     parser.add_argument("--cache", type=Path, default=CACHE,
                         help="where packages and peers are kept")  # fmt: skip
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--json", action="store_true", help="print the report, not its tables")
     shape.add_argument("--table", action="store_true", help="print its tables (default)")
-    parser.add_argument("--quiet", action="store_true", help="say nothing while it runs")
+    parser.add_argument("--quiet", action="store_true", help="print no progress")
     args = parser.parse_args(argv)
     unknown = set(args.systems.split(",")) - set(SYSTEMS)
     if unknown:
-        parser.error(f"no system {', '.join(sorted(unknown))}: one of {', '.join(SYSTEMS)}")
+        parser.error(
+            f"unknown system {', '.join(sorted(unknown))}; expected one of {', '.join(SYSTEMS)}"
+        )
     return args
 
 
@@ -239,7 +241,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     if not labelled.queries:
-        print("no question of the set is of that split and repository", file=sys.stderr)
+        print("the set has no question of that split and repository", file=sys.stderr)
         return 2
     cache = args.cache.resolve()
     bench = Bench(

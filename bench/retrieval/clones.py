@@ -1,9 +1,9 @@
-"""`python -m bench.retrieval.clones`: would token clones fold what folding by content leaves?
+"""`python -m bench.retrieval.clones`: would folding token clones improve the answers?
 
-Results that say the same are folded by their text and by their vectors. The sequence index knows
-another kind of copy: runs of equal tokens, with names as they are or with names left out. This
-counts, among the first results of every question, the pairs that are such copies and were not
-folded, and judges the answers again with the later one of each pair left out.
+Results with nearly the same text are folded. The sequence index knows another kind of copy: runs of
+equal tokens, with or without regard to names. This counts, among the first results of every
+question, the pairs of such clones that were not folded, and scores the answers again without the
+later one of each pair.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from bench.retrieval.fetch import CACHE, Fetcher
 from bench.retrieval.labels import read_set
 from bench.retrieval.metrics import Result, judge, tokens
 from bench.retrieval.summary import mean, table
-from bench.retrieval.tune import Warm
+from bench.retrieval.tune import IndexedSet
 from bench.retrieval.workers.holdfast import place, wire
 
 RUN = 20
-"""Copies have a run of at least so many tokens, or are shorter and the same."""
+"""Clones have a common run of at least this many tokens, or are shorter and equal."""
 COVERED = 0.8
-"""The share of the shorter one's tokens that lies in common runs."""
+"""The share of the shorter one's tokens that must be in common runs."""
 FIRST = 20
 
 
@@ -35,7 +35,7 @@ def lexed(path: str, text: bytes) -> list[bytes]:
 
 
 def are_copies(one: Sequence[bytes], other: Sequence[bytes]) -> bool:
-    """Whether nearly all of the shorter one stands in the other, in runs."""
+    """Whether nearly all of the shorter one is in the other, in runs."""
     short, long = sorted((one, other), key=len)
     run = min(RUN, len(short))
     if not run:
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--set", type=Path, required=True, dest="labelled")
     parser.add_argument("--split", default="train,dev")
     parser.add_argument("--cache", type=Path, default=CACHE)
-    parser.add_argument("--home", type=Path, help="keep the indexes there for the next time")
+    parser.add_argument("--home", type=Path, help="keep the indexes there for the next run")
     args = parser.parse_args(argv)
     labelled = read_set(args.labelled).chosen(args.split, [])
     pairs = {"folded by content": 0, "clones left": 0, "clones left, names aside": 0}
@@ -65,9 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as directory:
         home = args.home or Path(directory)
-        warm = Warm(labelled, home, Fetcher(args.cache.resolve()), FIRST)
-        for tree, query in warm.asked:
-            answer = wire(search_code(warm.index, tree, query.text, limit=FIRST))
+        indexed = IndexedSet(labelled, home, Fetcher(args.cache.resolve()), FIRST)
+        for tree, query in indexed.asked:
+            answer = wire(search_code(indexed.index, tree, query.text, limit=FIRST))
             pairs["folded by content"] += sum(r.get("alikeCount", 0) for r in answer["results"])
             results, exact, loose = [], [], []
             for path, start, end, shown in map(place, answer["results"]):

@@ -1,11 +1,12 @@
-"""`python -m bench.retrieval.fetch`: the repositories of a set, from the package registries.
+"""`python -m bench.retrieval.fetch`: fetch the repositories of a set from package registries.
 
-Only names, versions and digests are kept here; the code itself is fetched with the registries'
-own tools (`apt-get source`, `npm pack`, `pip download`), verified, and unpacked into a cache
-directory that git ignores. A repository that cannot be had is reported and left out.
+Only names, versions and digests are in git; the code is downloaded with the registries' own tools
+(`apt-get source`, `npm pack`, `pip download`), verified, and unpacked into a cache directory that
+git ignores. A `git` package is this project itself at a fixed commit, from its own history. A
+repository that cannot be fetched is reported and left out.
 
-The indexed copy differs from the package in one way: the doc comments that serve as questions are
-blanked, line by line, so that every other line keeps its number.
+The indexed copy may differ from the package in one way: doc comments that serve as questions are
+blanked line by line, so that every other line keeps its number.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ Lines = tuple[int, int]
 
 
 class CannotFetch(Exception):
-    """Raised when a package is not to be had, or is not what was labelled."""
+    """Raised when a package cannot be downloaded, or differs from the labelled one."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Package:
     def of(cls, fields: Mapping[str, Any]) -> Package:
         kind = str(fields.get("kind", ""))
         if kind not in KINDS:
-            raise CannotFetch(f"no kind of package {kind!r}: one of {', '.join(KINDS)}")
+            raise CannotFetch(f"unknown package kind {kind!r}; expected one of {', '.join(KINDS)}")
         return cls(
             kind,
             str(fields["name"]),
@@ -69,14 +70,14 @@ class Package:
 
 @dataclass
 class Fetcher:
-    """Fetches into `cache`; `sources` is where a `git` package's history is."""
+    """Fetches into `cache`; `sources` is the git repository of a `git` package."""
 
     cache: Path = CACHE
     sources: Path = HERE.parent.parent
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
     def tree(self, package: Package, blanked: Mapping[str, Sequence[Lines]] | None = None) -> Path:
-        """The unpacked repository, with some lines blanked; made once and then reused."""
+        """The unpacked repository, with some lines blanked; unpacked once and then reused."""
         blanked = blanked or {}
         told = json.dumps(
             [str(package), package.sha256, package.subdir, package.leave_out, blanked],
@@ -101,7 +102,7 @@ class Fetcher:
         return tree
 
     def archive(self, package: Package) -> Path:
-        """The package's file as the registry gave it, verified."""
+        """The package's archive from the registry, verified."""
         folder = self.cache / "packages" / package.kind / package.name.replace("/", "+")
         kept = (
             [p for p in folder.glob("*") if digest(p) == package.sha256] if folder.is_dir() else []
@@ -113,7 +114,7 @@ class Fetcher:
             found = self._download(package, Path(directory))
             if package.sha256 and digest(found) != package.sha256:
                 raise CannotFetch(
-                    f"{package}: {found.name} is not what was labelled (sha256 {digest(found)})"
+                    f"{package}: {found.name} is not the labelled version (sha256 {digest(found)})"
                 )
             return Path(shutil.move(found, folder / found.name))
 
@@ -132,7 +133,7 @@ class Fetcher:
         if package.kind == "npm":
             call(["npm", "pack", "--silent", f"{package.name}@{package.version}"], into)
         elif package.kind == "pypi":
-            # Wheels only: a source distribution may run code of its own to name itself.
+            # Wheels only: building a source distribution would run its code.
             call(
                 [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
                  "--only-binary", ":all:", "--dest", str(into),
@@ -142,7 +143,7 @@ class Fetcher:
             wanted = f"{package.name}={package.version}" if package.version else package.name
             call(["apt-get", "-o", "APT::Sandbox::User=root", "download", wanted], into)
         else:
-            # An `apt` of our own, since source packages are often not among a system's lists.
+            # With separate apt lists, because systems often have none for source packages.
             call(
                 ["apt-get", *self._apt(), "source", "--download-only", "--tar-only", package.name],
                 into,
@@ -174,7 +175,7 @@ class Fetcher:
                 path.read_text().replace("Types: deb\n", "Types: deb-src\n") for path in found
             ]
             if not stanzas:
-                raise CannotFetch("this system has no Debian archive to take sources from")
+                raise CannotFetch("no Debian archive is configured on this system")
             (state / "sources" / "all.sources").write_text("\n".join(stanzas))
             call(["apt-get", *options, "update"], state)
             (state / "updated").touch()
@@ -196,11 +197,11 @@ def call(command: list[str], directory: Path | None = None) -> None:
         raise CannotFetch(f"{command[0]} did not run: {error}") from error
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise CannotFetch(f"{' '.join(command[:2])} failed: {said[-1] if said else 'no word'}")
+        raise CannotFetch(f"{' '.join(command[:2])} failed: {said[-1] if said else 'no output'}")
 
 
 def unpack(archive: Path, into: Path) -> None:
-    """Plain files only: no links, no devices, nothing outside `into`."""
+    """Unpack plain files only: no links, no devices, nothing outside `into`."""
     if archive.suffix in (".whl", ".zip"):
         with zipfile.ZipFile(archive) as bundle:
             for entry in bundle.infolist():
@@ -218,7 +219,7 @@ def unpack(archive: Path, into: Path) -> None:
 
 
 def _member(data: bytes, prefix: str) -> bytes:
-    """A member of an `ar` archive: 60 bytes of header, then so many bytes, padded to two."""
+    """A member of an `ar` archive: a header of 60 bytes, then the content, padded to two bytes."""
     at = 8
     while at + 60 <= len(data):
         name, size = data[at : at + 16].decode().strip(), int(data[at + 48 : at + 58])
@@ -238,7 +239,7 @@ def _place(into: Path, name: str, data: bytes) -> None:
 
 
 def _single(directory: Path) -> Path:
-    """The one folder that many archives hold everything in."""
+    """The top folder, if the archive has only one."""
     inside = list(directory.iterdir())
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else directory
 
@@ -251,7 +252,7 @@ def _below(root: Path, subdir: str) -> Path:
 
 
 def blank(path: Path, ranges: Sequence[Lines]) -> None:
-    """Empty these lines, 1-based and inclusive; every other line keeps its number."""
+    """Blank these lines, 1-based and inclusive; every other line keeps its number."""
     lines = path.read_bytes().split(b"\n")
     for first, last in ranges:
         if not 1 <= first <= last <= len(lines):
@@ -264,8 +265,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval.fetch", description=__doc__)
     parser.add_argument("--list", type=Path, default=REPOSITORIES, help="the list of packages")
     parser.add_argument("--into", type=Path, default=CACHE, help="the cache directory")
-    parser.add_argument("--repos", default="", help="only these ids, with commas")
-    parser.add_argument("--record", action="store_true", help="write down digests not yet known")
+    parser.add_argument("--repos", default="", help="only these ids, comma-separated")
+    parser.add_argument("--record", action="store_true", help="record missing digests")
     args = parser.parse_args(argv)
     listed = json.loads(args.list.read_text())
     wanted = set(filter(None, args.repos.split(",")))
@@ -284,7 +285,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{entry['id']:<24} {sum(p.is_file() for p in tree.rglob('*')):>6} files  {tree}")
         except CannotFetch as error:
             missing += 1
-            print(f"{entry['id']:<24} cannot be had: {error}", file=sys.stderr)
+            print(f"{entry['id']:<24} cannot be fetched: {error}", file=sys.stderr)
     if args.record:
         args.list.write_text(json.dumps(listed, indent=1) + "\n")
     return 1 if missing else 0

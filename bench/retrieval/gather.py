@@ -1,16 +1,16 @@
-"""`python -m bench.retrieval.gather`: questions that sources ask of themselves.
+"""`python -m bench.retrieval.gather`: generate labelled questions from sources.
 
-From doc comments: the first sentence of a function's documentation is the question, the function
-is the answer, and the comment is blanked in the indexed copy, as are those of its neighbours in the
-file: otherwise the function would be the only one there that nothing speaks for. Sentences that
-name the function, or that stand elsewhere in the tree too, are passed over: the first would be a
-look-up, the second has answers that nobody labelled.
+From doc comments: the first sentence of a function's documentation is the question, and the
+function the answer. The comment is blanked in the indexed copy, and so are those of the other
+functions in the file; otherwise only the answer would lack one. Sentences that name the function,
+or that occur elsewhere in the tree, are skipped: the first would be a look-up, the second has
+unlabelled answers.
 
-From commits of a repository: the subject is the question, the functions whose lines the commit
-touched, where they are now, are the answer.
+From commits: the subject is the question, and the functions whose lines the commit touched, where
+they are now, are the answer.
 
-Both are drawn with a fixed seed; what is drawn is written down with line numbers, so a set does not
-change when this program does.
+Questions are sampled with a fixed seed and stored with line numbers, so a set does not change when
+this program does.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _DOCUMENTING = {
     ".go": "//", ".rb": "#", ".sh": "#", ".zig": "///", ".rs": "///", ".swift": "///", ".cs": "///",
     ".lua": "---", ".hs": "-- |", ".c": "/*", ".h": "/*",
 }  # fmt: skip
-"""How a comment begins that documents, where it is not `/**`."""
+"""Start of a doc comment in languages where it is not `/**`."""
 _TAGS = re.compile(
     r"\s@(?:param|return|see|throws|since|brief|deprecated|example|template|private|api|internal|"
     r"type|ts)\b.*|\s\\(?:param|return|pre|post)\b.*",
@@ -63,7 +63,7 @@ _DEFINITIONS = {
 
 @dataclass(frozen=True)
 class Function:
-    """A function with a doc comment: where each is, by lines."""
+    """A function with a doc comment, and the lines of both."""
 
     path: str
     name: str
@@ -74,7 +74,7 @@ class Function:
 
 
 def documented(path: str, source: bytes) -> Iterator[Function]:
-    """Every function of a file that has a doc comment; the sentence is all of it."""
+    """Every function of a file with a doc comment; `sentence` is the whole comment."""
     text = source.decode("utf-8", "replace")
     lines = text.splitlines()
     suffix = Path(path).suffix
@@ -86,7 +86,7 @@ def documented(path: str, source: bytes) -> Iterator[Function]:
 
 
 def fitting(functions: Iterable[Function]) -> Iterator[Function]:
-    """Those whose documentation can stand for a question."""
+    """The functions whose documentation can serve as a question."""
     for function in functions:
         long_enough = LINES_MIN <= function.end - function.start + 1 <= LINES_MAX
         sentence = asked(function.sentence, function.name)
@@ -167,7 +167,7 @@ def _elixir_doc(lines: list[str], number: int) -> tuple[int, int] | None:
 
 
 def _above(lines: list[str], number: int) -> tuple[int, int] | None:
-    """The comment that ends on the line above, over attributes and annotations."""
+    """The comment that ends above, skipping attributes and annotations."""
     last = number - 1
     while last >= 1 and _BETWEEN.match(lines[last - 1]):
         last -= 1
@@ -186,7 +186,7 @@ def _above(lines: list[str], number: int) -> tuple[int, int] | None:
 
 
 def asked(doc: str, name: str) -> str:
-    """The first sentence of a comment as a question, or "" if it will not do."""
+    """The first sentence of a comment as a question, or "" if it is unsuitable."""
     rows = []
     for row in doc.replace('@doc """', "").splitlines():
         row = re.sub(r"^\s*(?:/\*+!?|\*+/?|///?!?|--\[\[|--+ ?\|?|#+|\"\"\")\s?", "", row)
@@ -219,7 +219,7 @@ def asked(doc: str, name: str) -> str:
 
 
 def from_docs(tree: Path, most: int, per_file: int, choose: random.Random) -> list[Function]:
-    """Up to `most` functions of a tree, drawn evenly over its files."""
+    """Up to `most` functions of a tree, sampled evenly over its files."""
     texts: dict[str, str] = {}
     found: dict[str, list[Function]] = {}
     for path in sorted(p for p in tree.rglob("*") if p.is_file()):
@@ -254,11 +254,11 @@ def _plain(text: str) -> str:
 ABOUT_OTHERS = re.compile(
     r"(?i)\b(?:tests?|bench\w*|figures|fuzzed|twins|threads|true|tables)\b|parser$"
 )
-"""Subjects of commits whose point is not the functions of src that they touch."""
+"""Subjects of commits that are not about the functions they touch."""
 
 
 def from_commits(sources: Path, commit: str, tree: Path, most: int) -> list[dict[str, Any]]:
-    """Subjects of commits whose touched functions are still there."""
+    """Subjects of commits whose touched functions still exist."""
     log = _git(sources, "log", "--no-merges", "--format=%H%x09%s", commit, "--", "src")
     found: list[dict[str, Any]] = []
     for row in log.splitlines():

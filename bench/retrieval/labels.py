@@ -1,4 +1,4 @@
-"""A set of labelled questions, and the several ways in which one may be spelled.
+"""Read a set of labelled questions.
 
 The form, version 1 (docs/retrieval.md has it in full):
 
@@ -8,10 +8,10 @@ The form, version 1 (docs/retrieval.md has it in full):
                   "relevant": [{"path": "cart.py", "lines": [10, 20], "grade": 2}, "tax.py"],
                   "category": "behaviour"}]}
 
-People convert other sets to it, so common spellings of a field are taken, unknown fields are left
-alone, and what cannot be understood is named with its place in the file: a question that was
-dropped in silence would flatter every system. One bad question of a thousand does not end the run;
-a set without one good question is refused.
+Other sets are converted to this format, so common alternative field names are accepted, unknown
+fields are ignored, and an invalid question is reported with its position in the file: dropping it
+silently would improve every system's score. One invalid question does not end the run; a set
+without any valid question is rejected.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _SPANNED = re.compile(r"^(?P<path>.+?)(?::|#L)(?P<start>\d+)(?:(?:-|:)L?(?P<end>
 
 
 class BadSet(Exception):
-    """Raised when a set cannot be understood; says where in the file."""
+    """Raised when a set is invalid; says where in the file."""
 
     def __init__(self, place: str, problem: str) -> None:
         super().__init__(f"{place}: {problem}")
@@ -67,7 +67,7 @@ class Target:
     grade: float = 1.0
 
     def shown_by(self, path: str, start: int | None, end: int | None) -> bool:
-        """Whether a result shows some of it. A result without lines shows its whole file."""
+        """Whether a result shows part of it. A result without lines shows its whole file."""
         if path != self.path:
             return False
         if self.start is None or self.end is None or start is None or end is None:
@@ -101,18 +101,18 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class LabelledSet:
-    """Questions over repositories; every question's repository is there."""
+    """Questions over repositories; the repository of every question is included."""
 
     name: str
     repositories: tuple[Repository, ...]
     queries: tuple[Query, ...]
     problems: tuple[str, ...] = ()
-    """Questions that could not be understood and are left out, each with its place."""
+    """Invalid questions, which are left out, each with its position."""
 
     def chosen(
         self, split: str = "", repositories: Sequence[str] = (), most: int = 0
     ) -> LabelledSet:
-        """The part of it that is of a split, of some repositories, of so many questions each."""
+        """The questions of some splits and repositories, at most `limit` for each repository."""
         splits = set(filter(None, split.split(",")))
         kept = [
             r for r in self.repositories
@@ -162,7 +162,7 @@ def _decoded(name: str, text: str) -> Any:
             try:
                 rows.append(json.loads(line))
             except json.JSONDecodeError as error:
-                # One line that is JSON makes it JSON lines; then the bad line is the news.
+                # If some line is JSON, the file is JSON lines, and the error is in the other line.
                 if rows:
                     raise BadSet(f"{name} line {number}", error.msg) from error
                 raise BadSet(
@@ -172,7 +172,7 @@ def _decoded(name: str, text: str) -> Any:
 
 
 def parse_set(value: Any, path: Path) -> LabelledSet:
-    """The set that a decoded file says; `path` is the file, for its name and relative paths."""
+    """The set in a decoded file; `path` is used for its name and for relative paths."""
     return _Parser(path).parse(value)
 
 
@@ -365,9 +365,9 @@ class _Parser:
 
 
 def within(tree: Path, identity: str, target: Target) -> Target:
-    """The target by its path in the tree, where a label says the repository's name or place too.
+    """The target by its path in the tree, without a leading name or path of the repository.
 
-    A label that is a file of the tree as it stands is left alone, and one that is none either way.
+    A label that is a file of the tree already, or is none either way, is returned unchanged.
     """
     if (tree / target.path).is_file():
         return target
@@ -381,7 +381,7 @@ def within(tree: Path, identity: str, target: Target) -> Target:
 
 
 def _home(tree: str) -> Path:
-    """A path with `~` put in, if there is such a home."""
+    """A path with `~` expanded, if there is such a home."""
     try:
         return Path(tree).expanduser()
     except RuntimeError:

@@ -1,13 +1,13 @@
-"""`python -m bench.retrieval.learn`: weights of the ranking, learned from labelled answers.
+"""`python -m bench.retrieval.learn`: learn the ranking's weights from labelled answers.
 
-The ranking is a weighted sum of signals, so its weights can be learned. Candidates with all their
-signals are taken down once for every question; then a ranking costs no search, and an evolution
-strategy tries thousands. It climbs the mean of NDCG@10 by span and by path on `--split`, pulled a
-little towards the weights it began with, and is judged on `--judge`, which it never sees.
+The ranking is a weighted sum of signals, so its weights can be learned. The candidates of every
+question are recorded once with all their signals; then a ranking needs no search, and an evolution
+strategy tries thousands. It maximises the mean of NDCG@10 by span and by path on `--split`, with a
+small penalty for distance from the initial weights, and is evaluated on the unseen `--judge`.
 
-Proposed weights are only worth taking if they beat the hand-set ones where they were not learned.
-`--folds` asks that of every repository: packages are dealt into so many folds, and each is judged
-with weights learned from the others. Then nothing is judged on `--judge`.
+Learned weights are useful only if they beat the hand-set ones on unseen packages. `--folds` is
+cross-validation by package: each fold is evaluated with weights learned from the others, and
+`--judge` is not used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bench.retrieval.fetch import CACHE, Fetcher
 from bench.retrieval.labels import Query, read_set
 from bench.retrieval.metrics import Result, first_ranks, ndcg
 from bench.retrieval.summary import mean, table
-from bench.retrieval.tune import Warm
+from bench.retrieval.tune import IndexedSet
 from bench.retrieval.weights import weighed
 
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 CANDIDATES = 200
 SUMMED = ("coverage", "documentation", "stem", "file_coverage")
-"""Signals with one weight for every kind of question."""
+"""Signals with the same weight for every kind of query."""
 BY_KIND = ("dense", "definition", "file_words", "central")
 KINDS = ("question", "mixed")
 LEARNED = ("lexical", *SUMMED, *(f"{name}.{kind}" for name in BY_KIND for kind in KINDS),
            "file_meaning", "coherence")  # fmt: skip
-"""Not `repeat`: it trades one measure for the other, which is for a person to decide."""
+"""Without `repeat`, which trades one measure for the other; that is not for a program to decide."""
 PULL = 0.002
-"""How much a doubled or halved weight must gain to be worth it."""
+"""The penalty for a doubled or halved weight."""
 
 
 @dataclass
@@ -58,8 +58,8 @@ class Case:
     results: list[Result]
 
 
-def taken_down(warm: Warm) -> list[Case]:
-    """Every question's candidates and their signals, as the ranking itself computes them."""
+def taken_down(indexed: IndexedSet) -> list[Case]:
+    """The candidates of every question with their signals, from the ranking itself."""
     import numpy as np
 
     from holdfast.index.search import ranking
@@ -78,9 +78,9 @@ def taken_down(warm: Warm) -> list[Case]:
     search: Any = importlib.import_module("holdfast.index.tools.search")
     retrieval.find = find
     try:
-        for tree, query in warm.asked:
+        for tree, query in indexed.asked:
             kept.clear()
-            search.search_code(warm.index, tree, query.text, limit=20)
+            search.search_code(indexed.index, tree, query.text, limit=20)
             hits = kept[-1].hits
             names = hits[0].signals if hits else {}
             paths = {path: n for n, path in enumerate(dict.fromkeys(h.chunk.path for h in hits))}
@@ -107,7 +107,7 @@ def taken_down(warm: Warm) -> list[Case]:
 
 
 def ranked(case: Case, weights: dict[str, float]) -> list[Result]:
-    """The first ten results under these weights, as the ranking would place and group them."""
+    """The first ten results under these weights, ordered and grouped as in a search."""
     import numpy as np
 
     signals = case.signals
@@ -160,7 +160,7 @@ def judged(cases: Sequence[Case], weights: dict[str, float]) -> tuple[float, flo
 def learn(
     cases: Sequence[Case], start: dict[str, float], rounds: int, choose: random.Random
 ) -> dict[str, float]:
-    """An evolution of one parent and six children, with steps that shrink when none is better."""
+    """An evolution strategy with six children; steps shrink when none is better."""
 
     def worth(weights: dict[str, float]) -> float:
         moved = sum(abs(math.log2(weights[n] / start[n])) for n in LEARNED if start[n])
@@ -185,14 +185,14 @@ def learn(
 
 
 def package_of(case: Case) -> str:
-    """The package of a question; a copy without its comments is the same package."""
+    """The package of a question; the copy without comments is the same package."""
     return case.query.repository.removesuffix("-undocumented")
 
 
 def cross_validated(
     cases: Sequence[Case], start: dict[str, float], folds: int, rounds: int, seed: int
 ) -> list[tuple[str, ...]]:
-    """For each package: its questions, scores by hand and with weights learned without it."""
+    """For each package: questions, scores by hand-set weights and by weights learned without it."""
     packages = sorted({package_of(case) for case in cases})
     random.Random(seed).shuffle(packages)
     rows: list[tuple[str, ...]] = []
@@ -227,7 +227,9 @@ FOLDS_HEAD = (
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval.learn", description=__doc__)
     parser.add_argument("--set", type=Path, required=True, action="append", dest="labelled")
-    parser.add_argument("--folds", type=int, default=0, help="judge every package by the others")
+    parser.add_argument(
+        "--folds", type=int, default=0, help="cross-validate by package, with this many folds"
+    )
     parser.add_argument("--split", default="train,dev", help="what is learned from")
     parser.add_argument("--judge", default="test", help="what it is judged on")
     parser.add_argument("--cache", type=Path, default=CACHE)
@@ -246,8 +248,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     fetcher = Fetcher(args.cache.resolve())
 
     def noted(split: str, home: Path) -> list[Case]:
-        warm = (Warm(one.chosen(split), home, fetcher, 20) for one in sets)
-        return [case for each in warm for case in taken_down(each)]
+        indexed = (IndexedSet(one.chosen(split), home, fetcher, 20) for one in sets)
+        return [case for each in indexed for case in taken_down(each)]
 
     with tempfile.TemporaryDirectory() as directory:
         home = args.home or Path(directory)
@@ -265,7 +267,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 print("{}, {}: span {:.4f}, path {:.4f}".format(
                     told, args.judge, *judged(unseen, weights)))  # fmt: skip
     changes = {name: best[name] for name in LEARNED}
-    weighed(ranking.WEIGHTS, changes)  # Every name is one of the ranking's.
+    weighed(ranking.WEIGHTS, changes)  # Fails if a name is not a weight.
     print(json.dumps(changes, indent=1))
     if args.out:
         args.out.write_text(json.dumps(changes, indent=1) + "\n")

@@ -1,16 +1,15 @@
-"""How good a ranked answer is.
+"""Metrics of a ranked answer.
 
-A *target* is a labelled place. It counts once, at the rank of the first result that shows some of
-it; what shows it again only takes up a rank. So:
+A *target* is a labelled place. It counts once, at the rank of the first result that shows part of
+it; a result that shows it again only takes up a rank.
 
     NDCG@k   sum of grade / log2(rank + 1) over the targets found within k, over the best possible
              (never above 1: one result may show several targets)
     MRR      1 / rank of the first result that shows any target, 0 beyond the list
     recall   share of the targets shown within k results, or within so many tokens of text
 
-Two more ask only for the right file, with labels that lose their lines: `path_ndcg10` is what a set
-without lines measures (every result takes up a rank), `file_ndcg10` counts the results of one file
-as one, at its best rank.
+Two more metrics ignore the lines of labels: in `path_ndcg10` every result takes up a rank, as in a
+set without lines; `file_ndcg10` counts the results of one file as one, at its best rank.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Result:
 
 
 def tokens(text: str) -> int:
-    """Four bytes to a token, rounded up; the same for every system."""
+    """An estimate: four bytes per token, rounded up; the same for every system."""
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / 4)
 
 
@@ -71,7 +70,7 @@ def recall(ranks: Sequence[int | None], k: int) -> float:
 
 
 def recall_within(results: Sequence[Result], ranks: Sequence[int | None], budget: int) -> float:
-    """Share of the targets shown by results that fit whole into so many tokens, in order."""
+    """The share of targets shown by the first results that fit into a number of tokens."""
     fit, spent = 0, 0
     for result in results:
         spent += result.tokens
@@ -84,7 +83,7 @@ def recall_within(results: Sequence[Result], ranks: Sequence[int | None], budget
 def by_file(
     results: Sequence[Result], targets: Sequence[Target]
 ) -> tuple[list[Result], list[Target]]:
-    """The same answer and labels, where only files matter."""
+    """The same answer and labels, reduced to files."""
     grades: dict[str, float] = {}
     for target in targets:
         grades[target.path] = max(target.grade, grades.get(target.path, 0.0))

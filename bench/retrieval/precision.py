@@ -1,7 +1,7 @@
-"""`python -m bench.retrieval.precision`: what is lost by keeping vectors at one byte per dimension.
+"""`python -m bench.retrieval.precision`: what is lost by one byte per dimension.
 
-Indexes are made as always. Beside each stored row the exact one is remembered in this process, and
-the same questions are ranked twice: at stored precision, and by exact inner products.
+Indexes are built as usual, and the exact vector of each row is kept in this process. The same
+questions are then ranked at stored precision and by exact inner products.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 from bench.retrieval.fetch import CACHE, Fetcher
 from bench.retrieval.labels import read_set
 from bench.retrieval.summary import table
-from bench.retrieval.tune import HEAD, Warm, compared
+from bench.retrieval.tune import HEAD, IndexedSet, compared
 
 
 class Exact:
-    """Takes down exact rows while indexes are made, and can rank by them afterwards."""
+    """Records exact vectors while indexes are built, and can rank by them afterwards."""
 
     def __init__(self) -> None:
         self.rows: dict[bytes, Any] = {}
@@ -37,7 +37,7 @@ class Exact:
         return small, scales
 
     def use(self) -> None:
-        """From now on questions are ranked by exact rows."""
+        """Rank by exact vectors from now on."""
         import numpy as np
 
         known: dict[int, Any] = {}
@@ -75,15 +75,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     exact = Exact()
     with tempfile.TemporaryDirectory() as directory:
         labelled = read_set(args.labelled).chosen(args.split, names)
-        warm = Warm(labelled, Path(directory), Fetcher(args.cache.resolve()), 20)
-        asked = {query.id: query.repository for _, query in warm.asked}
-        stored = warm.judged(ranking.WEIGHTS)
+        indexed = IndexedSet(labelled, Path(directory), Fetcher(args.cache.resolve()), 20)
+        asked = {query.id: query.repository for _, query in indexed.asked}
+        stored = indexed.judged(ranking.WEIGHTS)
         exact.use()
         rows = [
             compared("one byte per dimension", stored, stored, asked),
-            compared("exact", warm.judged(ranking.WEIGHTS), stored, asked),
+            compared("exact", indexed.judged(ranking.WEIGHTS), stored, asked),
         ]
-        print(f"{len(exact.rows)} rows taken down")
+        print(f"{len(exact.rows)} rows recorded")
     print(table(HEAD, rows))
     return 0
 

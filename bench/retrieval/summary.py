@@ -1,4 +1,4 @@
-"""Many judged answers as a few numbers, and how sure they are."""
+"""Means of many scored answers, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def interval(values: Sequence[float], seed: int = 1) -> tuple[float, float]:
-    """A bootstrap 95% interval of the mean; the same for the same values and seed."""
+    """A bootstrap 95% interval of the mean; deterministic for a seed."""
     if len(values) < 2:
         return (mean(values), mean(values))
     choose, count = random.Random(seed), len(values)
@@ -24,7 +24,7 @@ def interval(values: Sequence[float], seed: int = 1) -> tuple[float, float]:
 
 
 def scores(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Means of every measure, with an interval for the two that are quoted."""
+    """The mean of every metric, with an interval for the two main ones."""
     if not judged:
         return {"queries": 0}
     found: dict[str, Any] = {"queries": len(judged)}
@@ -48,7 +48,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def paired(one: Sequence[float], other: Sequence[float]) -> dict[str, Any]:
-    """How much `one` is above `other` on the same questions, with its interval."""
+    """The mean difference of `one` and `other` on the same questions, with its interval."""
     differences = [a - b for a, b in zip(one, other, strict=True)]
     low, high = interval(differences)
     return {
@@ -60,7 +60,7 @@ def paired(one: Sequence[float], other: Sequence[float]) -> dict[str, Any]:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table, padded so that it reads as text too."""
+    """A Markdown table, padded to be readable as text."""
     width = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
 
     def line(cells: Sequence[str]) -> str:

@@ -1,7 +1,6 @@
-"""The systems that are compared, each run in a process of its own for each repository.
+"""The compared systems, each run in a separate process for each repository.
 
-A process of its own keeps memory and crashes apart. What fails, fails for one repository, and the
-report names it.
+Separate processes isolate memory and crashes. A failure affects one repository, and is reported.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ SYSTEMS = ("holdfast", "bm25", "ripgrep", "semble", "semble-bm25")
 SEMBLE = "0.7.0"
 TIMEOUT_S = 1_800
 TIMED = 20
-"""How many questions of a repository are asked again, to time a warm answer."""
+"""How many questions of a repository are repeated, to time warm answers."""
 
 
 class Failed(Exception):
@@ -44,14 +43,14 @@ class Run:
     resident_mb: float
     peak_mb: float
     problems: Mapping[int, str] = field(default_factory=dict)
-    """Questions that broke, by number; their answer is empty."""
+    """Questions that failed, by number; their answer is empty."""
     unindexed: Sequence[str] = ()
-    """Labelled files that the system says it does not search."""
+    """Labelled files that the system does not index."""
 
 
 @dataclass
 class Bench:
-    """How the systems are run; environments and programs of peers are made below `cache`."""
+    """Runs the systems; environments and programs of the other systems are below `cache`."""
 
     cache: Path
     without: Sequence[str] = ()
@@ -63,7 +62,7 @@ class Bench:
     def run(
         self, system: str, root: Path, queries: Sequence[str], labels: Sequence[str] = ()
     ) -> Run:
-        """Index `root` with the system and ask it everything. Raises Failed."""
+        """Index `root` with the system and ask every question. Raises Failed."""
         with tempfile.TemporaryDirectory() as directory:
             home = Path(directory)
             job = {
@@ -95,7 +94,7 @@ class Bench:
                 worker = Path(__file__).parent / "workers" / "semble_alone.py"
                 return [self._semble(), str(worker)]
             case _:
-                raise Failed(f"there is no system {system!r}: one of {', '.join(SYSTEMS)}")
+                raise Failed(f"unknown system {system!r}; expected one of {', '.join(SYSTEMS)}")
 
     def _call(self, command: list[str], home: Path) -> dict[str, Any]:
         environment = {
@@ -131,7 +130,7 @@ class Bench:
                     shutil.copy(Path(directory) / "usr/bin/rg", program)
                 program.chmod(0o755)
             except (CannotFetch, OSError) as error:
-                raise Failed(f"ripgrep cannot be had: {error}") from error
+                raise Failed(f"ripgrep cannot be installed: {error}") from error
         return str(program.resolve())
 
     def _semble(self) -> str:
@@ -144,6 +143,6 @@ class Bench:
                 capture_output=True, text=True, stdin=subprocess.DEVNULL,
             )  # fmt: skip
             if done.returncode:
-                raise Failed(f"semble does not install: {done.stderr.strip()[-200:]}")
+                raise Failed(f"semble cannot be installed: {done.stderr.strip()[-200:]}")
             (place / "ready").touch()
         return str(python.absolute())

@@ -1,11 +1,11 @@
-"""`python -m bench.retrieval.tune`: what each lane and signal is worth, and other weights.
+"""`python -m bench.retrieval.tune`: measure what each signal is worth, and try other weights.
 
-Repositories are indexed once and asked many times, in this process, so a ranking costs seconds.
+Repositories are indexed once and searched many times, in this process, so a ranking takes seconds.
 
-    --ablate            every lane and signal off, one at a time
-    --try NAME=A,B,C    these weights instead, one at a time (parts: dense.question=1)
-    --compare FILE.json these weights instead, all at once
-    --climb NAME,…      change these weights step by step while the score on --split rises
+    --ablate            switch off every lane and signal, one at a time
+    --try NAME=A,B,C    try these values of a weight (a part: dense.question=1)
+    --compare FILE.json try a set of weights
+    --climb NAME,…      coordinate ascent on these weights
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from bench.retrieval.workers.holdfast import place, wire
 from holdfast.home import Home
 
 Judged = dict[str, dict[str, float]]
-"""Every measure of every question, by the question's id."""
+"""Every metric of every question, by the question's id."""
 
 
-class Warm:
-    """A set whose repositories are indexed, to be asked under any weights."""
+class IndexedSet:
+    """A set whose repositories are indexed, to be searched with any weights."""
 
     def __init__(self, labelled: LabelledSet, home: Path, fetcher: Fetcher, results: int) -> None:
         from holdfast.index.code_index import run_here
@@ -74,7 +74,7 @@ class Warm:
 
 
 def score(judged: Judged) -> float:
-    """What is climbed: the mean of the measures by span and by path, half each."""
+    """What `climb` maximises: the mean of NDCG@10 by span and by path."""
     return mean([(one["ndcg10"] + one["path_ndcg10"]) / 2 for one in judged.values()])
 
 
@@ -99,10 +99,10 @@ def compared(name: str, judged: Judged, base: Judged, asked: Mapping[str, str]) 
 HEAD = ("ranking", "by span", "difference", "by path", "difference", "repos up", "repos down")
 
 
-def climb(warm: Warm, weights: Any, names: Sequence[str], rounds: int) -> dict[str, float]:
+def climb(indexed: IndexedSet, weights: Any, names: Sequence[str], rounds: int) -> dict[str, float]:
     """Coordinate ascent with steps of a quarter, halved when nothing helps."""
     chosen: dict[str, float] = {}
-    best, step = score(warm.judged(weights)), 1.3
+    best, step = score(indexed.judged(weights)), 1.3
     print(f"start {best:.4f}", flush=True)
     for _ in range(rounds):
         rose = False
@@ -110,7 +110,7 @@ def climb(warm: Warm, weights: Any, names: Sequence[str], rounds: int) -> dict[s
             now = chosen.get(name, _value(weights, name))
             for factor in (step, 1 / step):
                 told = {**chosen, name: round(now * factor if now else 0.1 * (factor > 1), 4)}
-                reached = score(warm.judged(weighed(weights, told)))
+                reached = score(indexed.judged(weighed(weights, told)))
                 if reached > best + 0.0003:
                     best, chosen, rose = reached, told, True
                     print(f"{name} {told[name]} -> {best:.4f}", flush=True)
@@ -135,12 +135,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--repos", default="")
     parser.add_argument("--results", type=int, default=20)
     parser.add_argument("--cache", type=Path, default=CACHE)
-    parser.add_argument("--home", type=Path, help="keep the indexes there for the next time")
-    parser.add_argument("--weights", type=Path, help="begin from these")
+    parser.add_argument("--home", type=Path, help="keep the indexes there for the next run")
+    parser.add_argument("--weights", type=Path, help="initial weights")
     parser.add_argument("--ablate", action="store_true")
     parser.add_argument("--try", action="append", default=[], dest="tried", metavar="NAME=A,B")
     parser.add_argument("--compare", action="append", default=[], type=Path, metavar="FILE.json",
-                        help="these weights instead, all at once")  # fmt: skip
+                        help="try a set of weights")  # fmt: skip
     parser.add_argument("--climb", default="", metavar="NAME,NAME")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=Path)
@@ -153,9 +153,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     labelled = read_set(args.labelled).chosen(args.split, names)
     with tempfile.TemporaryDirectory() as directory:
         home = args.home or Path(directory)
-        warm = Warm(labelled, home, Fetcher(args.cache.resolve()), args.results)
-        asked = {query.id: query.repository for _, query in warm.asked}
-        base = warm.judged(weights)
+        indexed = IndexedSet(labelled, home, Fetcher(args.cache.resolve()), args.results)
+        asked = {query.id: query.repository for _, query in indexed.asked}
+        base = indexed.judged(weights)
         rows = [compared("as it is", base, base, asked)]
         if args.ablate:
             for signal in ranking.SIGNALS:
@@ -163,22 +163,22 @@ def main(argv: Sequence[str] | None = None) -> int:
                     without = weights.without(signal)
                 except ValueError:
                     continue
-                rows.append(compared(f"without {signal}", warm.judged(without), base, asked))
+                rows.append(compared(f"without {signal}", indexed.judged(without), base, asked))
                 print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
         for tried in args.tried:
             name, _, values = tried.partition("=")
             for value in values.split(","):
-                judged = warm.judged(weighed(weights, {name: float(value)}))
+                judged = indexed.judged(weighed(weights, {name: float(value)}))
                 rows.append(compared(f"{name} {value}", judged, base, asked))
                 print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
         for file in args.compare:
-            judged = warm.judged(weighed(weights, json.loads(file.read_text())))
+            judged = indexed.judged(weighed(weights, json.loads(file.read_text())))
             rows.append(compared(file.stem, judged, base, asked))
             print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
         chosen: dict[str, float] = {}
         if args.climb:
-            chosen = climb(warm, weights, args.climb.split(","), args.rounds)
-            judged = warm.judged(weighed(weights, chosen))
+            chosen = climb(indexed, weights, args.climb.split(","), args.rounds)
+            judged = indexed.judged(weighed(weights, chosen))
             rows.append(compared(f"climbed {chosen}", judged, base, asked))
     print(table(HEAD, rows))
     if args.out:

@@ -1,4 +1,4 @@
-"""Other weights for a ranking, by the names of its fields."""
+"""Change the weights of a ranking by name."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 
 def weighed(weights: Any, changes: Mapping[str, Any]) -> Any:
-    """The same weights with some changed: `{"name": 0.5, "dense": {"question": 0.9}}`.
+    """The same weights with some changed: `{"stem": 0.5, "dense": {"question": 0.9}}`.
 
-    A dotted name reaches into a part: `{"dense.question": 0.9}`. An unknown name is an error.
+    A dotted name changes a part: `{"dense.question": 0.9}`. An unknown name is an error.
     """
     for name, value in changes.items():
         first, _, rest = name.partition(".")
         if not hasattr(weights, first):
-            raise SystemExit(f"there is no weight {first!r} in {type(weights).__name__}")
+            raise SystemExit(f"unknown weight {first!r} in {type(weights).__name__}")
         if rest:
             value = {rest: value}
         if isinstance(value, Mapping):

@@ -1,1 +1,1 @@
-"""How the embedding model in the wheel is made: fetch, pairs, vocabulary, train, export."""
+"""Train the embedding model in the wheel: fetch, pairs, vocabulary, train, export."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-# Sums that several threads share are taken in another order on another machine.
+# One thread: sums shared by threads are added in another order on another machine.
 for _library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 

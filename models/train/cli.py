@@ -1,4 +1,4 @@
-"""The steps of the training, each kept in the directory that `--cache` names.
+"""The steps of the training. Each stores its result in the `--cache` directory.
 
     python -m models.train fetch --cache DIR      packages by name and version -> DIR/packages
     python -m models.train pairs --cache DIR      packages -> DIR/pairs
@@ -8,7 +8,7 @@
     python -m models.train export --cache DIR     -> the model's file
     python -m models.train all --cache DIR        all of them
 
-A step whose result is there already is not done again; remove the file to do it anew.
+A step whose result exists is skipped; remove the file to repeat it.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("step", choices=[*STEPS, "all"])
-    made.add_argument("--cache", type=Path, required=True, help="where every step keeps its result")
+    made.add_argument("--cache", type=Path, required=True, help="directory for all results")
     made.add_argument("--jobs", type=int, default=2, help="processes for fetch and pairs")
     made.add_argument(
         "--refresh", action="store_true", help="fetch the newest versions and write packages.tsv"
     )
-    made.add_argument("--size", type=int, default=44_000, help="entries of the vocabulary, at most")
-    made.add_argument("--packages-min", type=int, default=3, help="a word is used by so many")
+    made.add_argument("--size", type=int, default=44_000, help="maximum size of the vocabulary")
+    made.add_argument("--packages-min", type=int, default=3, help="packages that must use a word")
     made.add_argument("--per-language", type=int, default=60_000, help="pairs, at most")
     made.add_argument(
         "--teacher", type=Path, help="directory of a sentence transformer to start from"

@@ -1,4 +1,4 @@
-"""Pairs as arrays of numbers, for training and measuring."""
+"""Encode pairs as arrays, for training and evaluation."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from models.train.pairs import Pair, read_all
 FIELDS = ("question", "path", "symbol", "code", "rest")
 PIECES_MAX = {"question": 48, "path": 24, "symbol": 16, "code": 140, "rest": 40}
 HELD_OUT_OF = 20
-"""One package in so many is kept for measuring."""
+"""One package in this many is held out for evaluation."""
 
 Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class Bags:
-    """Many texts as (piece, how often): text `i` has `pieces[starts[i]:starts[i + 1]]`."""
+    """Many texts as (piece, count): text `i` has `pieces[starts[i]:starts[i + 1]]`."""
 
     pieces: Ints
     counts: NDArray[np.uint8]
@@ -37,7 +37,7 @@ class Bags:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """All pairs: one `Bags` for each field, and what each pair is."""
+    """All pairs: one `Bags` for each field, and the kind of each pair."""
 
     bags: dict[str, Bags]
     kinds: list[str]
@@ -51,7 +51,7 @@ class Encoded:
 
 
 def held_out(package: str, language: str = "") -> bool:
-    """Whether a package is for measuring, by its name alone."""
+    """Whether a package is held out, by its name alone."""
     return hashlib.sha256(package.encode()).digest()[0] % HELD_OUT_OF == 0
 
 
@@ -90,7 +90,7 @@ def encode(pairs: Iterable[Pair], vocabulary: Vocabulary) -> Encoded:
 
 
 def joined(parts: list[Encoded]) -> Encoded:
-    """Several, one after the other."""
+    """Concatenate several."""
     bags = {}
     for field in FIELDS:
         of = [part.bags[field] for part in parts]
@@ -126,7 +126,7 @@ def encode_all(pairs: list[Pair], words: list[str], jobs: int) -> Encoded:
         return encode(pairs, Vocabulary(words))
     _shared = (pairs, words)
     spans = [(at, min(at + 10_000, len(pairs))) for at in range(0, len(pairs), 10_000)]
-    # Forked, so that the pairs need not be sent.
+    # Forked, so that the pairs need not be copied.
     context = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(jobs, context) as pool:
         return joined(list(pool.map(_encode_some, spans)))
@@ -159,12 +159,12 @@ def load(path: Path) -> Encoded:
 
 
 def counts(data: Encoded) -> Counter[str]:
-    """How many pairs of each language and kind."""
+    """The number of pairs of each language and kind."""
     return Counter(map("{}, {}".format, data.languages, data.kinds))
 
 
 def balanced(pairs: Iterable[Pair], per_language: int) -> list[Pair]:
-    """At most so many pairs of each language, chosen by a hash; each code once."""
+    """At most this many pairs of each language, sampled by a hash; each code once."""
     groups: dict[str, list[tuple[bytes, Pair]]] = {}
     seen: set[tuple[int, int]] = set()
     for pair in pairs:
@@ -189,7 +189,7 @@ def load_vocabulary(cache: Path) -> Vocabulary:
 
 
 def training_pairs(cache: Path, per_language: int) -> list[Pair]:
-    """What may be learned from: not the held-out packages, not the excluded ones."""
+    """The pairs for training: without held-out and excluded packages."""
     return balanced(
         (
             p for p in read_all(cache)

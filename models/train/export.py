@@ -1,4 +1,4 @@
-"""A trained model as the one file that the wheel carries."""
+"""Write a trained model as the file in the wheel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from models.train.train import Floats, Model
 
 
 def quantised(vectors: Floats) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int8]], Floats]:
-    """Rows of int8, and what each is to be multiplied with."""
+    """Rows as int8, and the scale of each."""
     scale = np.abs(vectors).max(axis=1) / 127
     scale[scale == 0] = 1.0
     rows = np.rint(vectors / scale[:, None]).astype(np.int8)
@@ -24,7 +24,7 @@ def quantised(vectors: Floats) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.
 
 
 def export(model: Model, words: list[str], name: str, target: Path) -> str:
-    """Write the file; returns its digest, of the field weights and all that follows the header."""
+    """Write the file; return the digest of the field weights and everything after the header."""
     rows, scale = quantised(model.vectors)
     sections = {
         "vocabulary": zlib.compress("\n".join(words).encode(), 9),

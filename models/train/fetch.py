@@ -1,9 +1,9 @@
-"""Fetch the sources to learn from: permissively licensed packages, by name and version.
+"""Fetch the training sources: permissively licensed packages, by name and version.
 
-Names are in `lists/`; what was taken, in which version and under which licence, is in
-`packages.tsv`, and a later run takes exactly that. Registries are whatever `pip`, `npm` and `apt`
-on this machine are set up to use. Of each package only source files are kept, as one file of the
-cache; a package or file whose licence is not plainly permissive is left out.
+Names are in `lists/`; `packages.tsv` locks versions and licences, and a later run fetches exactly
+these. The registries are those that `pip`, `npm` and `apt` are configured to use. Only the source
+files of a package are kept, as one file in the cache; a package or file whose licence is not
+clearly permissive is left out.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from models.train.licences import DebianCopyright, of_npm, of_python, permissive
 HERE = Path(__file__).parent
 LOCK = HERE / "packages.tsv"
 EXCLUDED = re.compile("|".join((HERE / "excluded.txt").read_text().split()), re.IGNORECASE)
-"""Names of packages that measure the whole search: never learned from."""
+"""Packages of the retrieval sets, which are never used for training."""
 SOURCE = re.compile(
     r"\.(py|js|mjs|cjs|jsx|ts|mts|cts|tsx|go|rs|java|c|h|cc|cpp|cxx|hh|hpp|hxx|ipp|inl|cs|rb|php|"
     r"kt|kts|swift|scala|sh|bash|zsh|bats|lua|ex|exs|hs|zig|md)$",
@@ -52,7 +52,7 @@ PACKAGE_BYTES_MAX = 10_000_000
 DEBIAN_BYTES_MAX = 40_000_000
 DEBIAN_BYTES_MAX_RARE = 400_000_000
 RARE = frozenset({"csharp", "kotlin", "swift", "scala", "elixir"})
-"""Languages with so few packages that a very large one is worth its time."""
+"""Languages with so few packages that very large ones are used too."""
 
 
 class Package(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where a package's archives are, and under which licence if the registry says."""
+    """The locations of a package's archives, and its licence if the registry names one."""
 
     wanted: Wanted
     version: str
@@ -113,7 +113,7 @@ def get(url: str) -> bytes:
 
 
 def locate_pypi(wanted: list[Wanted], pip: list[str]) -> Iterator[Located]:
-    """Ask pip where wheels are, many at a time; a name that fails is found by halving."""
+    """Locate wheels with pip, many at a time; a name that fails is found by bisection."""
     if not wanted:
         return
     names = [f"{w.name}=={w.version}" if w.version else w.name for w in wanted]
@@ -160,7 +160,7 @@ class Offer:
 
 
 class Apt:
-    """apt with lists of its own, sources among them, so that the system's stay as they are."""
+    """apt with separate lists, including sources, so that the system's stay unchanged."""
 
     def __init__(self, cache: Path) -> None:
         root = cache / "apt"
@@ -192,7 +192,7 @@ class Apt:
         self.sources = self._packages(root, "Sources")
 
     def _packages(self, root: Path, kind: str) -> dict[str, Offer]:
-        """Every package of a list; asking apt for each would take seconds for each."""
+        """Every package of a list; one apt call for each would take seconds."""
         files = sorted(str(p) for p in (root / "lists").glob(f"*_{kind}*"))
         shown = subprocess.run(
             ["/usr/lib/apt/apt-helper", "cat-file", *files], capture_output=True, check=True
@@ -231,7 +231,7 @@ def locate_debian(wanted: Wanted, apt: Apt) -> Located | None:
 
 
 def unpack(located: Located) -> Package | None:
-    """Fetch and open a package; None when nothing permissive is in it."""
+    """Fetch and unpack a package; None if nothing in it is permissive."""
     archives = []
     for url in located.urls:
         try:
@@ -239,7 +239,7 @@ def unpack(located: Located) -> Package | None:
         except urllib.error.HTTPError:
             if ".debian.tar" not in url:
                 raise
-            # Not every mirror has it. Then the licence file of the sources must do.
+            # Not every mirror has it; then the licence file of the sources is used.
     copyright_ = None
     licence = located.licence
     if located.wanted.registry.startswith("debian"):
@@ -348,7 +348,7 @@ def _ar_member(data: bytes, prefix: bytes) -> bytes:
     raise ValueError("no data in the Debian package")
 
 
-# -- all of it ---------------------------------------------------------------------------------
+# -- everything --------------------------------------------------------------------------------
 
 
 def cached(cache: Path, wanted: Wanted) -> Path:
@@ -372,7 +372,7 @@ def _keep(cache: Path, located: Located) -> str:
 
 
 def fetch(cache: Path, wanted: Iterable[Wanted], jobs: int, pip: list[str]) -> None:
-    """Have every wanted package in the cache, where its licence lets it be."""
+    """Fetch every wanted package with a permissive licence into the cache."""
     (cache / "packages").mkdir(parents=True, exist_ok=True)
     todo = [
         w for w in wanted
@@ -416,7 +416,7 @@ def packages(cache: Path) -> Iterator[Package]:
 
 
 def write_lock(cache: Path) -> None:
-    """Write down what the cache holds."""
+    """Write the lock file from the cache."""
     rows = ["registry\tname\tversion\tlicence\tgroup"]
     rows += sorted(
         f"{p.registry}\t{p.name}\t{p.version}\t{' '.join(p.licence.split())}\t{p.group}"
@@ -436,7 +436,7 @@ def asked_for(cache: Path) -> frozenset[str] | None:
 
 
 def main(cache: Path, jobs: int, refresh: bool) -> None:
-    """Fetch what the lock names, or what the lists name when asked to make a new lock."""
+    """Fetch the locked packages, or those of the lists to make a new lock."""
     wanted = wanted_by_lists() if refresh or not LOCK.exists() else wanted_by_lock()
     pip = [sys.executable, "-m", "pip"]
     os.environ.setdefault("PIP_DISABLE_PIP_VERSION_CHECK", "1")

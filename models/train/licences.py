@@ -1,6 +1,6 @@
-"""Which licences a package may have to be learned from: permissive ones, and nothing else.
+"""Recognise permissive licences; only such packages are used for training.
 
-What is not understood is not permissive.
+An unknown licence counts as not permissive.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NEVER = re.compile(r"\b[al]?gpl|gnu |copyleft|mpl\b|mozilla|epl\b|eclipse|cddl|
 
 
 def permissive(expression: str) -> bool:
-    """Whether a licence, or one of those it offers to choose from, is permissive."""
+    """Whether a licence, or one of its alternatives, is permissive."""
     text = expression.strip().strip("()").strip()
     if not text or len(text) > 200:
         return False
@@ -40,7 +40,7 @@ def permissive(expression: str) -> bool:
 
 
 def of_python(fields: dict[str, object]) -> str:
-    """The licence that a wheel's metadata names; "" when it names none that we know."""
+    """The licence in a wheel's metadata; "" if unknown."""
     expression = str(fields.get("license_expression") or "")
     if expression:
         return expression if permissive(expression) else ""
@@ -64,7 +64,7 @@ def _listed(value: object) -> list[object]:
 
 
 def of_npm(value: object) -> str:
-    """The licence of a package.json; "" when it is not permissive."""
+    """The licence in a package.json; "" if not permissive."""
     if isinstance(value, list):
         value = " OR ".join(str(v.get("type", "") if isinstance(v, dict) else v) for v in value)
     if isinstance(value, dict):
@@ -89,7 +89,7 @@ class DebianCopyright:
                 self.rules.append((re.split(r"[\s,]+", files[1].strip()), licence[1].strip()))
 
     def licence_of(self, path: str) -> str:
-        """As named by the last rule that matches the path; "" when none does."""
+        """The licence of the last rule that matches the path; "" if none does."""
         found = self.plain
         for patterns, licence in self.rules:
             if any(fnmatchcase(path, p) or fnmatchcase(path, f"{p}/*") for p in patterns):

@@ -1,6 +1,6 @@
-"""The loss of one batch and its gradients: by PyTorch where there is one, else by hand.
+"""The loss of one batch and its gradients, by PyTorch if installed, else by numpy.
 
-Both compute the same; the tests hold them against each other, and against small differences.
+Both compute the same; tests compare them with each other and with finite differences.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 ASKING, ANSWERING = 0.6, 0.4
-"""How much finding the code of a question counts, and finding the question of a code."""
+"""Weights of the two directions: from query to code, and from code to query."""
 FAR = -1e4
 LENGTH_MIN = 1e-6
 
@@ -35,7 +35,7 @@ class Batch:
 
 @dataclass(slots=True)
 class Gradients:
-    """The loss, and where it rises."""
+    """The loss and its gradients."""
 
     loss: float
     vectors: Floats
@@ -77,7 +77,7 @@ def by_torch(
 def by_hand(
     batch: Batch, vectors: Floats, weights: Floats, fields: Floats, scale: float
 ) -> Gradients:
-    """The same with numpy alone; for small corpora and where PyTorch is not to be had."""
+    """The same with numpy alone, for small corpora and without PyTorch."""
     ends = np.append(batch.starts[1:], len(batch.pieces))
     owner = np.repeat(np.arange(len(batch.starts)), ends - batch.starts)
     amounts = batch.amounts * np.exp(weights)[batch.sides, batch.pieces]

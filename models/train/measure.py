@@ -1,4 +1,4 @@
-"""How well a model finds code of packages it has never seen, beside BM25 and together with it."""
+"""Evaluate a model on held-out packages, compared and combined with BM25."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def words(text: str) -> list[str]:
 
 
 def query_words(text: str) -> list[str]:
-    """The words of a question that say something."""
+    """The words of a query without stop words."""
     found = words(text)
     return [word for word in found if word not in _ASIDE] or found
 
@@ -82,7 +82,7 @@ def minmax(scores: Floats) -> Floats:
 
 
 def reciprocal(scores: Floats, at: int) -> float:
-    """1 / rank of the right one within ten; ties count against it."""
+    """Reciprocal rank within ten; ties count against the right one."""
     rank = int((scores >= scores[at]).sum())
     return 1 / rank if rank <= 10 else 0.0
 

@@ -1,7 +1,7 @@
-"""Pairs of (what is said, the code it is said about), by the index's own extraction.
+"""Training pairs of (query, code), made with the index's own extraction.
 
-The code side is what the index embeds of a chunk: path, symbol, text. The doc comment that becomes
-the question is cut out of it. Three kinds:
+The code is what the index embeds of a chunk: path, symbol, text, without the doc comment that
+becomes the query. There are three kinds:
 
 - `doc`: the first sentence of a doc comment, and the code (the rest of the comment is kept apart);
 - `name`: the words of a symbol's name, and its code with that name blanked out;
@@ -26,15 +26,15 @@ PER_PACKAGE_MAX = 1_000
 PER_PACKAGE_MAX_RARE = 12_000
 BYTES_MAX = 1_000_000
 BYTES_MAX_RARE = 12_000_000
-"""So much of a package's source is read, its files in the order of a hash: many packages teach more
-than much of one."""
+"""Bytes of source read per package, files in the order of a hash: many packages are better than
+much of one."""
 NAMES_SHARE = 0.6
-"""At most so many `name` pairs for each `doc` pair of a package."""
+"""The maximum number of `name` pairs for each `doc` pair of a package."""
 CODE_CHARACTERS_MAX = 2_400
 
 
 class Pair(msgspec.Struct, frozen=True, array_like=True):
-    """One question and what answers it."""
+    """A query and the code that answers it."""
 
     kind: str
     language: str
@@ -69,7 +69,7 @@ _SENTENCE = re.compile(r"(.{12,}?[.!?])(?:\s+(?=[A-Z`\"'(])|$)", re.DOTALL)
 
 
 def cleaned(doc: str) -> tuple[str, str]:
-    """A doc comment as (first sentence, the rest of its prose); ("", "") when it says nothing."""
+    """A doc comment as (first sentence, rest of the prose); ("", "") if it has none."""
     text = _TAGS.sub(lambda m: f" {m[1] or ''} ", doc)
     text = re.sub(r"^\s*@(?:description|desc|brief|fileoverview|summary)\s+|\\brief\s+", "", text)
     text = _INLINE.sub(lambda m: next((g for g in m.groups() if g is not None), ""), text)
@@ -228,7 +228,7 @@ _PATTERN_NAMES = {"hs": "haskell", "zig": "zig", "ex": "elixir"}
 
 
 def _by_pattern(package: str, path: str, text: str, suffix: str) -> Iterator[Pair]:
-    """Pairs of a language that the index keeps as plain text: it has no symbols to go by."""
+    """Pairs of a language that the index treats as plain text, without symbols."""
     for match in _BY_PATTERN[suffix].finditer(text):
         comment = re.sub(r"(?m)^[ \t]*(?:-- ?\|?|///)[ \t]?", "", match[1])
         first, rest = cleaned(comment)
@@ -247,7 +247,7 @@ def _make(source: Path, target: Path) -> Counter[str]:
 
 
 def main(cache: Path, jobs: int) -> None:
-    """Make the pairs of every package of the cache that has none yet."""
+    """Make the pairs of every cached package that has none yet."""
     out = cache / "pairs"
     out.mkdir(exist_ok=True)
     todo = [
@@ -267,7 +267,7 @@ def main(cache: Path, jobs: int) -> None:
 
 
 def read_all(cache: Path) -> Iterator[Pair]:
-    """Every pair of the packages that were asked for, in a fixed order."""
+    """Every pair of the requested packages, in a fixed order."""
     decoder = msgspec.msgpack.Decoder(list[Pair])
     named = asked_for(cache)
     for path in sorted((cache / "pairs").glob("*.msgpack")):

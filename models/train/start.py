@@ -1,12 +1,12 @@
-"""First vectors for the pieces, so that training need not find out what English words mean.
+"""Initial vectors of the pieces, so that training need not learn English from the pairs.
 
 With a teacher (a directory with a sentence transformer: config, tokenizer and safetensors), each
-word is read by it, and its answer is brought to our dimension by the principal axes. Without one,
+word is embedded by it and projected to the model's dimension by principal components. Without one,
 vectors are random.
 
-After training, a word that was seldom seen has hardly moved, while all others have. The linear map
-from the teacher's readings to the learned vectors that fits well-known words best tells where it
-would be now; it goes there, the further the less often it was seen.
+Training hardly moves the vectors of rare words, while it moves all others. A linear map from the
+teacher's vectors to the learned ones is fitted on frequent words; it predicts where a rare word
+would be, and the word is moved there, by more the rarer it is.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ An answer carries its proof, or it is the plain safe answer.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from holdfast.store.settings import Settings as Settings
+    from holdfast.store.settings import StoreSettings as Settings
     from holdfast.store.store import Store as Store
     from holdfast.store.store import open_store as open_store
     from holdfast.sync.io.connect import connect as connect
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME_OF = {
-    "Settings": "holdfast.store.settings",
-    "Store": "holdfast.store.store",
-    "open_store": "holdfast.store.store",
-    "connect": "holdfast.sync.io.connect",
+    "Settings": ("holdfast.store.settings", "StoreSettings"),
+    "Store": ("holdfast.store.store", "Store"),
+    "open_store": ("holdfast.store.store", "open_store"),
+    "connect": ("holdfast.sync.io.connect", "connect"),
 }
-"""Public name -> its module. Imported when first used: commands start often and need few."""
+"""Public name -> its module and name there. Imported on first use: start-up must stay fast."""
 
 __all__ = ["Settings", "Store", "__version__", "connect", "open_store"]
 
@@ -29,4 +29,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'holdfast' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOME_OF[name]), name)
+    module, attribute = _HOME_OF[name]
+    return getattr(import_module(module), attribute)

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from holdfast.reading.session_log import SessionLog
     from holdfast.sequence.segment_store import Progress
     from holdfast.sequence.tokens.lexer import LexerOptions
-    from holdfast.store.settings import Settings
+    from holdfast.store.settings import StoreSettings
     from holdfast.store.store import Store
-    from holdfast.trees import Tree
+    from holdfast.trees import SourceTree
 
 COLLECT_EVERY_S = 24 * 3600
 
@@ -99,7 +99,7 @@ class App:
     def open_space(
         self,
         space: str = DEFAULT_SPACE,
-        settings: Settings | None = None,
+        settings: StoreSettings | None = None,
         *,
         create: bool = True,
     ) -> Store:
@@ -145,7 +145,7 @@ class App:
 
         SegmentUpdater(self.home.sequence)(root, snapshot)
 
-    def open_tree(self, path: str | Path, reading: LexerOptions, progress: Progress) -> Tree:
+    def open_tree(self, path: str | Path, options: LexerOptions, progress: Progress) -> SourceTree:
         """A tree for sequence search, made of the same files as its index."""
         from pathlib import Path
 
@@ -162,7 +162,7 @@ class App:
             record = None  # index commands report a broken registry; this does not need it
         policy = None if record is None else policy_of(record.options)
         now_ns = self.clock.now_ns
-        return open_tree(root, self.home.sequence, reading, progress, now_ns, policy)
+        return open_tree(root, self.home.sequence, options, progress, now_ns, policy)
 
     # reading
 

@@ -1,7 +1,7 @@
-"""What can go wrong, as a tree.
+"""The tree of exceptions.
 
     HoldfastError                 carries `hint`, the next step, apart from the sentence
-    ├── UsageError                the caller asked for something that has no meaning
+    ├── UsageError                the request is invalid: wrong arguments, unknown names
     ├── StoreError                holdfast.store.errors
     ├── SyncError                 holdfast.sync.wire.errors
     ├── ReadingError              holdfast.reading.errors
@@ -9,24 +9,23 @@
     ├── SequenceError             holdfast.sequence.errors
     └── AgentError                holdfast.agents.errors
 
-Bugs are asserts. Ordinary outcomes (a conflict, an unproven index, nothing found) are values where
-they are decided; they become exceptions only where a caller cannot go on without noticing.
-An error's class says which promise broke, its attributes hold the facts, and `str()` makes one
-lower-case sentence of them.
+Bugs are asserts. Ordinary outcomes (a conflict, an unproven index, nothing found) are values; they
+become exceptions only where a caller must not overlook them. The class of an error says which
+promise broke, its attributes hold the facts, and `str()` makes one lower-case sentence of them.
 """
 
 HOME_HINT = "set HOLDFAST_HOME to a directory that you may write"
-"""The next step wherever what we keep cannot be written."""
+"""The hint wherever a file below the home cannot be written."""
 
 
 class HoldfastError(Exception):
-    """The root of every error this package raises on purpose."""
+    """The base class of every error that this package raises on purpose."""
 
     hint: str = ""
 
 
 class UsageError(HoldfastError):
-    """Raised when a command or a call cannot be understood as given."""
+    """Raised when the arguments of a command or a call are invalid."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -34,20 +33,20 @@ class UsageError(HoldfastError):
 
 
 class StoreError(HoldfastError):
-    """The root of what the store raises."""
+    """The base class of errors of the store."""
 
 
 class SyncError(HoldfastError):
-    """The root of what sync raises."""
+    """The base class of errors of sync."""
 
 
 class ReadingError(HoldfastError):
-    """The root of what reading raises."""
+    """The base class of errors of reading."""
 
 
 class CodeIndexError(HoldfastError):
-    """The root of what the code index raises."""
+    """The base class of errors of the code index."""
 
 
 class SequenceError(HoldfastError):
-    """The root of what sequence search raises."""
+    """The base class of errors of sequence search."""

@@ -1,4 +1,4 @@
-"""The words everyone uses for identity and order; imports nothing of ours."""
+"""Types for identity and order that every package uses. Imports no other module of ours."""
 
 from typing import NewType
 

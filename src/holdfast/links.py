@@ -1,15 +1,15 @@
 """Links from memory to code, and whether the code is still what it was: where store and index meet.
 
-A note that speaks of code says which code it saw. Anywhere in a document, an object with the one
+A note about code can record which code it saw. Anywhere in a document, an object with the single
 member `code` is such a link:
 
     {"code": {"path": "src/cart.py", "symbol": "Cart.total", "sha256": "…", "root": "/home/ada/x"}}
 
-`sha256` is of the symbol's lines, or of the whole file where no symbol is named; `root` may be left
-out, then the tree is the one that is asked about. A link is *drifted* when the bytes are others
-now, *missing* when there is no such file or symbol, and *unverified* when it carries no digest: a
-link is never said to be current without one. A link may say its `format`; one that does not is of
-format 1, and one that is later than ours is unverified, for its digest may be of something else.
+`sha256` is the digest of the symbol's lines, or of the whole file if no symbol is named. `root` may
+be omitted; then the tree of the request is used. A link is *drifted* if the bytes have changed,
+*missing* if the file or symbol does not exist, and *unverified* if it has no digest: a link is
+never called current without one. A link may state its `format` (default 1). A link of a later
+format is unverified, because its digest may mean something else.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ def _link(value: Mapping[str, Any]) -> CodeLink | None:
 
 
 def judge(link: CodeLink, read: Callable[[str, str | None], bytes | None]) -> Judged:
-    """What became of the code. `read` gives the bytes of a path below a root, None if it cannot."""
+    """The state of a link. `read` returns the bytes of a path below a root, or None."""
     if link.format > LINK_FORMAT:
-        why = f"the link is of format {link.format}; this reads {LINK_FORMAT}"
+        why = f"the link has format {link.format}; this version reads up to {LINK_FORMAT}"
         return Judged(link, "unverified", why)
     source = read(link.path, link.root)
     if source is None:
@@ -120,14 +120,14 @@ def _part(link: CodeLink, source: bytes) -> tuple[bytes, tuple[int, int]] | None
     rows = source.split(b"\n")
     if link.symbol is None:
         return source, (1, len(rows))
-    # Only now: parsers are not for those who link whole files.
+    # Imported here: links to whole files need no parser.
     from holdfast.index.building.prepare import extract_facts
     from holdfast.index.facts.naming import symbols_named
 
     facts = extract_facts(link.path, source)
     named = symbols_named(facts, link.symbol)
     if len(named) != 1:
-        return None  # of two namesakes neither is known to be the one that was meant
+        return None  # with several symbols of that name the right one is unknown
     span = named[0].span
     return b"\n".join(rows[span.first_line - 1 : span.last_line]), (span.first_line, span.last_line)
 
@@ -143,7 +143,7 @@ def link_to(
 
 
 def reader_below(root: str) -> Callable[[str, str | None], bytes | None]:
-    """Reads files below a root, and below nothing else; a link's own root must be this one."""
+    """A function that reads files below a root only; a link's own root must be the same."""
     base = os.path.realpath(root)
 
     def read(path: str, named: str | None) -> bytes | None:

@@ -1,9 +1,8 @@
-"""What is going on, as documents that anyone may watch.
+"""The current state of a home, as documents that clients can watch.
 
-It is tempting to give a dashboard an event stream of its own. But there is a protocol already that
-sends every change once, survives a lost connection and never promises more than it sent. So what
-is going on is written down like any other document, in a space of its own, and whoever wants to
-see it live watches that space: the dashboard, `holdfast memory watch`, a program.
+The dashboard could have an event stream of its own. But sync already sends every change once and
+survives a lost connection. So the current state is written as documents, in a space of its own, and
+the dashboard, `holdfast memory watch` and other programs watch that space.
 
     space   holdfast                 (see `space_of` for databases that several machines share)
     live:board             links to all below
@@ -13,10 +12,10 @@ see it live watches that space: the dashboard, `holdfast memory watch`, a progra
     live:space/<name>      a space: newest seq, branches
     live:health            what is wrong, and what to do about it
 
-All of it is derived and can be deleted; the next look writes it again. Only what changed is
-committed, and nothing that merely says when somebody looked is in a document. Format 1.
+All of it is derived and can be deleted; the next update writes it again. Only changed documents are
+committed, and no document contains the time of an update. Format 1.
 
-May be late, or show a state that a moment ago was true. Never shows one that was not.
+May be late, and may show a state that has just ended. Never shows a state that did not exist.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ FORMAT = 1
 """
 
 LOOK_EVERY_S = 30.0
-"""Notices of changed files can be lost; so often we look without one."""
+"""Notifications of changed files can be lost, so the state is also updated this often."""
 
 SETTLE_MS = 80
 
@@ -55,8 +54,8 @@ Documents = dict[str, dict[str, Any]]
 def space_of(home: Home, database_url: str | None, namespace: str) -> str:
     """The live space of a home.
 
-    What is going on is a matter of one home: its trees, its sessions. A database that several
-    machines share has a live space for each, else they would delete each other's documents.
+    The state belongs to one home: its trees, its sessions. A database that several machines share
+    has one live space for each of them, so that they do not delete each other's documents.
     """
     if database_url is None:
         return SPACE
@@ -66,12 +65,12 @@ def space_of(home: Home, database_url: str | None, namespace: str) -> str:
 
 
 def is_live(space: str) -> bool:
-    """Whether a space holds live documents, of this home or of another."""
+    """Whether a space contains live documents, of this home or of another."""
     return space == SPACE or space.startswith(f"{SPACE}-")
 
 
 def link(id: str) -> dict[str, Any]:
-    """A link to a document of the space, as the protocol writes it."""
+    """A link to a document of the same space, in the form of the protocol."""
     return {"/": {"link@1": {"id": id}}}
 
 
@@ -83,7 +82,7 @@ def documents_of(
     hours: Iterable[Any],
     health: Any,
 ) -> Documents:
-    """What was observed, as documents by id; the board leads to every one of them."""
+    """The observed state as documents by id; the board links to all of them."""
     found: Documents = {}
     board: dict[str, Any] = {"format": FORMAT}
     for kind, members in (("codebase", codebases), ("session", sessions), ("space", spaces)):
@@ -98,7 +97,7 @@ def documents_of(
 
 
 def operations(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The writes that lead from one set of documents to another; none for what is the same."""
+    """The operations that turn one set of documents into another."""
     written: list[dict[str, Any]] = [
         {"op": "set", "id": id, "value": document}
         for id, document in sorted(after.items())
@@ -108,7 +107,7 @@ def operations(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict
 
 
 def storable(value: Any) -> Any:
-    """The same value, where names of files hold what is no text with a mark in its place."""
+    """The same value, with bytes that are not text (in file names) replaced by `?`."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, Mapping):
@@ -119,18 +118,18 @@ def storable(value: Any) -> Any:
 
 
 class Publisher:
-    """Writes what it is shown into the space, and only what changed."""
+    """Writes documents into the space, changed ones only."""
 
     def __init__(self, store: Store, session: str) -> None:
         self._store, self._session = store, session
         self._local_seq = int(store.next_local_seq(session))
 
     def published(self) -> Documents:
-        """What the space says now."""
+        """The documents in the space now."""
         return {s.id: dict(s.document or {}) for s in self._store.scan("live:", "live;")}
 
     def publish(self, documents: Documents) -> int | None:
-        """Commit what differs, as one commit; its seq, or None when nothing does."""
+        """Commit the differences as one commit; returns its seq, or None if there are none."""
         changed = operations(self.published(), storable(documents))
         if not changed:
             return None
@@ -139,10 +138,10 @@ class Publisher:
         return int(self._store.transact(self._session, commit).seq)
 
 
-class Notices:
-    """Looks again when files below some directories change, and now and then without a reason.
+class RefreshLoop:
+    """Calls `look` when files below some directories change, and at regular intervals.
 
-    `look` is called from one thread, never twice at once; `touched` may be called from any.
+    `look` is called from one thread, never twice at once; `touched` may be called from any thread.
     """
 
     def __init__(
@@ -175,7 +174,7 @@ class Notices:
                 thread.join(timeout=5)
 
     def touched(self, *paths: str) -> None:
-        """Something changed that no file of ours tells."""
+        """Report a change that is not visible in our files."""
         with self._lock:
             self._changed.update(paths)
         self._wake.set()
@@ -188,8 +187,8 @@ class Notices:
             try:
                 self._look(changed)
             except Exception:
-                # What cannot be shown now may be shown the next time; the server goes on.
-                log.exception("a look at what is going on failed")
+                # The next update may succeed; the server goes on.
+                log.exception("the live documents could not be updated")
             self._wake.wait(self._every_s)
 
     def _watch(self) -> None:
@@ -210,12 +209,12 @@ class Notices:
                 if batch:
                     self.touched(*(path for _, path in batch))
         except (OSError, RuntimeError) as error:
-            log.warning("changes are noticed late: %s", error)
+            log.warning("file changes are noticed late: %s", error)
         finally:
             self.ready.set()
 
 
 def problem(title: str, error: BaseException) -> dict[str, Any]:
-    """A check that failed, as the health document says it."""
+    """A failed check, as the health document shows it."""
     hint = error.hint if isinstance(error, HoldfastError) else ""
     return {"name": title, "state": "bad", "text": str(error), "hint": hint or None}

@@ -1,4 +1,4 @@
-"""Reaching PostgreSQL, and saying why it was not reached. The password is never in what is said."""
+"""Connects to PostgreSQL and explains failures. Messages never contain the password."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHECK = "check HOLDFAST_DATABASE_URL"
 
 
 class NotReached(Exception):
-    """Raised when there is no connection; whoever asked for one gives it their own name."""
+    """Raised when there is no connection; callers turn it into an error of their own."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -20,7 +20,7 @@ class NotReached(Exception):
 
 
 def connect(url: str, name: str, timeout_s: int | None = None) -> psycopg.Connection[Any]:
-    """A connection under a name of its own that commits each statement; `$1` are parameters."""
+    """A connection in autocommit mode under an application name; parameters are `$1`, `$2`, …"""
     try:
         import psycopg
     except ImportError:
@@ -38,23 +38,23 @@ def connect(url: str, name: str, timeout_s: int | None = None) -> psycopg.Connec
         )
     except (psycopg.OperationalError, psycopg.ProgrammingError) as error:
         reason, hint = explain(str(error), url)
-        # Not chained: the driver's own words may repeat the address, and with it the password.
+        # Not chained: the driver's message may contain the address, and with it the password.
         raise NotReached(f"cannot reach PostgreSQL: {reason}", hint) from None
 
 
-def explain(said: str, url: str) -> tuple[str, str]:
-    """What the driver said, for people, and what to do next."""
+def explain(message: str, url: str) -> tuple[str, str]:
+    """A readable reason for a message of the driver, and a hint."""
     host, port = _place(url)
-    # A path is where the socket is.
+    # A path is the directory of a Unix socket.
     where = f"{host}/.s.PGSQL.{port}" if host.startswith("/") else f"{host}:{port}"
-    if "Connection refused" in said or "No such file or directory" in said:
-        return f"nobody listens at {where}", f"start the server there, or {CHECK}"
-    if "resolve host" in said or "translate host name" in said:
+    if "Connection refused" in message or "No such file or directory" in message:
+        return f"no server is listening at {where}", f"start the server there, or {CHECK}"
+    if "resolve host" in message or "translate host name" in message:
         return f"there is no host {host}", CHECK
-    if "timeout expired" in said or "timed out" in said:
+    if "timeout expired" in message or "timed out" in message:
         return f"no answer from {where} in time", CHECK
-    # What the server itself says comes after this word; before it the address is repeated.
-    line = said.partition("FATAL:")[2].strip() or said.strip()
+    # The server's own message follows this word; the address precedes it.
+    line = message.partition("FATAL:")[2].strip() or message.strip()
     line = line.splitlines()[0] if line else "no answer"
     line = line.split(" in URI: ")[0]
     hint = "check the user and password in HOLDFAST_DATABASE_URL" if "password" in line else CHECK
@@ -62,7 +62,7 @@ def explain(said: str, url: str) -> tuple[str, str]:
 
 
 def _place(url: str) -> tuple[str, str]:
-    """The host and the port that are asked, as far as the address says."""
+    """The host and port of an address, with libpq's defaults."""
     host, port = "localhost", "5432"
     try:
         from psycopg import pq
@@ -81,7 +81,7 @@ def _without_password(line: str, url: str) -> str:
     try:
         secret = urlsplit(url).password
     except ValueError:
-        return "the address cannot be read"
+        return "the address cannot be parsed"
     for spelled in {secret, unquote(secret), quote(unquote(secret), safe="")} if secret else ():
         line = line.replace(spelled, "…")
     return line

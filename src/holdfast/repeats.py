@@ -13,7 +13,7 @@ from holdfast.errors import UsageError
 from holdfast.files.git import Repository, open_repository
 from holdfast.sequence import clones
 from holdfast.sequence.clones_answer import ClonesAnswer
-from holdfast.sequence.corpus import Corpus
+from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.segment_store import Progress, document_facts
 from holdfast.sequence.suffix.backends import choose
 from holdfast.sequence.suffix.query import LiveSegment
@@ -21,14 +21,14 @@ from holdfast.sequence.suffix.segment import build
 from holdfast.sequence.suffix.stream import Document, stream_of
 from holdfast.sequence.tokens.lexer import LexerOptions, normalised
 from holdfast.sequence.tokens.text import text_of
-from holdfast.trees import Tree
+from holdfast.trees import SourceTree
 
 FILES_PER_STEP = 50
 """How many files of a revision are read between two progress reports."""
 
 
 def find_clones(
-    tree: Tree,
+    tree: SourceTree,
     options: LexerOptions,
     progress: Progress,
     *,
@@ -42,7 +42,7 @@ def find_clones(
 
     With `since`, only the blocks that have more copies than at that revision.
     """
-    groups: list[clones.Group] = []
+    groups: list[clones.CloneGroup] = []
     tokens = documents = 0
     with nullcontext() if since is None else open_repository(tree.root) as repository:
         commit = None if since is None else _commit_of(repository, tree.root, since)
@@ -100,7 +100,7 @@ def _before(
     segment = build(stream_of(documents, options, backend), backend)
     if renamed:
         segment = clones.renamed(segment, backend)
-    before = Corpus([LiveSegment(segment)])
+    before = TokenCorpus([LiveSegment(segment)])
 
     def count(block: Sequence[bytes]) -> int:
         found = before.find([normalised(text) if renamed else text for text in block])

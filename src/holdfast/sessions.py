@@ -1,9 +1,8 @@
-"""Our own session logs, kept in the store: where reading and store meet.
+"""Holdfast's own session logs, in the store: where reading and store meet.
 
-Each entry of a session is a document of its own, numbered from 0, and is written once: an entry
-that two processes append at the same moment gets two numbers, because a commit that expects its
-number to be free is refused when it is not. So a log is durable, shared between processes, and
-its history can be read like any other.
+Each entry of a session is one document, numbered from 0 and written once. A commit requires that
+its number is free, so entries that two processes append at the same moment get two numbers. A log
+is durable and shared between processes.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from holdfast.store.errors import ConflictError
 from holdfast.store.store import Store
 
 SPACE = "sessions"
-"""The space that holds every session log of a home."""
+"""The space that contains every session log of a home."""
 
 
 class StoredLog:
@@ -39,7 +38,7 @@ class StoredLog:
             try:
                 self._write(number, entry)
             except ConflictError:
-                # Somebody else took this number, or its entry was deleted: go on behind it.
+                # Another process took this number, or its entry was deleted: try the next one.
                 number += 1
                 continue
             return
@@ -57,7 +56,7 @@ class StoredLog:
         )
 
     def grown(self) -> tuple[bool, Iterable[Mapping[str, Any] | None]]:
-        """Entries since the last call. A stored log is never replaced."""
+        """The entries since the last call. A stored log is never replaced."""
         try:
             fresh, self._seen = self._from(self._seen)
         except StoreError as error:
@@ -71,7 +70,7 @@ class StoredLog:
     def _from(self, number: int) -> tuple[list[Mapping[str, Any]], int]:
         """The entries from a number on, and the number after the last of them.
 
-        Every number was taken in turn; one that is missing now was deleted since.
+        Numbers are assigned without gaps; the entry of a missing number was deleted.
         """
         states = self._store.scan(self._id(number), self._id(10**10 - 1))
         if states:

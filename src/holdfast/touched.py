@@ -1,7 +1,7 @@
-"""Whether a file stayed as it was while somebody looked, as far as its times can tell.
+"""Whether a file was changed while it was read, as far as its times tell.
 
-Times of files move with the kernel's clock, every hundredth of a second at worst: a file that was
-touched just now may be touched again without showing it.
+The kernel updates file times with a resolution of up to 10 ms, so a second change that follows at
+once may not show.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SETTLED_NS = 50_000_000
 
 
 class Touched(NamedTuple):
-    """What a change of a file would change."""
+    """The attributes of a file that a change would alter."""
 
     mtime_ns: int
     size_bytes: int
@@ -28,7 +28,7 @@ class Touched(NamedTuple):
 
 
 def touched(path: Path) -> Touched | None:
-    """When a file was last changed; None when there is none."""
+    """The state of a file now; None if it does not exist."""
     try:
         found = path.stat()
     except FileNotFoundError:

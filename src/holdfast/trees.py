@@ -42,7 +42,7 @@ ALL_OPTIONS = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class SourceTree:
     """A tree and its segments, as of the moment it was opened."""
 
     root: Path
@@ -85,7 +85,7 @@ def open_tree(
     progress: Progress,
     now_ns: Callable[[], int],
     policy: Policy | None = None,
-) -> Tree:
+) -> SourceTree:
     """List the files of a tree, update its segments with what changed, and open them."""
     root = root.resolve()
     taken_ns = now_ns()
@@ -108,7 +108,7 @@ def open_tree(
         unreadable = set(found.unreadable)
         update_segments(store, root, found.stats, unreadable, taken_ns, progress)
     skipped = found.skipped
-    return Tree(
+    return SourceTree(
         root, store, found.stats, compressed(unreadable), skipped["large"], skipped["unnameable"]
     )
 
@@ -220,7 +220,7 @@ class SegmentUpdater:
 
 
 def locate_snippet(
-    tree: Tree,
+    tree: SourceTree,
     source: bytes,
     options: LexerOptions = CODE_ONLY,
     *,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.agents.claude.hook import Heard, answer, parse
+from holdfast.agents.claude.hook import HookCall, answer, parse
 from holdfast.cli.main import main
 from holdfast.home import Home
 from holdfast.reading.hosts import bindings
@@ -145,7 +145,7 @@ def test_only_the_start_after_a_compaction_says_something() -> None:
     heard = parse(json.dumps(HEARD))
     assert heard is not None
     assert answer(heard, lambda: "lost") == {}
-    compacted = Heard("SessionStart", "abc", "/x", "/work", "compact")
+    compacted = HookCall("SessionStart", "abc", "/x", "/work", "compact")
     assert answer(compacted, lambda: None) == {}
     said = answer(compacted, lambda: "lost")
     assert said["hookSpecificOutput"]["additionalContext"] == "lost"

@@ -108,8 +108,8 @@ def test_an_item_is_appended_and_taken_out_again(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("[1]", "the file is no object"),
-        ('{"mcpServers": 3}', "mcpServers is no object"),
+        ("[1]", "the file must be an object"),
+        ('{"mcpServers": 3}', "mcpServers must be an object"),
         ('{"a": }', "line 1"),
         ('{\n"a": 1\n"b": 2}', "line 3: a comma or } is expected"),
         ('{"a": "b', "a string does not end"),

@@ -112,7 +112,7 @@ def test_doctor_says_the_fix(home: Path, tmp_path: Path, capsys: Capture) -> Non
     found = facts(capsys, "doctor")
     assert found["status"] == "wrong"
     said = wrong(found)
-    assert said[f"others may look into {home}"] == f"chmod 700 {home}"
+    assert said[f"{home} is readable by other users"] == f"chmod 700 {home}"
     assert any("mcp.json cannot be edited" in one for one in said)
     assert main(["doctor"]) == 1
 
@@ -249,7 +249,7 @@ def test_a_home_that_can_never_be_made_is_wrong(
     (tmp_path / "file").touch()
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file" / "home"))
     assert main(["doctor"]) == 1
-    assert f"{tmp_path / 'file' / 'home'} cannot be made" in capsys.readouterr().out
+    assert f"{tmp_path / 'file' / 'home'} cannot be created" in capsys.readouterr().out
 
 
 @pytest.mark.shows("CLI-DOCTOR")

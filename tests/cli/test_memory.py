@@ -71,7 +71,7 @@ def test_every_verb_answers_in_json(run: Terminal) -> None:
     assert run.json("memory", "gc")["blobsDropped"] == 0
     assert run.json("memory", "gc", "--blobs", "--grace", "0.5")["blobsDropped"] == 0
     run("memory", "gc", "--grace", "soon", code=2)
-    assert "'soon' is no number of seconds" in run.errors
+    assert "must be a number of seconds, 0 or more (got 'soon')" in run.errors
 
 
 @pytest.mark.shows("CLI-MEMORY")
@@ -218,7 +218,7 @@ def test_arguments_at_their_limits_get_an_answer(run: Terminal, tmp_path: Path) 
             run("memory", *words, "--limit", number, code=0 if int(number) > 0 else 2)
     (tmp_path / "latin").write_bytes(b"\xff")
     run("memory", "set", "doc:a", "@latin", code=2)
-    assert "latin is not text" in run.errors
+    assert "latin is not UTF-8 text" in run.errors
     (tmp_path / "deep").write_text("[" * 100_000)
     run("memory", "set", "doc:a", "@deep", code=2)
     assert "nested too deeply" in run.errors
@@ -290,12 +290,12 @@ def test_a_read_of_a_mistyped_space_makes_nothing_and_names_those_there_are(
     run("memory", *words, "--space", "taem", code=1)
     assert "holdfast: there is no space taem\n" in run.errors
     assert "hint: did you mean `holdfast memory list --space team`?" in run.errors
-    assert "`holdfast memory set ID VALUE --space taem` makes it" in run.errors
+    assert "`holdfast memory set ID VALUE --space taem` creates it" in run.errors
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
     answer = run.json("memory", *words, "--space", "taem", code=1)
     assert (answer["error"], answer["message"]) == ("UnknownSpace", "there is no space taem")
     run("memory", *words, "--space", "quite-another", code=1)
-    assert "there are: team; `holdfast memory list --space team`" in run.errors
+    assert "existing spaces: team; `holdfast memory list --space team`" in run.errors
 
 
 @pytest.mark.shows("CLI-READS-MAKE-NOTHING")

@@ -55,7 +55,7 @@ def test_a_text_that_the_terminal_cannot_show_does_not_count_as_shown(work: Path
     for _ in range(2):
         shown = subprocess.run(command, env=narrow, capture_output=True)
         assert b"smile" in shown.stdout
-        assert b"is not noted" in shown.stderr
+        assert b"is not recorded" in shown.stderr
     wide = {**os.environ, "PYTHONIOENCODING": "utf-8"}
     assert "\U0001f600" in subprocess.run(command, env=wide, capture_output=True).stdout.decode()
     again = subprocess.run(command, env=wide, capture_output=True)
@@ -147,7 +147,7 @@ def test_settings_come_from_a_file(work: Path, capsys: Capture) -> None:
             "a line of text, 1\n"
         )
     for text, words in {
-        "sensitve = []": "there is no setting 'sensitve'",
+        "sensitve = []": "unknown setting 'sensitve'",
         "sensitive = [1]": "sensitive must be a list of patterns",
         "union = 1": "union must be true or false",
         'dialect = "other"': 'dialect must be "counted" or "uncounted"',
@@ -253,14 +253,14 @@ def test_a_home_that_cannot_be_written_gives_the_plain_text_and_says_so(
     for _ in range(2):
         code, out, err = run(capsys, "read", "a.txt", "--session", "demo")
         assert (code, out) == (0, text)
-        assert err.startswith("holdfast: nothing of session demo can be kept: Not a directory")
-        assert "every read is the plain text" in err
+        assert err.startswith("holdfast: session demo cannot be stored: Not a directory")
+        assert "every read is plain text" in err
         assert "hint: set HOLDFAST_HOME to a directory that you may write" in err
     code, out, err = run(capsys, "read", "a.txt", "--session", "demo", "--json")
     facts = json.loads(out)
     assert (code, err, facts["mode"]) == (0, "", "full")
     assert facts["content"][0]["text"] == text[:-1]
-    assert facts["note"].startswith("nothing of session demo can be kept: Not a directory")
+    assert facts["note"].startswith("session demo cannot be stored: Not a directory")
 
 
 @pytest.mark.shows("READ-CLI-UNWRITABLE")

@@ -156,7 +156,7 @@ def test_a_codebase_says_its_state_its_proof_and_why(visit: Visit) -> None:
     expect(proven).to_contain_text("2 files changed since")
     lost = page.locator("[data-codebase=harbor-scripts]")
     expect(lost).to_contain_text("Not proven")
-    expect(lost).to_contain_text("nothing proves it")
+    expect(lost).to_contain_text("there is no proof")
     expect(lost.locator(".command")).to_contain_text("holdfast index create")
     proven.get_by_role("link", name="tidewater").click()
     expect(page.get_by_text("Registry says")).to_be_visible()

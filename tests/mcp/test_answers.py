@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.errors import UsageError
 from holdfast.mcp import prompts
-from holdfast.mcp.tool import Call
+from holdfast.mcp.tool import ToolCall
 from holdfast.mcp.tools import TOOLS
 from tests.mcp.test_looking import Agent
 
@@ -36,7 +36,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     large = {"op": "set", "id": "note:large", "value": ["x" * 100] * 1000}
     made("memory_commit", operations=[large])
     yield made
-    made.desk.close()
+    made.context.close()
 
 
 WHOLE: list[tuple[str, dict[str, Any], str]] = [
@@ -94,7 +94,7 @@ def test_an_outline_that_is_continued_shows_every_symbol_once(
         assert "continue" not in page.facts
         assert seen == every
     finally:
-        here.desk.close()
+        here.context.close()
 
 
 CONTINUED: list[tuple[str, dict[str, Any]]] = [
@@ -173,7 +173,7 @@ def test_a_path_that_was_left_out_is_not_the_working_directory(
 @pytest.mark.shows("MCP-PROMPTS")
 def test_a_branch_that_is_not_there_is_not_reviewed(agent: Agent) -> None:
     """The prompt asked for a review of what it had just been told is not there."""
-    call = Call(agent.desk, agent.caller, {"branch": "none"})
+    call = ToolCall(agent.context, agent.caller, {"branch": "none"})
     with pytest.raises(UsageError, match="unknown branch: none"):
         prompts.review(call)
 
@@ -206,7 +206,7 @@ def test_what_an_answer_names_can_be_asked_for_as_it_stands(
         assert graph.facts["status"] == "ok", graph.text
         assert (f"[files are from {tree}]" in graph.text) is (where != "")
     finally:
-        here.desk.close()
+        here.context.close()
 
 
 @pytest.mark.shows("MCP-REFUSALS-HELP")
@@ -222,4 +222,4 @@ def test_a_file_named_from_its_tree_is_found_from_a_folder_of_it(agent: Agent) -
         assert refused.facts["continue"]["args"] == {"path": str(tree / name)}
         assert here.next(refused).facts["status"] == "ok"
     finally:
-        here.desk.close()
+        here.context.close()

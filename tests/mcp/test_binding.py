@@ -26,10 +26,10 @@ from holdfast.mcp.binding import (
     pending_call,
 )
 from holdfast.mcp.caller import Ancestor, Caller, caller_of
-from holdfast.mcp.desk import Desk
+from holdfast.mcp.host_context import HostContext
 from holdfast.mcp.rendezvous import process
-from holdfast.mcp.serving import carry_out
-from holdfast.mcp.tool import Call
+from holdfast.mcp.sdk_server import run_tool
+from holdfast.mcp.tool import ToolCall
 from holdfast.mcp.tools import TOOLS
 from holdfast.reading.hosts import bindings
 from holdfast.reading.hosts.bindings import Binding
@@ -86,7 +86,7 @@ def test_the_transcript_that_holds_the_pending_call_is_the_conversation(
     assert (session.session, session.call) == (one.session, call)
     stranger = found(tmp_path, Caller("/code", {"HOME": str(user)}), {TOOL_USE_ID: "toolu_none"})
     assert isinstance(stranger, Unbound)
-    assert "no transcript" in stranger.why
+    assert "not in any known transcript" in stranger.why
 
 
 @pytest.mark.shows("MCP-BIND-ENV")
@@ -379,38 +379,38 @@ def test_a_named_session_of_our_own_holds_what_was_sent(machine: Machine, era: s
 def test_an_answer_that_never_left_does_not_count(tmp_path: Path) -> None:
     """The reader remembered what it had answered at once. When the connection broke before the
     answer was sent, or the call was called off, the next read was *unchanged*."""
-    desk = Desk(App(tmp_path / "home"))
+    context = HostContext(App(tmp_path / "home"))
     caller = Caller(cwd=str(make_tree(tmp_path / "tree")), session="mine")
     sent: list[Callable[[], None]] = []
 
     def read() -> object:
-        one = Call(desk, caller, {}, after_sent=sent.append)
-        return carry_out(TOOLS["read"], one, {"path": "shop/tax.py"}).facts["mode"]
+        one = ToolCall(context, caller, {}, after_sent=sent.append)
+        return run_tool(TOOLS["read"], one, {"path": "shop/tax.py"}).facts["mode"]
 
     assert [read(), read()] == ["full", "full"]
     sent[-1]()
     assert read() == "unchanged"
-    desk.close()
+    context.close()
 
 
 @pytest.mark.shows("MCP-BIND-OPTION")
 def test_a_note_waits_for_whoever_uses_the_session(tmp_path: Path) -> None:
     """It was written beside other calls of the same session: two threads took in one entry, which
     then stood twice in the tree and ended all trust."""
-    desk = Desk(App(tmp_path / "home"))
+    context = HostContext(App(tmp_path / "home"))
     caller = Caller(cwd=str(make_tree(tmp_path / "tree")), session="mine")
     sent: list[Callable[[], None]] = []
-    one = Call(desk, caller, {}, after_sent=sent.append)
-    carry_out(TOOLS["read"], one, {"path": "shop/tax.py"})
+    one = ToolCall(context, caller, {}, after_sent=sent.append)
+    run_tool(TOOLS["read"], one, {"path": "shop/tax.py"})
     noting = threading.Thread(target=sent[0])
-    with desk.sessions.of(caller, {}, "read", {}) as session:
+    with context.sessions.of(caller, {}, "read", {}) as session:
         assert isinstance(session, Bound)
         noting.start()
         noting.join(0.2)
         assert noting.is_alive()
     noting.join(WAIT_S)
-    assert carry_out(TOOLS["read"], one, {"path": "shop/tax.py"}).facts["mode"] == "unchanged"
-    desk.close()
+    assert run_tool(TOOLS["read"], one, {"path": "shop/tax.py"}).facts["mode"] == "unchanged"
+    context.close()
 
 
 @pytest.mark.shows("MCP-SEARCH-HELD")
@@ -426,7 +426,7 @@ def test_a_hit_whose_lines_are_held_comes_without_its_text(machine: Machine) -> 
         after = facts_of(result)["results"][0]
         assert (after["file"], after["in_context"]) == (before["file"], True)
         assert "preview" not in after
-        assert "in your context already" in text_of(result)
+        assert "already in your context" in text_of(result)
         (machine.tree / "shop" / "cart.py").write_text("def total():\n    return 'sum up prices'\n")
         changed = facts_of(await call(client, "search_code", query="sum up prices"))["results"][0]
         assert "in_context" not in changed, "what was held is no longer what is there"

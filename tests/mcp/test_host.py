@@ -117,7 +117,7 @@ def test_a_host_outlives_the_shim_that_started_it(machine: Machine) -> None:
     )
     os.close(shim_end)
     agent = Raw(machine)
-    agent.initialize()
+    assert "result" in agent.initialize(), "a host that is still starting is waited for"
     assert host.poll() is None
     assert machine.host == host.pid
     agent.close()
@@ -143,19 +143,19 @@ def test_the_socket_and_what_is_beside_it_are_the_users_own(machine: Machine) ->
 @pytest.mark.shows("MCP-PRIVATE")
 def test_a_process_of_another_user_is_turned_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """The system says who is at the other end; both ends ask."""
-    from holdfast.mcp import host, reaching
+    from holdfast.mcp import host, host_connection
 
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     from holdfast.mcp.rendezvous import peer_user
 
     assert peer_user(near) == os.getuid()
     stranger = os.getuid() + 1
-    monkeypatch.setattr(reaching, "peer_user", lambda connection: stranger)
+    monkeypatch.setattr(host_connection, "peer_user", lambda connection: stranger)
     monkeypatch.setattr(host, "peer_user", lambda connection: stranger)
 
     async def served() -> bytes:
         reader, writer = await asyncio.open_unix_connection(sock=near)
-        serving = host.Host(None, None, None, __version__, 1.0)  # type: ignore[arg-type]
+        serving = host.BackgroundHost(None, None, None, __version__, 1.0)  # type: ignore[arg-type]
         await serving._serve_one(reader, writer)
         await writer.wait_closed()
         far.settimeout(WAIT_S)
@@ -169,7 +169,7 @@ def test_a_process_of_another_user_is_turned_away(monkeypatch: pytest.MonkeyPatc
 def test_a_shim_does_not_trust_a_socket_of_another_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.mcp import reaching
+    from holdfast.mcp import host_connection
     from holdfast.mcp.rendezvous import rendezvous_of
 
     monkeypatch.chdir(tmp_path)
@@ -179,14 +179,14 @@ def test_a_shim_does_not_trust_a_socket_of_another_user(
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(place.socket)
         listening.listen()
-        monkeypatch.setattr(reaching, "peer_user", lambda connection: os.getuid() + 1)
-        with pytest.raises(reaching.HostRefused, match="held by user"):
-            reaching.reach(place, {}, {})
+        monkeypatch.setattr(host_connection, "peer_user", lambda connection: os.getuid() + 1)
+        with pytest.raises(host_connection.HostRefused, match="held by user"):
+            host_connection.connect_to_host(place, {}, {})
 
 
 @pytest.mark.shows("MCP-VERSIONS")
 def test_two_versions_refuse_clearly_and_say_what_to_do(machine: Machine) -> None:
-    from holdfast.mcp.reaching import HostRefused, reach
+    from holdfast.mcp.host_connection import HostRefused, connect_to_host
     from holdfast.mcp.rendezvous import greeting
 
     agent = Raw(machine)
@@ -194,7 +194,7 @@ def test_two_versions_refuse_clearly_and_say_what_to_do(machine: Machine) -> Non
     before, here = machine.host, os.getcwd()
     try:
         with pytest.raises(HostRefused) as refused:
-            reach(machine.place, greeting("9.9.9", machine.environment, None, None), {})
+            connect_to_host(machine.place, greeting("9.9.9", machine.environment, None, None), {})
     finally:
         os.chdir(here)
     assert "9.9.9" in str(refused.value)
@@ -236,8 +236,8 @@ def test_an_agent_sees_why_it_is_refused(tmp_path: Path) -> None:
 def test_an_idle_host_of_another_version_makes_way(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.mcp import reaching
-    from holdfast.mcp.reaching import HostRefused, reach
+    from holdfast.mcp import host_connection
+    from holdfast.mcp.host_connection import HostRefused, connect_to_host
     from holdfast.mcp.rendezvous import greeting
 
     agent = Raw(machine)
@@ -249,10 +249,10 @@ def test_an_idle_host_of_another_version_makes_way(
     def start(place: object, hello: object) -> None:
         raise HostRefused("the way is free", "")
 
-    monkeypatch.setattr(reaching, "_start", start)
+    monkeypatch.setattr(host_connection, "_start", start)
     try:
         with pytest.raises(HostRefused, match="the way is free"):
-            reach(machine.place, greeting("9.9.9", machine.environment, None, None), {})
+            connect_to_host(machine.place, greeting("9.9.9", machine.environment, None, None), {})
     finally:
         os.chdir(here)
     assert first is not None
@@ -505,7 +505,7 @@ def test_a_cancelled_build_leaves_the_old_generation(machine: Machine, era: str)
                     break
             assert status["status"] == "ok", status
             assert generation in status["humanText"], "the generation of before is served"
-            assert "the caller cancelled it" in status["humanText"]
+            assert "the call was cancelled" in status["humanText"]
             assert reports == sorted(reports)
             found = await call(client, "search_code", query="checkout cart", path=tree)
             assert facts_of(found)["results"][0]["file"] == "shop/cart.py"
@@ -546,13 +546,13 @@ def test_other_settings_get_another_host(machine: Machine) -> None:
 
 
 def test_stop_and_status_speak_of_the_host(machine: Machine) -> None:
-    assert "no host runs" in machine.run("mcp", "--status").stdout
+    assert "no host is running" in machine.run("mcp", "--status").stdout
     agent = Raw(machine)
     agent.initialize()
     status = json.loads(machine.run("mcp", "--status", "--json").stdout)
     assert status["running"] is True
     assert status["pid"] == machine.host
-    assert "has ended" in machine.run("mcp", "--stop").stdout
+    assert "stopped the host" in machine.run("mcp", "--stop").stdout
     assert machine.host is None
     assert "result" in agent.tool("list_codebases"), "the next call starts a new one"
     agent.close()

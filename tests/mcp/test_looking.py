@@ -11,9 +11,9 @@ import pytest
 
 from holdfast.app import App
 from holdfast.mcp.caller import Caller
-from holdfast.mcp.desk import Desk
-from holdfast.mcp.serving import carry_out
-from holdfast.mcp.tool import Call, Result
+from holdfast.mcp.host_context import HostContext
+from holdfast.mcp.sdk_server import run_tool
+from holdfast.mcp.tool import Result, ToolCall
 from holdfast.mcp.tools import TOOLS
 
 
@@ -21,11 +21,11 @@ class Agent:
     """Calls tools without a socket."""
 
     def __init__(self, home: Path, cwd: Path) -> None:
-        self.home, self.desk = home, Desk(App(home))
+        self.home, self.context = home, HostContext(App(home))
         self.caller = Caller(cwd=str(cwd), environment={"HOME": str(home.parent)})
 
     def __call__(self, tool: str, **arguments: Any) -> Result:
-        return carry_out(TOOLS[tool], Call(self.desk, self.caller, {}), arguments)
+        return run_tool(TOOLS[tool], ToolCall(self.context, self.caller, {}), arguments)
 
     def next(self, result: Result) -> Result:
         """What the answer says to call next; it must stand in the text too."""
@@ -39,7 +39,7 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
     (tmp_path / "tree").mkdir()
     made = Agent(tmp_path / "home", tmp_path / "tree")
     yield made
-    made.desk.close()
+    made.context.close()
 
 
 LOOKS: list[tuple[str, dict[str, Any]]] = [
@@ -144,7 +144,7 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     assert made("manage_index", action="create", path=".", wait=60).facts["status"] == "ok"
     made("memory_commit", operations=[{"op": "set", "id": "note:a", "value": {"n": 1}}])
     yield made
-    made.desk.close()
+    made.context.close()
 
 
 @pytest.mark.shows("MCP-REFUSALS-HELP")
@@ -193,8 +193,8 @@ def test_matches_are_told_by_line_and_counted(settled: Agent) -> None:
 
 
 def test_pi_gets_the_words_that_its_own_read_has(settled: Agent) -> None:
-    call = Call(settled.desk, settled.caller, {}, {"holdfast/leaf": "0123"})
-    refused = carry_out(TOOLS["read"], call, {"path": "crat.py"})
+    call = ToolCall(settled.context, settled.caller, {}, {"holdfast/leaf": "0123"})
+    refused = run_tool(TOOLS["read"], call, {"path": "crat.py"})
     assert refused.text.startswith("ENOENT: no such file or directory, access")
     assert "\n" not in refused.text
 
@@ -226,7 +226,18 @@ def test_clones_since_a_revision_are_those_that_a_change_made(tmp_path: Path) ->
         assert "'no-such' is not a revision" in refused.text
         assert agent.next(refused).facts["status"] == "ok"
     finally:
-        agent.desk.close()
+        agent.context.close()
+
+
+@pytest.mark.shows("SEQ-EXPLAIN")
+def test_a_match_is_explained_when_the_caller_asks_for_it(settled: Agent) -> None:
+    plain = settled("locate", snippet="def alpha")
+    assert "explanation" not in plain.facts
+    explained = settled("locate", snippet="def alpha", explain=True)
+    (first, *_) = explained.facts["explanation"]["containers"]
+    assert first["end"] - first["start"] == explained.facts["matched"] == 2
+    assert explained.text.startswith(plain.text.splitlines()[0])
+    assert "smallest vertices that contain the match:" in explained.text
 
 
 @pytest.mark.shows("SEQ-CANCEL")
@@ -239,10 +250,10 @@ def test_a_locate_that_was_cancelled_ends_between_parts(settled: Agent) -> None:
         asked += 1
         return asked > 20
 
-    call = Call(settled.desk, settled.caller, {}, cancelled=cancelled)
-    answer = carry_out(TOOLS["locate"], call, {"snippet": snippet})
+    call = ToolCall(settled.context, settled.caller, {}, cancelled=cancelled)
+    answer = run_tool(TOOLS["locate"], call, {"snippet": snippet})
     assert answer.failed
-    assert answer.text == "the caller cancelled it"
+    assert answer.text == "the call was cancelled"
     assert asked == 21
 
 
@@ -268,7 +279,7 @@ def test_the_tools_speak_of_arguments_and_not_of_options(tmp_path: Path) -> None
         located = agent("locate", snippet="value_0 = compute(", copies=2).text
         differs = agent("locate", snippet="def f3(): pass").text
     finally:
-        agent.desk.close()
+        agent.context.close()
     assert "--" not in clones + located
     assert "(copies=N lists more)" in located
     shown = next(line for line in differs.splitlines() if "the tree has" in line)
@@ -284,7 +295,7 @@ def test_a_create_that_repairs_says_why_it_was_needed(
     tree = tmp_path / "tree"
     (tree / "cart.py").write_text("def alpha():\n    return 1\n")
     assert agent("manage_index", action="create", path=str(tree)).facts["status"] == "ok"
-    backend = agent.desk.index.backend
+    backend = agent.context.index.backend
     read, lost = backend.read_marker, [True]
     monkeypatch.setattr(
         backend, "read_marker", lambda root: None if lost and lost.pop() else read(root)

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.mcp import shim
-from holdfast.mcp.shim import Lines, Shim
+from holdfast.mcp.shim import LineBuffer, Shim
 from tests.mcp.agents import WAIT_S, Machine, machine_in
 from tests.mcp.test_host import Raw
 
@@ -27,7 +27,7 @@ from tests.mcp.test_host import Raw
 @given(st.lists(st.binary(max_size=6).map(lambda data: data.replace(b"\r", b"\n")), max_size=20))
 def test_lines_are_those_of_the_whole_however_it_arrives(pieces: list[bytes]) -> None:
     """Each piece was joined with all before it: a message of 60 MB took two minutes."""
-    lines = Lines()
+    lines = LineBuffer()
     seen = [line for piece in pieces for line in lines.feed(piece)]
     *whole, rest = b"".join(pieces).split(b"\n")
     assert seen == whole
@@ -166,7 +166,7 @@ def test_a_time_to_idle_that_is_none_is_named(tmp_path: Path, seconds: str) -> N
     with machine_in(tmp_path, HOLDFAST_MCP_IDLE_S=seconds) as machine:
         agent = Raw(machine)
         message = agent.initialize()["error"]["message"]
-        assert f"HOLDFAST_MCP_IDLE_S is {seconds!r}" in message
+        assert f"HOLDFAST_MCP_IDLE_S must be a number of seconds (got {seconds!r})" in message
         assert "Error:" not in message
         agent.close()
 

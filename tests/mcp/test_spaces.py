@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from holdfast.mcp.spaces import Spaces
+from holdfast.mcp.space_pool import SpacePool
 from tests.scale import examples
 
 NAMES = [f"space-{n}" for n in range(6)]
@@ -34,7 +34,7 @@ class Lending(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.made: list[Paper] = []
-        self.spaces = Spaces(self._open, MOST)
+        self.spaces = SpacePool(self._open, MOST)
         self.lent: list[tuple[Any, Any]] = []
 
     def _open(self, name: str, make: bool) -> Any:
@@ -43,7 +43,7 @@ class Lending(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES))
     def take(self, name: str) -> None:
-        lending = self.spaces.lend(name)
+        lending = self.spaces.borrow(name)
         store = lending.__enter__()
         assert store.name == name  # type: ignore[attr-defined]
         self.lent.append((lending, store))
@@ -78,10 +78,10 @@ def test_what_is_kept_stays_open_whatever_is_asked_for() -> None:
     def open_space(name: str, make: bool) -> Any:
         return made.setdefault(name, Paper(name))
 
-    spaces = Spaces(open_space, 2)
+    spaces = SpacePool(open_space, 2)
     log: Any = spaces.keep("sessions")
     for name in NAMES:
-        with spaces.lend(name):
+        with spaces.borrow(name):
             pass
     assert not log.closed
     assert sum(not paper.closed for paper in made.values()) == 2
@@ -94,9 +94,9 @@ def test_the_one_that_nobody_asked_for_longest_is_closed() -> None:
     def open_space(name: str, make: bool) -> Any:
         return made.setdefault(name, Paper(name))
 
-    spaces = Spaces(open_space, 2)
+    spaces = SpacePool(open_space, 2)
     for name in ("a", "b", "a", "c"):
-        with spaces.lend(name):
+        with spaces.borrow(name):
             pass
     assert [name for name, paper in made.items() if paper.closed] == ["b"]
 
@@ -108,13 +108,13 @@ def test_many_threads_share_one_space() -> None:
         made.append(Paper(name))
         return made[-1]
 
-    spaces = Spaces(open_space, 1)
+    spaces = SpacePool(open_space, 1)
     together = threading.Barrier(8)
 
     def use() -> None:
         together.wait()
         for _ in range(50):
-            with spaces.lend("one") as store:
+            with spaces.borrow("one") as store:
                 assert not store.closed  # type: ignore[attr-defined]
 
     threads = [threading.Thread(target=use) for _ in range(8)]

@@ -74,7 +74,7 @@ def test_a_package_with_another_digest_is_refused(
 
     monkeypatch.setattr(Fetcher, "_download", download)
     fetcher = Fetcher(tmp_path / "cache")
-    with pytest.raises(CannotFetch, match="not what was labelled"):
+    with pytest.raises(CannotFetch, match="not the labelled version"):
         fetcher.archive(Package("npm", "p", "1", "0" * 64))
     (tmp_path / "known").write_bytes(made)
     package = Package("npm", "p", "1", digest(tmp_path / "known"), leave_out=("dist",))

@@ -92,9 +92,9 @@ def test_a_labelled_file_that_is_not_searched_is_named(
     assert main(["--set", str(tmp_path / "set.json"), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert [failure["why"] for failure in report["failures"]] == [
-        "a.py is labelled and not searched",
-        "b.py is labelled and not searched",
-        "docs/a.md is labelled and not searched",
+        "a.py is labelled but not indexed",
+        "b.py is labelled but not indexed",
+        "docs/a.md is labelled but not indexed",
     ]
     assert report["systems"]["holdfast"]["ndcg10"] == 0
 

@@ -112,7 +112,7 @@ def test_the_canonical_graph_is_what_its_definition_says(
 
 
 def steps(text: str, *, unions: bool) -> int:
-    limits = canonical.Limits()
+    limits = canonical.GraphLimits()
     canonical.canonical_patterns([text], unions=unions, limits=limits)
     return limits.steps
 
@@ -129,7 +129,7 @@ def test_periodic_text_takes_quadratic_work(period: str, unions: bool) -> None:
 
 @pytest.mark.shows("SEQ-PERIODIC", "SEQ-LIMIT")
 def test_work_past_its_limit_is_refused() -> None:
-    limits = canonical.Limits(steps_max=10_000)
+    limits = canonical.GraphLimits(steps_max=10_000)
     with pytest.raises(GraphTooLarge, match="more than 10000 steps"):
         canonical.canonical_patterns(["a" * 160], limits=limits)
     assert limits.steps < 12_000, "it stops soon after"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.sequence.corpus import Corpus
+from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.search import find_ancestor
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.tokens.lexer import CODE_ONLY
@@ -54,7 +54,7 @@ def test_four_atoms_of_a_query_of_four_tokens_are_not_all_of_it() -> None:
 
 @pytest.mark.shows("SEQ-D7")
 def test_every_occurrence_is_counted_and_listed() -> None:
-    corpus = Corpus([LiveSegment(segment_of([list("abcab"), list("ab"), list("xab")]))])
+    corpus = TokenCorpus([LiveSegment(segment_of([list("abcab"), list("ab"), list("xab")]))])
     answer = ask(corpus, ["a", "b"])
     assert answer.count == 4
     assert sorted((o.path, o.token) for o in answer.occurrences()) == [

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from holdfast.sequence import canonical
 from holdfast.sequence.errors import EmptyQuery, SingleToken, UnknownAtom
 from holdfast.sequence.graph import Graph, Vertex
-from holdfast.sequence.response import EndReason, Kind, Response
+from holdfast.sequence.response import EndReason, GraphMatch, Kind
 from holdfast.sequence.search import (
     Clear,
     find_all,
@@ -30,7 +30,7 @@ def known_part(graph: Graph, query: str) -> str:
     return next((query[:n] for n, letter in enumerate(query) if letter not in known), query)
 
 
-def ask(graph: Graph, query: str, clear: Clear = Clear.CLOSED) -> Response | None:
+def ask(graph: Graph, query: str, clear: Clear = Clear.CLOSED) -> GraphMatch | None:
     run = known_part(graph, query)
     return find_sequence(graph, run, clear=clear) if len(run) > 1 else None
 
@@ -116,7 +116,7 @@ def test_continuing_from_each_cursor_respells_the_query(documents: list[str], qu
     spelled = ""
     position = 0
     for part in find_all(graph, tokens):
-        if isinstance(part, Response):
+        if isinstance(part, GraphMatch):
             string = graph.spelled(part.root)[part.start : part.end]
             assert part.position > position, "positions strictly increase"
             position = part.position

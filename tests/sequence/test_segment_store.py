@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from holdfast.sequence import segment_store
 from holdfast.sequence.segment_store import SegmentStore, document_facts
-from holdfast.sequence.suffix.backends import Backend
+from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.stream import Document, DocumentFacts
 from holdfast.sequence.tokens.lexer import LexerOptions
 from tests.scale import examples
@@ -36,7 +36,7 @@ class StoreAgreesWithTheTree(RuleBasedStateMachine):
         self.directory = Path(tempfile.mkdtemp())
         self.limits = (segment_store.DELTA_TOKENS_MAX, segment_store.MID_TOKENS_MIN)
         segment_store.DELTA_TOKENS_MAX, segment_store.MID_TOKENS_MIN = 12, 25
-        self.store = SegmentStore(self.directory, backend=Backend.PURE)
+        self.store = SegmentStore(self.directory, backend=SuffixBackend.PURE)
         self.tree: dict[str, list[str]] = {}
         self.stamp = 0
 
@@ -56,7 +56,7 @@ class StoreAgreesWithTheTree(RuleBasedStateMachine):
 
     @rule()
     def reopen(self) -> None:
-        self.store = SegmentStore(self.directory, backend=Backend.PURE)
+        self.store = SegmentStore(self.directory, backend=SuffixBackend.PURE)
         assert self.store.problem == ""
 
     @rule()
@@ -97,7 +97,7 @@ def test_the_segments_follow_any_history_of_its_tree() -> None:
 
 @pytest.mark.shows("SEQ-DELTA")
 def test_a_changed_file_does_not_rewrite_the_base(tmp_path: Path) -> None:
-    store = SegmentStore(tmp_path / "segments", backend=Backend.PURE)
+    store = SegmentStore(tmp_path / "segments", backend=SuffixBackend.PURE)
     store.refresh([document(f"{n}.txt", list("abcabc") * 50) for n in range(20)], [])
     (base,) = (tmp_path / "segments").glob("*.segment")
     before = base.stat().st_mtime_ns
@@ -110,7 +110,7 @@ def test_a_changed_file_does_not_rewrite_the_base(tmp_path: Path) -> None:
 
 @pytest.mark.shows("SEQ-STORE-TOUCHED")
 def test_a_file_that_was_only_touched_is_not_read_into_the_delta(tmp_path: Path) -> None:
-    store = SegmentStore(tmp_path, backend=Backend.PURE)
+    store = SegmentStore(tmp_path, backend=SuffixBackend.PURE)
     store.refresh([document("a.txt", ["a", "b"], 1)], [])
     store.refresh([document("a.txt", ["a", "b"], 2)], [])
     assert len(list(tmp_path.glob("*.segment"))) == 1
@@ -120,8 +120,8 @@ def test_a_file_that_was_only_touched_is_not_read_into_the_delta(tmp_path: Path)
 @pytest.mark.shows("SEQ-STORE-TWO")
 def test_two_writers_of_one_store_take_turns(tmp_path: Path) -> None:
     one, two = (
-        SegmentStore(tmp_path, backend=Backend.PURE),
-        SegmentStore(tmp_path, backend=Backend.PURE),
+        SegmentStore(tmp_path, backend=SuffixBackend.PURE),
+        SegmentStore(tmp_path, backend=SuffixBackend.PURE),
     )
     one.refresh([document("a.txt", ["a", "b"], 1)], [])
     two.refresh([document("b.txt", ["b", "c"], 1)], [])
@@ -138,7 +138,7 @@ def test_two_writers_of_one_store_take_turns(tmp_path: Path) -> None:
     ["manifest", "not json", "segment cut", "segment gone", "other format", "bad number"],
 )
 def test_what_cannot_be_used_is_dropped_and_said(tmp_path: Path, spoil: str) -> None:
-    store = SegmentStore(tmp_path, backend=Backend.PURE)
+    store = SegmentStore(tmp_path, backend=SuffixBackend.PURE)
     store.refresh([document("a.txt", ["a", "b"], 1)], [])
     manifest, (made,) = tmp_path / "manifest.json", tmp_path.glob("*.segment")
     loaded = json.loads(manifest.read_text())
@@ -155,7 +155,7 @@ def test_what_cannot_be_used_is_dropped_and_said(tmp_path: Path, spoil: str) -> 
     else:
         loaded["segments"][0]["deleted"] = [7]
         manifest.write_text(json.dumps(loaded))
-    again = SegmentStore(tmp_path, backend=Backend.PURE)
+    again = SegmentStore(tmp_path, backend=SuffixBackend.PURE)
     assert again.problem
     assert again.known() == {}
     again.refresh([document("a.txt", ["a", "b"], 1)], [])
@@ -166,7 +166,7 @@ def test_what_cannot_be_used_is_dropped_and_said(tmp_path: Path, spoil: str) -> 
 @pytest.mark.shows("SEQ-STORE-DAMAGE")
 def test_a_wrong_bit_anywhere_in_a_manifest_is_noticed(tmp_path: Path) -> None:
     """A deleted document whose number was damaged came to life again, beside its new text."""
-    store = SegmentStore(tmp_path, backend=Backend.PURE)
+    store = SegmentStore(tmp_path, backend=SuffixBackend.PURE)
     store.refresh([document(f"{name}.txt", [name, "x"], 1) for name in "abc"], [])
     store.refresh([document("b.txt", ["y", "x"], 2)], ["c.txt"])
     known, manifest = store.known(), tmp_path / "manifest.json"
@@ -182,7 +182,7 @@ def test_a_wrong_bit_anywhere_in_a_manifest_is_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.shows("SEQ-FORMAT-VERSION")
 def test_the_manifest_changes_only_with_its_version(tmp_path: Path) -> None:
-    store = SegmentStore(tmp_path, LexerOptions(comments=True), Backend.PURE)
+    store = SegmentStore(tmp_path, LexerOptions(comments=True), SuffixBackend.PURE)
     store.refresh([document("a.txt", ["a"], 1)], [])
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert set(manifest) == {
@@ -193,8 +193,8 @@ def test_the_manifest_changes_only_with_its_version(tmp_path: Path) -> None:
 
 
 @pytest.mark.shows("SEQ-HOSTILE-LARGE")
-@pytest.mark.parametrize("backend", [Backend.COMPILED, Backend.VECTOR])
-def test_one_token_a_million_times(tmp_path: Path, backend: Backend) -> None:
+@pytest.mark.parametrize("backend", [SuffixBackend.COMPILED, SuffixBackend.VECTOR])
+def test_one_token_a_million_times(tmp_path: Path, backend: SuffixBackend) -> None:
     data = b"a " * 1_000_000
     store = SegmentStore(tmp_path, backend=backend)
     store.refresh([Document(DocumentFacts("a.txt", len(data), 0, "d"), data)], [])
@@ -214,13 +214,13 @@ def test_one_token_a_million_times(tmp_path: Path, backend: Backend) -> None:
 def test_a_long_run_that_repeats_itself(tmp_path: Path) -> None:
     """A 65,000-token table of equal rows overlaps with its own shifted copy."""
     data = b"{ 0x00 , 17 , name } , " * 8_000
-    store = SegmentStore(tmp_path, backend=Backend.VECTOR)
+    store = SegmentStore(tmp_path, backend=SuffixBackend.VECTOR)
     store.refresh([Document(DocumentFacts("t.c", len(data), 0, "d"), data)], [])
     made = store.compact()
     assert made is not None
     from holdfast.sequence import clones
 
-    groups = clones.find_groups(made, backend=Backend.VECTOR)
+    groups = clones.find_groups(made, backend=SuffixBackend.VECTOR)
     assert groups
     assert groups[0].periodic
     assert sum(o.length for o in groups[0].occurrences) <= len(made)
@@ -231,7 +231,7 @@ def test_a_long_run_that_repeats_itself(tmp_path: Path) -> None:
 @pytest.mark.shows("SEQ-HOSTILE-LARGE")
 def test_a_million_distinct_tokens(tmp_path: Path) -> None:
     data = b" ".join(b"w%d" % n for n in range(1_000_000))
-    store = SegmentStore(tmp_path, backend=Backend.COMPILED)
+    store = SegmentStore(tmp_path, backend=SuffixBackend.COMPILED)
     store.refresh([Document(DocumentFacts("w.txt", len(data), 0, str(zlib.crc32(data))), data)], [])
     answer = ask(store.corpus, ["w777777", "w777778", "w9"])
     assert (answer.position, answer.count) == (2, 1)

@@ -7,19 +7,22 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.sequence import canonical, clones, view
 from holdfast.sequence import corpus as corpus_module
-from holdfast.sequence.corpus import Corpus, CorpusMatch
+from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
 from holdfast.sequence.errors import EmptyQuery, SegmentDamaged, SegmentTooNew
 from holdfast.sequence.graph import string_digest
-from holdfast.sequence.response import Answer, EndReason, Kind
+from holdfast.sequence.reference.dedup import references
+from holdfast.sequence.reference.statistics import matching_statistics
+from holdfast.sequence.response import EndReason, Kind, SearchAnswer
 from holdfast.sequence.search import find_sequence
 from holdfast.sequence.suffix import backends, segment
-from holdfast.sequence.suffix.backends import Backend
+from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.suffix.segment import ARRAYS, FORMAT_VERSION, TokenSegment, build
 from holdfast.sequence.suffix.stream import Document, DocumentFacts, joined, stream_of
@@ -29,7 +32,7 @@ from tests.sequence import brute
 words = st.sampled_from("abc")
 documents_of_words = st.lists(st.lists(words, max_size=14), min_size=1, max_size=4)
 queries = st.lists(st.sampled_from("abcd"), min_size=1, max_size=7)
-EVERY = list(Backend)
+EVERY = list(SuffixBackend)
 
 
 def document(text: str, path: str = "a.txt") -> Document:
@@ -37,12 +40,12 @@ def document(text: str, path: str = "a.txt") -> Document:
     return Document(DocumentFacts(path, len(data), 0, str(zlib.crc32(data))), data)
 
 
-def segment_of(texts: list[list[str]], backend: Backend = Backend.PURE) -> TokenSegment:
+def segment_of(texts: list[list[str]], backend: SuffixBackend = SuffixBackend.PURE) -> TokenSegment:
     made = [document(" ".join(text), f"{n}.txt") for n, text in enumerate(texts)]
     return build(stream_of(made, CODE_ONLY, backend), backend)
 
 
-def ask(corpus: Corpus, query: list[str]) -> CorpusMatch:
+def ask(corpus: TokenCorpus, query: list[str]) -> CorpusMatch:
     return corpus.find([word.encode() for word in query])
 
 
@@ -78,7 +81,7 @@ def test_segments_with_deletions_answer_as_looking_everywhere_does(
             else:
                 alive.append(text)
         lives.append(live)
-    check(ask(Corpus(lives), query), query, alive)
+    check(ask(TokenCorpus(lives), query), query, alive)
 
 
 @pytest.mark.shows("SEQ-SAME-ANSWERS")
@@ -86,11 +89,11 @@ def test_segments_with_deletions_answer_as_looking_everywhere_does(
 def test_core_graph_and_segments_agree(texts: list[list[str]], query: list[str]) -> None:
     """On position and count always; on root and kind after lifting helper vertices to repeats."""
     texts = [*texts, ["a", "b", "c", "d"]]
-    answer: Answer = ask(Corpus([LiveSegment(segment_of(texts))]), query)
+    answer: SearchAnswer = ask(TokenCorpus([LiveSegment(segment_of(texts))]), query)
     if len(query) < 2:
         return
     graph = canonical.canonical_graph(texts)
-    core: Answer = find_sequence(graph, query)
+    core: SearchAnswer = find_sequence(graph, query)
     assert core.position == answer.position
     assert core.query_exhausted == answer.query_exhausted
     if core.kind is Kind.NOT_FOUND:
@@ -126,11 +129,6 @@ def test_every_backend_makes_the_same_segment_and_finds_the_same(
         for one, backend in zip(made, EVERY, strict=True)
     ]
     assert groups[0] == groups[1] == groups[2]
-    parsed = [
-        clones.references(one, minimum=minimum, backend=backend)
-        for one, backend in zip(made, EVERY, strict=True)
-    ]
-    assert parsed[0] == parsed[1] == parsed[2]
     again = [arrays(clones.renamed(one, backend)) for one, backend in zip(made, EVERY, strict=True)]
     assert again[0] == again[1] == again[2]
 
@@ -142,9 +140,17 @@ def test_the_maximal_repeats_of_a_segment_are_all_there(
 ) -> None:
     made = segment_of(texts)
     for backend in EVERY:
+        shared, changes = (
+            np.asarray(made.shared_prefixes(), np.int32),
+            np.frombuffer(made.changes, np.uint8),
+        )
         found = {
-            tuple(text.decode() for text in place.texts()): count
-            for place, count in clones.repeats(made, minimum=minimum, backend=backend)
+            tuple(
+                text.decode() for text in Occurrence(made, made.suffixes[first], length).texts()
+            ): end - first
+            for length, first, end in backends.kernels(backend).maximal_repeats(
+                shared, changes, minimum
+            )
         }
         assert found == {
             run: len(brute.occurrences(run, texts)) for run in brute.maximal_repeats(texts, minimum)
@@ -156,8 +162,8 @@ def test_the_maximal_repeats_of_a_segment_are_all_there(
 def test_matching_statistics_are_the_longest_match_from_every_token(
     texts: list[list[str]], query: list[str]
 ) -> None:
-    corpus = Corpus([LiveSegment(segment_of(texts))])
-    assert corpus.matching_statistics([w.encode() for w in query]) == [
+    corpus = TokenCorpus([LiveSegment(segment_of(texts))])
+    assert matching_statistics(corpus, [w.encode() for w in query]) == [
         brute.longest_prefix(query[at:], texts) for at in range(len(query))
     ]
 
@@ -165,7 +171,7 @@ def test_matching_statistics_are_the_longest_match_from_every_token(
 @pytest.mark.shows("SEQ-PARTS")
 @given(documents_of_words, queries)
 def test_parts_respell_the_query(texts: list[list[str]], query: list[str]) -> None:
-    corpus = Corpus([LiveSegment(segment_of(texts))])
+    corpus = TokenCorpus([LiveSegment(segment_of(texts))])
     spelled: list[str] = []
     for part in corpus.parts([w.encode() for w in query]):
         spelled += [t.decode() for t in part.query[: max(1, part.position)]]
@@ -177,7 +183,7 @@ def test_parts_respell_the_query(texts: list[list[str]], query: list[str]) -> No
 def test_parts_are_the_same_however_much_is_looked_at_once(
     texts: list[list[str]], query: list[str], window: int
 ) -> None:
-    corpus = Corpus([LiveSegment(segment_of(texts))])
+    corpus = TokenCorpus([LiveSegment(segment_of(texts))])
     words = [w.encode() for w in query]
 
     def plain() -> Iterator[tuple[int, int, object, object, bytes | None]]:
@@ -202,7 +208,7 @@ def test_what_a_reference_points_at_stood_there_before(
 ) -> None:
     made = segment_of(texts)
     longest = brute_previous(list(made.tokens))
-    for reference in clones.references(made, minimum=minimum):
+    for reference in references(made, minimum=minimum):
         first, last = reference.position, reference.position + reference.length
         run = list(made.tokens[first:last])
         source = reference.source
@@ -293,12 +299,12 @@ def test_a_segment_survives_its_file(tmp_path: Path) -> None:
     assert arrays(mapped) == arrays(made)
     assert mapped.documents == made.documents
     check(
-        ask(Corpus([LiveSegment(mapped)]), ["b", "c"]),
+        ask(TokenCorpus([LiveSegment(mapped)]), ["b", "c"]),
         ["b", "c"],
         [["a", "b", "c"], ["b", "c", "a"]],
     )
     empty = build(stream_of([], CODE_ONLY)).write(tmp_path / "2.segment")
-    assert ask(Corpus([LiveSegment(empty)]), ["a"]).position == 0
+    assert ask(TokenCorpus([LiveSegment(empty)]), ["a"]).position == 0
 
 
 @pytest.mark.shows("SEQ-FORMAT-VERSION")
@@ -353,17 +359,19 @@ def test_a_long_run_some_of_whose_copies_were_deleted_is_not_compared_with_itsel
     """Where one of its places had been deleted every place was compared with the first, all that
     stands before it: a hundred thousand tokens took minutes."""
     for before in ([], ["b", "c"]):
-        live = LiveSegment(segment_of([before + ["a"] * 100_000, ["a", "a", "a"]], Backend.VECTOR))
+        live = LiveSegment(
+            segment_of([before + ["a"] * 100_000, ["a", "a", "a"]], SuffixBackend.VECTOR)
+        )
         live.delete(1)
-        answer = ask(Corpus([live]), ["a", "a"])
+        answer = ask(TokenCorpus([live]), ["a", "a"])
         assert (answer.count, answer.start, answer.root_width) == (99_999, 0, 2)
 
 
 @pytest.mark.shows("SEQ-ERRORS")
 def test_an_empty_query_is_refused_over_segments_too() -> None:
     with pytest.raises(EmptyQuery):
-        Corpus([]).find([])
-    assert ask(Corpus([]), ["a"]).reason is EndReason.NO_MATCH
+        TokenCorpus([]).find([])
+    assert ask(TokenCorpus([]), ["a"]).reason is EndReason.NO_MATCH
 
 
 @pytest.mark.shows("SEQ-MERGE")
@@ -391,7 +399,7 @@ def test_joined_streams_are_the_stream_of_the_chosen_documents(
 def test_an_answer_is_explained_on_a_core_graph_of_its_surroundings(
     texts: list[list[str]], query: list[str]
 ) -> None:
-    corpus = Corpus([LiveSegment(segment_of(texts))])
+    corpus = TokenCorpus([LiveSegment(segment_of(texts))])
     answer = ask(corpus, query)
     explained = view.explain(answer, corpus, tokens=6)
     if answer.position < 2:
@@ -427,7 +435,7 @@ def test_the_container_of_a_match_is_the_same_vertex_in_the_core_graph_and_over_
     """Of the vertices that contain the match, some only help to decompose others. The smallest
     repeat or document among them is the container that segments report."""
     texts = [*texts, ["a", "b", "c", "d"]]
-    answer = ask(Corpus([LiveSegment(segment_of(texts))]), query)
+    answer = ask(TokenCorpus([LiveSegment(segment_of(texts))]), query)
     if answer.position < 2:
         return
     graph = canonical.canonical_graph([text for text in texts if text], unions=unions)
@@ -467,6 +475,6 @@ def test_the_choice_of_a_backend_is_never_one_that_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(backends, "find_spec", lambda _name: None)
-    assert backends.available() == [Backend.PURE]
-    assert backends.choose(10**8) is Backend.PURE
+    assert backends.available() == [SuffixBackend.PURE]
+    assert backends.choose(10**8) is SuffixBackend.PURE
     assert segment.SATURATED == 0xFFFF

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.sequence.corpus import Corpus
-from holdfast.sequence.suffix.backends import Backend
+from holdfast.sequence.corpus import TokenCorpus
+from holdfast.sequence.reference.statistics import RangeMinima, matching_statistics
+from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.query import LiveSegment
-from holdfast.sequence.suffix.statistics import RangeMinima
 from tests.sequence import brute
 from tests.sequence.test_segments import segment_of
 
@@ -35,7 +35,7 @@ def test_the_walk_is_the_longest_match_from_every_token(
             else:
                 alive.append(text)
         lives.append(live)
-    assert Corpus(lives).matching_statistics([word.encode() for word in query]) == [
+    assert matching_statistics(TokenCorpus(lives), [word.encode() for word in query]) == [
         brute.longest_prefix(query[at:], alive) for at in range(len(query))
     ]
 
@@ -70,8 +70,8 @@ def test_lows_of_many_levels() -> None:
 def test_one_token_a_hundred_thousand_times_asked_with_itself() -> None:
     """The square of it would be ten thousand million comparisons."""
     count = 100_000
-    corpus = Corpus([LiveSegment(segment_of([["a"] * count], Backend.VECTOR))])
-    assert corpus.matching_statistics([b"a"] * (count + 5)) == [
+    corpus = TokenCorpus([LiveSegment(segment_of([["a"] * count], SuffixBackend.VECTOR))])
+    assert matching_statistics(corpus, [b"a"] * (count + 5)) == [
         min(count, count + 5 - at) for at in range(count + 5)
     ]
 
@@ -81,12 +81,12 @@ def test_a_copy_with_a_fault_now_and_then() -> None:
     """Shared prefixes longer than sixteen bits can say, and a match that ends and begins again."""
     random.seed(7)
     period = [random.choice("abcdefgh") for _ in range(71_000)]
-    corpus = Corpus([LiveSegment(segment_of([period, [*period, "z"]], Backend.VECTOR))])
+    corpus = TokenCorpus([LiveSegment(segment_of([period, [*period, "z"]], SuffixBackend.VECTOR))])
     query = list(period)
     faults = [20_000, 20_001, 45_000]
     for at in faults:
         query[at] = "y"
-    found = corpus.matching_statistics([word.encode() for word in query])
+    found = matching_statistics(corpus, [word.encode() for word in query])
     ends = [*faults, len(query)]
     for at in (0, 1, 19_990, 20_000, 20_001, 20_002, 30_000, 44_990, 45_001, 70_000):
         expected = min(end for end in ends if end >= at) - at

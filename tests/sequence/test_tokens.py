@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.sequence.suffix.backends import Backend, available
-from holdfast.sequence.suffix.stream import Document, DocumentFacts, Stream, stream_of
+from holdfast.sequence.suffix.backends import SuffixBackend, available
+from holdfast.sequence.suffix.stream import Document, DocumentFacts, TokenStream, stream_of
 from holdfast.sequence.tokens.families import FAMILIES, family_of
 from holdfast.sequence.tokens.lexer import LexerOptions, TokenKind, kind_of, lex, normalised
 from holdfast.sequence.tokens.text import text_of
@@ -62,7 +62,7 @@ def test_tokens_with_comments_and_blanks_are_the_whole_text(source: bytes, famil
         assert source[start : start + len(text)] == text
 
 
-def facts(stream: Stream) -> tuple[object, ...]:
+def facts(stream: TokenStream) -> tuple[object, ...]:
     return (
         stream.words,
         list(stream.tokens),
@@ -81,10 +81,10 @@ def facts(stream: Stream) -> tuple[object, ...]:
 def test_the_compiled_lexer_is_the_regular_expression(
     files: list[tuple[bytes, str]], options: LexerOptions
 ) -> None:
-    assert Backend.COMPILED in available()
+    assert SuffixBackend.COMPILED in available()
     documents = [Document(DocumentFacts(path, len(data), 0, ""), data) for data, path in files]
-    assert facts(stream_of(documents, options, Backend.COMPILED)) == facts(
-        stream_of(documents, options, Backend.PURE)
+    assert facts(stream_of(documents, options, SuffixBackend.COMPILED)) == facts(
+        stream_of(documents, options, SuffixBackend.PURE)
     )
 
 
@@ -96,10 +96,10 @@ def test_several_threads_number_words_as_one_would(files: list[tuple[bytes, str]
     documents = [Document(DocumentFacts(path, len(data), 0, ""), data) for data, path in files]
     alone, compiled._ALONE = compiled._ALONE, 1
     try:
-        together = facts(stream_of(documents, LexerOptions(), Backend.COMPILED))
+        together = facts(stream_of(documents, LexerOptions(), SuffixBackend.COMPILED))
     finally:
         compiled._ALONE = alone
-    assert together == facts(stream_of(documents, LexerOptions(), Backend.PURE))
+    assert together == facts(stream_of(documents, LexerOptions(), SuffixBackend.PURE))
 
 
 @pytest.mark.shows("SEQ-RENAMED")

@@ -9,9 +9,9 @@ import pytest
 from holdfast.cli.main import main
 from holdfast.sequence import segment_store
 from holdfast.sequence.suffix import backends
-from holdfast.sequence.suffix.backends import Backend
+from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.segment import TokenSegment, build
-from holdfast.sequence.suffix.stream import Stream
+from holdfast.sequence.suffix.stream import TokenStream
 
 
 @pytest.fixture
@@ -29,9 +29,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_large_trees_are_built_with_numpy_where_numba_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert backends.choose(10**8) is Backend.COMPILED
+    assert backends.choose(10**8) is SuffixBackend.COMPILED
     monkeypatch.setitem(sys.modules, "numba", None)
-    assert backends.choose(10**8) is Backend.VECTOR
+    assert backends.choose(10**8) is SuffixBackend.VECTOR
 
 
 @pytest.mark.shows("SEQ-NUMBA")
@@ -43,10 +43,10 @@ def test_every_command_answers_the_same_with_and_without_numba(
 ) -> None:
     monkeypatch.setattr(backends, "WARM_FROM_TOKENS", 0)
     monkeypatch.setattr(backends, "COLD_FROM_TOKENS", 0)
-    used: list[Backend] = []
+    used: list[SuffixBackend] = []
     plain = build
 
-    def recording(stream: Stream, backend: Backend = Backend.PURE) -> TokenSegment:
+    def recording(stream: TokenStream, backend: SuffixBackend = SuffixBackend.PURE) -> TokenSegment:
         used.append(backend)
         return plain(stream, backend)
 
@@ -64,11 +64,11 @@ def test_every_command_answers_the_same_with_and_without_numba(
         return found
 
     with_numba = answers("with")
-    assert set(used) == {Backend.COMPILED}
+    assert set(used) == {SuffixBackend.COMPILED}
     used.clear()
     monkeypatch.setitem(sys.modules, "numba", None)
     assert answers("without") == with_numba
-    assert set(used) == {Backend.VECTOR}
+    assert set(used) == {SuffixBackend.VECTOR}
 
 
 @pytest.mark.shows("SEQ-NUMBA")

@@ -26,7 +26,7 @@ from holdfast.ids import LocalSeq, SessionId
 from holdfast.store import roots
 from holdfast.store.model import CommitKey
 from holdfast.store.postgres import PostgresDatabase
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.sqlite import SqliteDatabase
 from holdfast.store.store import Store
 from holdfast.store.tables import Database
@@ -42,7 +42,7 @@ POINTS = (
     "after compacting",
 )
 
-SETTINGS = Settings(snapshot_interval=3)
+SETTINGS = StoreSettings(snapshot_interval=3)
 DOCUMENTS = [f"doc:{n}" for n in range(6)]
 BRANCHES_MAX = 20
 
@@ -117,7 +117,7 @@ class Watched:
 
 
 def watched_store(
-    url: str, space: str, passing: Callable[[str], None], settings: Settings = SETTINGS
+    url: str, space: str, passing: Callable[[str], None], settings: StoreSettings = SETTINGS
 ) -> Store:
     """A store on its real engine, with its writing connection watched."""
     reading: Database | None

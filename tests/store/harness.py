@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.store.model import Applied
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from holdfast.store.tables import TABLES
 from tests.postgres import PostgresServer
@@ -41,7 +41,7 @@ class Engines:
     def open(
         self,
         space: str | None = None,
-        settings: Settings | None = None,
+        settings: StoreSettings | None = None,
         clock: Callable[[], str] | None = None,
     ) -> Store:
         store = open_store(self.url, space or self.space(), settings, clock)

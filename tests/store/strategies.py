@@ -15,7 +15,7 @@ from holdfast.store.values import (
     RegExp,
     Set,
     Undefined,
-    Unknown,
+    UnknownInstance,
 )
 
 names = st.one_of(
@@ -58,7 +58,7 @@ def _containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[object]:
         ),
         st.lists(inner, max_size=3).map(Set),
         st.dictionaries(st.sampled_from(["cause", "code", "/"]), inner, max_size=2).map(Error),
-        st.builds(Unknown, tags, inner),
+        st.builds(UnknownInstance, tags, inner),
     )
 
 

@@ -18,7 +18,7 @@ from holdfast.store import patch, pointer
 from holdfast.store.admit import Reach, reshapes, touched
 from holdfast.store.errors import ConflictError, PatchError, ProtocolError
 from holdfast.store.model import Applied
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from tests.scale import examples
 from tests.store.harness import Writer, commit, delete_, patch_, replace_, set_
@@ -158,7 +158,7 @@ def compare_with_twin(
     written: st.SearchStrategy[dict[str, Any]],
     looked_at: st.SearchStrategy[list[str]],
 ) -> None:
-    store = open_store("memory:", "did:key:twin", Settings(reach=reach, snapshot_interval=3))
+    store = open_store("memory:", "did:key:twin", StoreSettings(reach=reach, snapshot_interval=3))
     twin = Twin()
     counters = dict.fromkeys(SESSIONS, 0)
     for _ in range(data.draw(st.integers(2, 10), label="steps")):
@@ -358,7 +358,7 @@ def test_an_edit_that_grows_a_list_breaks_a_read_of_its_length(
     edit: dict[str, Any], shape: bool, reach: Reach
 ) -> None:
     """A splice at the length it had read landed before another writer's new element."""
-    with open_store("memory:", "did:key:length", Settings(reach=reach)) as store:
+    with open_store("memory:", "did:key:length", StoreSettings(reach=reach)) as store:
         Writer(store, "seed")(set_("doc:a", {"list": [0, 1]}))
         Writer(store, "other")(patch_("doc:a", edit))
         read = {"id": "doc:a", "path": ["value", "list", "length"], "seq": 1}
@@ -371,7 +371,7 @@ def test_an_edit_that_grows_a_list_breaks_a_read_of_its_length(
 
 @pytest.mark.parametrize("reach", list(Reach))
 def test_an_edit_of_an_element_that_was_there_leaves_the_length(reach: Reach) -> None:
-    with open_store("memory:", "did:key:length", Settings(reach=reach)) as store:
+    with open_store("memory:", "did:key:length", StoreSettings(reach=reach)) as store:
         Writer(store, "seed")(set_("doc:a", {"list": [0, []]}))
         count = {"op": "increment", "path": "/value/list/0", "by": 1}
         grow = {"op": "append", "path": "/value/list/1", "values": ["t"]}

@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.ids import EntityId, LocalSeq, Seq
 from holdfast.store import admit
-from holdfast.store.admit import Layers, Overlap, Reach, Write
+from holdfast.store.admit import Layers, Overlap, Reach, RevisionWrite
 from holdfast.store.errors import ProtocolError
 from holdfast.store.model import ConfirmedRead, PendingRead
 
@@ -23,8 +23,8 @@ def pending(basis: int | None, *layers: int) -> PendingRead:
     return PendingRead(DOC, (), shape=False, layers=tuple(map(LocalSeq, layers)), basis=at)
 
 
-def patched(seq: int, *operations: Mapping[str, Any]) -> Write:
-    return Write(Seq(seq), "patch", list(operations))
+def patched(seq: int, *operations: Mapping[str, Any]) -> RevisionWrite:
+    return RevisionWrite(Seq(seq), "patch", list(operations))
 
 
 def had(_: object) -> bool:
@@ -35,7 +35,9 @@ def had(_: object) -> bool:
     ("newest", "overtaken"),
     [(None, False), (patched(3), False), (patched(4), False), (patched(5), True)],
 )
-def test_a_read_is_overtaken_by_a_later_write_only(newest: Write | None, overtaken: bool) -> None:
+def test_a_read_is_overtaken_by_a_later_write_only(
+    newest: RevisionWrite | None, overtaken: bool
+) -> None:
     assert admit.is_overtaken(confirmed(4), newest) == overtaken
 
 
@@ -44,7 +46,7 @@ def test_a_replaced_document_breaks_a_read_without_a_look_at_earlier_writes() ->
         raise AssertionError("the newest write is enough")
         yield
 
-    replaced = Write(Seq(9), "set", None)
+    replaced = RevisionWrite(Seq(9), "set", None)
     found = admit.confirmed_overlap(confirmed(4, "a"), replaced, earlier(), Reach.LEAF, had)
     assert found == Overlap(replaced, None)
 
@@ -111,11 +113,11 @@ def test_only_a_new_slot_breaks_a_read_of_the_length(
         ([], True),
         ([patched(5, {"op": "replace", "path": "/b"})], True),
         ([patched(5, {"op": "remove", "path": "/a"})], False),
-        ([Write(Seq(5), "set", None)], False),
+        ([RevisionWrite(Seq(5), "set", None)], False),
     ],
 )
 def test_a_path_is_certain_unless_the_reader_own_commits_replaced_it(
-    own: list[Write], certain: bool
+    own: list[RevisionWrite], certain: bool
 ) -> None:
     assert admit.certainly_had(("a",), {"a": 1}, own) == certain
     assert not admit.certainly_had(("c",), {"a": 1}, own)

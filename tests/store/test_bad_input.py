@@ -12,7 +12,7 @@ from holdfast.errors import StoreError
 from holdfast.ids import LocalSeq, SessionId
 from holdfast.store.errors import CommitTooLarge
 from holdfast.store.model import CommitKey
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store
 from tests.scale import examples
 from tests.store.harness import Engines, Writer, commit, dump, patch_, replace_, set_
@@ -398,7 +398,7 @@ def test_no_patch_nests_a_document_deeper_than_can_be_read(engines: Engines, kin
     Splice, append and add-unique did not look how deep they put what they added, so such a
     document was accepted and could never be read again.
     """
-    store = engines.open(settings=Settings(snapshot_interval=1))
+    store = engines.open(settings=StoreSettings(snapshot_interval=1))
     path = "/a" * 300
     store.transact(
         "s", commit(1, op(op="patch", patches=[{"op": "add", "path": path, "value": []}]))
@@ -426,7 +426,7 @@ def test_the_deepest_document_can_be_read(store: Store, steps: int, value: Any) 
 
 @pytest.mark.shows("STORE-BAD-INPUT")
 def test_a_gigantic_commit_is_refused_by_its_size(engines: Engines) -> None:
-    store = seeded(engines.open(settings=Settings(commit_bytes_max=1_000_000)))
+    store = seeded(engines.open(settings=StoreSettings(commit_bytes_max=1_000_000)))
     for message in (
         edit(op="splice", path="/value/list", index=0, remove=0, add=list(range(400_000))),
         edit(op="append", path="/value/list", values=["x" * 1_000_000]),
@@ -551,7 +551,7 @@ messages = some(
 @pytest.mark.shows("STORE-BAD-INPUT", "STORE-UNKNOWN-MEMBERS")
 @pytest.mark.parametrize("rich", [False, True])
 def test_no_junk_does_harm(engines: Engines, rich: bool) -> None:
-    store = seeded(engines.open(settings=Settings(rich_values=rich, snapshot_interval=2)))
+    store = seeded(engines.open(settings=StoreSettings(rich_values=rich, snapshot_interval=2)))
     tried = 0
 
     @given(message=messages)

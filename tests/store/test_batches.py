@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import StoreError
 from holdfast.store.model import Applied
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from tests.postgres import PostgresServer
 from tests.scale import examples
@@ -78,7 +78,7 @@ COMMITS = st.lists(
 _spaces = count(1)
 
 
-def opened(url: str, policy: Settings) -> Store:
+def opened(url: str, policy: StoreSettings) -> Store:
     store = open_store(url, f"did:key:batches-{next(_spaces)}", policy, lambda: "now")
     start = [commit(1, set_("doc:a", {"x": 0, "y": []})), commit(2, set_("doc:b", {"x": 0}))]
     for message in start:
@@ -126,7 +126,7 @@ def together(store: Store, commits: list[tuple[str, dict[str, Any]]]) -> list[st
 
 
 def agree(url: str, commits: list[tuple[str, dict[str, Any]]], interval: int) -> None:
-    policy = Settings(snapshot_interval=interval)
+    policy = StoreSettings(snapshot_interval=interval)
     with opened(url, policy) as singly, opened(url, policy) as batched:
         assert together(batched, commits) == one_by_one(singly, commits)
         rows, alone = dump(batched), dump(singly)
@@ -164,7 +164,7 @@ def test_a_batch_is_what_its_commits_are_one_by_one_on_postgres(postgres: Postgr
 @pytest.mark.parametrize("retention", [None, 2, 0])
 def test_a_long_batch_of_patches_keeps_the_same_snapshots(retention: int | None) -> None:
     """Which of them stay is decided once for all that the batch took."""
-    policy = Settings(snapshot_interval=2, snapshot_retention=retention)
+    policy = StoreSettings(snapshot_interval=2, snapshot_retention=retention)
     edit = {"op": "increment", "path": "/value/x", "by": 1}
     commits = [("one", commit(n, patch_("doc:a", edit))) for n in range(1, 400)]
     with opened("memory:", policy) as singly, opened("memory:", policy) as batched:

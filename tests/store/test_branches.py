@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 from holdfast.ids import LocalSeq, SessionId
 from holdfast.store.errors import BranchError, InactiveBranch, OutOfRange
 from holdfast.store.model import CommitKey
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store
 from tests.scale import examples
 from tests.store.harness import Engines, Writer, delete_, patch_, replace_, set_
@@ -35,7 +35,7 @@ class BranchesAgreeWithCopies(RuleBasedStateMachine):
     """The twin keeps, for every branch and every seq, a full copy of the world."""
 
     engines: Engines
-    store_settings = Settings(snapshot_interval=3)
+    store_settings = StoreSettings(snapshot_interval=3)
     branches = Bundle("branches")
 
     @initialize(target=branches)

@@ -26,7 +26,7 @@ from holdfast.store.values import (
     RegExp,
     Set,
     Undefined,
-    Unknown,
+    UnknownInstance,
     is_bigint,
     same,
 )
@@ -117,7 +117,7 @@ def naive(value: object, unified: bool) -> str:
             return tag("object", object_text) if slashed else object_text
         case _ if value is Undefined:
             return tag("Undefined@1", "null")
-        case Map() | Set() | Error() | RegExp() | Unknown():
+        case Map() | Set() | Error() | RegExp() | UnknownInstance():
             return f"{{{text('/' + value.tag)}:{naive(value.state, unified)}}}"
         case _:
             raise AssertionError(f"no rule for {value!r}")
@@ -233,7 +233,7 @@ def test_off_undefined_members_vanish_and_absent_elements_become_null() -> None:
 
 
 @pytest.mark.shows("CODEC-OFF-RICH")
-@pytest.mark.parametrize("value", [BigInt(1), b"", EpochNsec(1), Map(), Unknown("M@1", 1)])
+@pytest.mark.parametrize("value", [BigInt(1), b"", EpochNsec(1), Map(), UnknownInstance("M@1", 1)])
 def test_off_rich_values_are_refused(value: object) -> None:
     with pytest.raises(InvalidValue, match="only the unified encoding"):
         encode([value], unified=False)
@@ -272,9 +272,9 @@ PAIRS: list[tuple[object, str]] = [
     ({"/object": {"/": 1}}, '{"/object":{"/object":{"/object":{"/":1}}}}'),
     ({"/a": 1, "b": 2}, '{"/a":1,"b":2}'),
     ({"/a": 1, "/b": 2}, '{"/a":1,"/b":2}'),
-    (Unknown("Mystery@7", {"a": [1, 2]}), '{"/Mystery@7":{"a":[1,2]}}'),
-    (Unknown("", None), '{"/":null}'),
-    (Unknown("Mystery@7", BigInt(1)), '{"/Mystery@7":{"/BigInt@1":"AQ"}}'),
+    (UnknownInstance("Mystery@7", {"a": [1, 2]}), '{"/Mystery@7":{"a":[1,2]}}'),
+    (UnknownInstance("", None), '{"/":null}'),
+    (UnknownInstance("Mystery@7", BigInt(1)), '{"/Mystery@7":{"/BigInt@1":"AQ"}}'),
     ({"a": Undefined}, '{"a":{"/Undefined@1":null}}'),
 ]
 

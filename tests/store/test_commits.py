@@ -13,7 +13,7 @@ from holdfast.store.errors import (
     UnknownBranch,
 )
 from holdfast.store.model import CommitKey
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store
 from holdfast.store.tables import TABLES
 from holdfast.store.values import BigInt
@@ -134,7 +134,7 @@ def test_a_pending_read_resolves_to_the_seq_of_its_layer(store: Store) -> None:
 
 @pytest.mark.shows("T36")
 def test_a_big_integer_survives_where_rich_values_are_on(engines: Engines) -> None:
-    store = engines.open(settings=Settings(rich_values=True))
+    store = engines.open(settings=StoreSettings(rich_values=True))
     write = Writer(store)
     write(set_("doc:a", {"n": BigInt(2**70)}))
     write(patch_("doc:a", replace_("/value/n", BigInt(2**80))))

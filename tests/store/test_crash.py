@@ -23,7 +23,7 @@ from holdfast.ids import LocalSeq, SessionId
 from holdfast.store import patch
 from holdfast.store.errors import StoreFailed, StoreUnreachable
 from holdfast.store.model import CommitKey
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from holdfast.store.tables import CommitRow
 from tests.postgres import PostgresServer, running_server
@@ -327,7 +327,7 @@ def test_a_step_that_fails_takes_everything_back(write: str, engines: Engines) -
     """Every step of every kind of write fails once; then the write is done again and works."""
     for nth in range(1, 40):
         failing = Failing()
-        settings = Settings(snapshot_interval=2, snapshot_retention=1)
+        settings = StoreSettings(snapshot_interval=2, snapshot_retention=1)
         store = watched_store(engines.url, engines.space(), failing, settings)
         with store:
             writer = Writer(store)
@@ -366,9 +366,9 @@ def test_a_full_disk_is_named_and_the_store_goes_on(tmp_path: Path) -> None:
         pages = store.engine.writing.rows("PRAGMA page_count")[0][0]
         store.engine.writing.rows(f"PRAGMA max_page_count={pages}")
         before = dump(store)
-        with pytest.raises(StoreFailed, match="no room") as refused:
+        with pytest.raises(StoreFailed, match="disk is full") as refused:
             writer(set_("doc:b", "x" * 100_000))
-        assert refused.value.hint == "free some, then try again"
+        assert refused.value.hint == "free some space, then try again"
         assert dump(store) == before
         store.engine.writing.rows("PRAGMA max_page_count=1000000")
         again = commit(writer.local_seq, set_("doc:b", "x" * 100_000))

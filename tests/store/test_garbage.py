@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from holdfast.store.derive import earlier
 from holdfast.store.errors import InvalidBlob
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
-from holdfast.store.values import Map, Set, Unknown
+from holdfast.store.values import Map, Set, UnknownInstance
 from tests.store.harness import Clock, Engines, Writer, commit, delete_, patch_, set_
 from tests.store.test_transfer import signed
 
@@ -51,7 +51,9 @@ WAYS: dict[str, Callable[[Store, str], Any]] = {
     "in a text": lambda store, hash: Writer(store)(set_("doc:a", f"see bbb{hash}bbb")),
     "in a set": lambda store, hash: Writer(store)(set_("doc:a", Set([{"$blob": hash}]))),
     "in a map": lambda store, hash: Writer(store)(set_("doc:a", Map([["k", {"$blob": hash}]]))),
-    "in an unknown": lambda store, hash: Writer(store)(set_("doc:a", Unknown("X@1", [hash]))),
+    "in an unknown": lambda store, hash: Writer(store)(
+        set_("doc:a", UnknownInstance("X@1", [hash]))
+    ),
     "beside the operations": lambda store, hash: store.transact(
         "s", commit(1, set_("doc:a", 1), codeCID=hash)
     ),
@@ -63,7 +65,7 @@ def test_a_blob_that_anything_ever_named_is_kept(engines: Engines) -> None:
     """Named by a patch's path, moved into place or held by a rich value, it used to be lost."""
     lost = []
     for way, name in WAYS.items():
-        store = engines.open(settings=Settings(rich_values=True))
+        store = engines.open(settings=StoreSettings(rich_values=True))
         named, unnamed = store.put_blob(b"named"), store.put_blob(b"unnamed")
         name(store, named)
         assert store.collect_garbage().blobs_dropped == 0, "only when asked"

@@ -28,7 +28,7 @@ from holdfast.store.values import (
     RegExp,
     Set,
     Undefined,
-    Unknown,
+    UnknownInstance,
     same,
 )
 from tests.store import strategies
@@ -70,7 +70,7 @@ STREAMS: list[tuple[object, str]] = [
     ({"b": None, "a": True}, "11 24 01 61 2201 24 01 62 20 00"),
     ({"\uffff": None, "😀": None}, "11 24 03 efbfbf 20 24 04 f09f9880 20 00"),
     ({"a": Undefined}, "11 24 01 61 21 00"),
-    (Unknown("X@1", None), "12 03 584031 20"),
+    (UnknownInstance("X@1", None), "12 03 584031 20"),
     (Problematic("X@1", None), "12 03 584031 20"),
     (Set([None]), "12 05 5365744031 10 20 00"),
     (Map([[None, True]]), "12 05 4d61704031 10 10 20 2201 00 00"),
@@ -263,7 +263,9 @@ def test_a_hole_is_hashed_only_in_an_array() -> None:
 
 
 @pytest.mark.shows("HASH-REFUSE")
-@pytest.mark.parametrize("rich", [EpochNsec(1), Map(), Undefined, Unknown("X@1", 1)], ids=repr)
+@pytest.mark.parametrize(
+    "rich", [EpochNsec(1), Map(), Undefined, UnknownInstance("X@1", 1)], ids=repr
+)
 def test_what_json_lacks_has_no_merkle_reference(rich: object) -> None:
     with pytest.raises(InvalidValue, match="no merkle reference"):
         merkle_reference(rich)

@@ -22,9 +22,9 @@ from holdfast.ids import EntityId, LocalSeq, SessionId
 from holdfast.store import delta, patch
 from holdfast.store.delta import MISSING
 from holdfast.store.errors import BranchError, ConflictError, MergeClash, PatchError, ReplayMismatch
-from holdfast.store.merge import Merger
+from holdfast.store.merge import DocumentMerger
 from holdfast.store.model import Applied, CommitKey
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store
 from holdfast.store.values import same
 from tests.scale import examples
@@ -34,8 +34,10 @@ from tests.store.strategies import json_values
 # values
 
 
-def merge(ancestor: Any, source: Any, target: Any, settled: Any = None) -> tuple[Any, Merger]:
-    merger = Merger(EntityId("doc:a"), settled or {})
+def merge(
+    ancestor: Any, source: Any, target: Any, settled: Any = None
+) -> tuple[Any, DocumentMerger]:
+    merger = DocumentMerger(EntityId("doc:a"), settled or {})
     return merger.merge(ancestor, source, target), merger
 
 
@@ -225,7 +227,7 @@ def test_clashes_are_settled_by_pointer(settled: Any, merged: Any, left: list[st
 )
 def test_a_resolution_of_another_shape_is_refused(choice: Any) -> None:
     ancestor, source, target = CLASHING
-    with pytest.raises(BranchError, match="neither a side nor a value"):
+    with pytest.raises(BranchError, match="must be a side or a value"):
         merge(ancestor, source, target, {"/value/a": choice})
 
 
@@ -293,7 +295,7 @@ class MergesAgreeWithCopies(RuleBasedStateMachine):
 
     @initialize()
     def start(self) -> None:
-        self.store: Store = self.engines.open(settings=Settings(snapshot_interval=2))
+        self.store: Store = self.engines.open(settings=StoreSettings(snapshot_interval=2))
         self.write = Writer(self.store)
         world: World = {"doc:a": {"x": 0, "y": 0}, "doc:b": {"x": 0}}
         self.write(*[set_(id, payload) for id, payload in world.items()])

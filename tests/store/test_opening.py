@@ -58,7 +58,7 @@ def test_looking_for_a_space_leaves_no_trace_on_disk(tmp_path: Path, empty_file:
     with pytest.raises(UnknownSpace) as caught:
         open_store(root, "local", create=False)
     assert caught.value.known == ()
-    assert caught.value.hint == "there are no spaces yet; the first write makes one"
+    assert caught.value.hint == "there are no spaces yet; the first write creates one"
     assert sorted(tmp_path.rglob("*")) == before
 
 

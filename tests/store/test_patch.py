@@ -140,7 +140,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     ({"a": 1}, {"op": "test", "path": "/a"}, "unknown patch operation: test"),
     ({"a": 1}, {"op": "replace", "path": "a", "value": 1}, "invalid JSON pointer: a"),
     ({"a": 1}, {"op": "replace", "path": 7, "value": 1}, "invalid JSON pointer"),
-    ({"a": 1}, {"op": "replace", "path": "/a"}, "has no value"),
+    ({"a": 1}, {"op": "replace", "path": "/a"}, "requires value"),
     ({"a": 1}, "replace", "unknown patch operation"),  # type: ignore[list-item]
 ]
 

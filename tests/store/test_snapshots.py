@@ -7,7 +7,7 @@ import pytest
 
 from holdfast.ids import MAIN, EntityId, Seq
 from holdfast.store import snapshots
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.snapshots import Chain
 from holdfast.store.store import Store
 from tests.store.harness import Engines, Writer, patch_, replace_, set_
@@ -28,7 +28,7 @@ def seqs(store: Store) -> list[Seq]:
 
 @pytest.mark.shows("T29", "F4")
 def test_a_snapshot_serves_later_reads_instead_of_what_came_before(engines: Engines) -> None:
-    store = engines.open(settings=Settings(snapshot_interval=2, snapshot_retention=2))
+    store = engines.open(settings=StoreSettings(snapshot_interval=2, snapshot_retention=2))
     write = Writer(store)
     write(set_("doc:hot", {"tags": ["one"]}))
     for place, tag in enumerate(["two", "three", "four"], 1):
@@ -42,20 +42,20 @@ def test_a_snapshot_serves_later_reads_instead_of_what_came_before(engines: Engi
 
 @pytest.mark.shows("T30")
 def test_the_newest_two_are_kept_when_asked_for(engines: Engines) -> None:
-    store = engines.open(settings=Settings(snapshot_interval=1, snapshot_retention=2))
+    store = engines.open(settings=StoreSettings(snapshot_interval=1, snapshot_retention=2))
     patched(store, 3)
     assert seqs(store) == [3, 4]
     assert store.read("doc:hot", seq=2) == {"value": {"n": 1, "rest": None}}
 
 
 def test_all_are_kept_when_asked_for(engines: Engines) -> None:
-    store = engines.open(settings=Settings(snapshot_interval=1, snapshot_retention=0))
+    store = engines.open(settings=StoreSettings(snapshot_interval=1, snapshot_retention=0))
     patched(store, 4)
     assert seqs(store) == [2, 3, 4, 5]
 
 
 def test_a_set_is_its_own_base(engines: Engines) -> None:
-    store = engines.open(settings=Settings(snapshot_interval=1))
+    store = engines.open(settings=StoreSettings(snapshot_interval=1))
     write = Writer(store)
     for n in range(5):
         write(set_("doc:hot", n))
@@ -64,7 +64,7 @@ def test_a_set_is_its_own_base(engines: Engines) -> None:
 
 @pytest.mark.shows("STORE-PATCHES-VALIDATED")
 def test_a_patch_is_checked_even_when_no_snapshots_are_taken(engines: Engines) -> None:
-    store = engines.open(settings=Settings(snapshot_interval=0))
+    store = engines.open(settings=StoreSettings(snapshot_interval=0))
     write = Writer(store)
     write(set_("doc:hot", {"n": 0}))
     with pytest.raises(Exception, match="missing object key"):
@@ -100,7 +100,7 @@ def test_a_read_at_any_seq_replays_a_bounded_run() -> None:
             counter.count = 0
             assert store.read("doc:hot", seq=seq) == {"value": {"n": seq - 1, "rest": None}}
             worst = max(worst, counter.count)
-        bound = snapshots.SPACING + 3 * Settings().snapshot_interval
+        bound = snapshots.SPACING + 3 * StoreSettings().snapshot_interval
         assert worst <= bound + 10, f"a read took {worst} rows"
         # And they are few: about one per spacing, beside the newest.
         assert len(seqs(store)) <= 3_000 // snapshots.SPACING + snapshots.DENSE + 1
@@ -138,7 +138,7 @@ def test_a_patch_costs_the_same_however_long_the_history() -> None:
 
 @pytest.mark.shows("STORE-REBUILD")
 def test_rebuilding_what_is_derived_changes_no_answer(engines: Engines) -> None:
-    store = engines.open(settings=Settings(snapshot_interval=3))
+    store = engines.open(settings=StoreSettings(snapshot_interval=3))
     patched(store, 200 if not engines.url.startswith("postgresql") else 60)
     newest = store.newest_seq()
     before = [store.read("doc:hot", seq=seq) for seq in range(newest + 1)]
@@ -150,9 +150,9 @@ def test_rebuilding_what_is_derived_changes_no_answer(engines: Engines) -> None:
 
 
 def test_when_a_snapshot_is_due() -> None:
-    ours, original = Settings(), Settings.original()
+    ours, original = StoreSettings(), StoreSettings.original()
     assert not snapshots.due(Chain(9, 1_000, 100), ours)
     assert snapshots.due(Chain(10, 1_000, 100), ours)
     assert not snapshots.due(Chain(10, 100, 100_000), ours), "a long document waits"
     assert snapshots.due(Chain(10, 100, 100_000), original)
-    assert not snapshots.due(Chain(500, 10**6, 1), Settings(snapshot_interval=0))
+    assert not snapshots.due(Chain(500, 10**6, 1), StoreSettings(snapshot_interval=0))

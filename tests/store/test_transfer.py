@@ -14,7 +14,7 @@ from holdfast.errors import StoreError
 from holdfast.ids import LocalSeq, SessionId
 from holdfast.store.errors import InvalidExport
 from holdfast.store.model import CommitKey
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from holdfast.store.values import BigInt, Undefined
 from tests.postgres import PostgresServer
@@ -50,7 +50,7 @@ def filled(store: Store, rich: bool = False) -> Store:
 @pytest.mark.shows("STORE-EXPORT")
 @pytest.mark.parametrize("rich", [False, True])
 def test_a_space_comes_back_as_it_left(engines: Engines, rich: bool) -> None:
-    chosen = Settings(rich_values=rich)
+    chosen = StoreSettings(rich_values=rich)
     store = filled(engines.open(settings=chosen, clock=Clock()), rich)
     lines = list(store.export(SPACE))
     other = engines.open(settings=chosen, clock=Clock())

@@ -24,7 +24,7 @@ from holdfast.store.values import (
     RegExp,
     Set,
     Undefined,
-    Unknown,
+    UnknownInstance,
     check,
     is_ordinary,
     is_plain,
@@ -57,8 +57,8 @@ def refused(value: object, unified: bool = False) -> InvalidValue:
         ({"a": [1, float("nan")]}, "/a/1", "nan is not a finite number"),
         (float("inf"), "", "inf is not a finite number"),
         ({"a": float("-inf")}, "/a", "-inf is not a finite number"),
-        ({"a/b": {"~": "\ud800"}}, "/a~1b/~0", "a lone surrogate is no character"),
-        ({"a": {"\udfff": 1}}, "/a/\udfff", "a lone surrogate is no character"),
+        ({"a/b": {"~": "\ud800"}}, "/a~1b/~0", "a lone surrogate is not a character"),
+        ({"a": {"\udfff": 1}}, "/a/\udfff", "a lone surrogate is not a character"),
         ({"a": {1: 2}}, "/a", "the member name 1 is not a string"),
         ({"a": {None: 2}}, "/a", "the member name None is not a string"),
         ({"a": {True: 2}}, "/a", "the member name True is not a string"),
@@ -115,25 +115,25 @@ def test_the_last_safe_integers_are_numbers(value: int) -> None:
         Set(),
         Error(),
         RegExp("a"),
-        Unknown("Mystery@7", None),
+        UnknownInstance("Mystery@7", None),
         Problematic("BigInt@1", 5),
     ],
     ids=repr,
 )
 def test_plain_json_refuses_what_only_the_unified_encoding_carries(value: object) -> None:
-    assert "only the unified encoding carries" in refused({"a": value}).reason
+    assert "only the unified encoding can represent" in refused({"a": value}).reason
     check({"a": value}, unified=True)
 
 
 @pytest.mark.shows("CODEC-OFF-ABSENT")
 def test_undefined_and_holes_are_refused_where_they_have_no_meaning() -> None:
-    assert "undefined has no text" in refused(Undefined).reason
+    assert "cannot represent undefined" in refused(Undefined).reason
     check(Undefined, unified=True)
     for unified in (False, True):
         check({"a": Undefined, "b": [Undefined, Hole]}, unified)
         assert "element of an array" in refused(Hole, unified).reason
         assert refused({"a": Hole}, unified).pointer == "/a"
-    assert "element of an array" in refused(Unknown("Mystery@7", Hole), True).reason
+    assert "element of an array" in refused(UnknownInstance("Mystery@7", Hole), True).reason
 
 
 @pytest.mark.shows("CODEC-INSTANCE")
@@ -149,10 +149,10 @@ def test_undefined_and_holes_are_refused_where_they_have_no_meaning() -> None:
         RegExp(5),  # type: ignore[arg-type]
         EpochNsec(1.5),  # type: ignore[arg-type]
         EpochDays(True),
-        Unknown("BigInt@1", "AQ"),
-        Unknown("hole", 1),
-        Unknown(5, 1),  # type: ignore[arg-type]
-        Unknown("\ud800", 1),
+        UnknownInstance("BigInt@1", "AQ"),
+        UnknownInstance("hole", 1),
+        UnknownInstance(5, 1),  # type: ignore[arg-type]
+        UnknownInstance("\ud800", 1),
         Problematic("BigInt@1", [Undefined]),
         Problematic("BigInt@1", b"a"),
         ContentHash("fid1", b""),
@@ -202,7 +202,7 @@ def test_a_value_that_contains_itself_is_refused(unified: bool) -> None:
 
 @pytest.mark.shows("CODEC-CYCLE")
 def test_an_instance_that_contains_itself_is_refused() -> None:
-    unknown = Unknown("Mystery@7", None)
+    unknown = UnknownInstance("Mystery@7", None)
     unknown.state = [unknown]
     assert refused(unknown, unified=True).reason == "the value contains itself"
 
@@ -250,7 +250,7 @@ def test_an_ordinary_number_is_spelled_alike_by_everyone(number: float) -> None:
         ({"a": 1, "b": [2.0]}, {"b": [2], "a": 1}),
         (2**60, BigInt(2**60)),
         (Map([[1, 2]]), Map([[1.0, 2]])),
-        (Unknown("x", {"a": 1, "b": 2}), Unknown("x", {"b": 2, "a": 1})),
+        (UnknownInstance("x", {"a": 1, "b": 2}), UnknownInstance("x", {"b": 2, "a": 1})),
         (RegExp("a"), RegExp("a")),
         (b"a", b"a"),
         (EpochNsec(5), EpochNsec(5)),
@@ -292,8 +292,8 @@ def test_the_same(left: object, right: object) -> None:
         (Set([1]), Map([[1, 1]])),
         (Set([1]), Set([2])),
         (Set([1]), [1]),
-        (Unknown("x", 1), Unknown("y", 1)),
-        (Unknown("BigInt@1", 5), Problematic("BigInt@1", 5)),
+        (UnknownInstance("x", 1), UnknownInstance("y", 1)),
+        (UnknownInstance("BigInt@1", 5), Problematic("BigInt@1", 5)),
         ([{"a": [1, {"b": True}]}], [{"a": [1, {"b": 1}]}]),
     ],
     ids=repr,

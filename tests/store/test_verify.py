@@ -7,13 +7,13 @@ from hypothesis import given, settings
 
 from holdfast.ids import LocalSeq, SessionId
 from holdfast.store.model import CommitKey
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from tests.scale import examples
 from tests.store.harness import Engines, Writer, delete_, dump, patch_, replace_, set_
 from tests.store.histories import histories, play
 
-SETTINGS = Settings(snapshot_interval=2, snapshot_retention=0)
+SETTINGS = StoreSettings(snapshot_interval=2, snapshot_retention=0)
 
 
 def filled(engines: Engines) -> Store:
@@ -243,7 +243,7 @@ def test_tampering_is_found_by_the_invariant_it_breaks(engines: Engines) -> None
 @given(history=histories)
 @settings(max_examples=examples(150))
 def test_nothing_is_found_in_a_sound_space(history: list[tuple[Any, ...]]) -> None:
-    with open_store("memory:", "did:key:sound", Settings(snapshot_interval=2)) as store:
+    with open_store("memory:", "did:key:sound", StoreSettings(snapshot_interval=2)) as store:
         play(store, history)
         report = store.verify()
         assert report.findings == []

@@ -25,7 +25,7 @@ from holdfast.store.errors import (
 )
 from holdfast.store.group import GroupCommit
 from holdfast.store.model import Applied, CommitKey, Guard
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from holdfast.store.tables import CommitRow
 from holdfast.store.values import Problematic
@@ -443,7 +443,7 @@ def test_a_patch_that_leaves_what_cannot_be_written_is_refused_and_leaves_nothin
     engines: Engines, kind: str, interval: int
 ) -> None:
     """With a snapshot due it was refused and stored; without, no reader could have the document."""
-    store = engines.open(settings=Settings(rich_values=True, snapshot_interval=interval))
+    store = engines.open(settings=StoreSettings(rich_values=True, snapshot_interval=interval))
     payload, edits = _unwritable(kind)
     write = Writer(store)
     write(set_("doc:a", payload))

@@ -7,7 +7,7 @@ from typing import Any
 
 from holdfast.ids import SpaceId
 from holdfast.store.errors import UnknownSpace
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from holdfast.sync.server.connection import Connection
 from holdfast.sync.server.server import Server
@@ -32,7 +32,7 @@ class World:
         self.opened: list[str] = []
         self._url = url
         self.numbers = count(1)
-        self.settings = Settings()
+        self.settings = StoreSettings()
         self.server = self.start(**options)
 
     def start(self, **options: Any) -> Server:

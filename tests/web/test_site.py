@@ -16,7 +16,7 @@ from holdfast.home import Home
 from holdfast.ids import SpaceId
 from holdfast.sync.io.endpoint import ServeOptions, SyncService
 from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
-from holdfast.web import Part, Site, answer
+from holdfast.web import Site, SitePart, answer
 from holdfast.web.compose import site
 from holdfast.web.site import POLICY
 from holdfast.web.token import page_token, token_of
@@ -97,7 +97,7 @@ async def hello(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def small_site(*, origins: tuple[str, ...] = ()) -> Site:
-    parts = [Part("/", hello), Part("/free", hello, open=True), Part("/shut", hello)]
+    parts = [SitePart("/", hello), SitePart("/free", hello, open=True), SitePart("/shut", hello)]
     return Site(parts, OriginPolicy(origins=origins), TOKEN)
 
 
@@ -257,7 +257,7 @@ def test_cookies_of_other_programs_lock_nobody_out(others: str) -> None:
 @pytest.mark.shows("MCP-WEB-COOKIE")
 def test_two_servers_of_one_machine_each_keep_their_visitors() -> None:
     """They had one cookie: whoever opened the second was a stranger to the first."""
-    one, other = small_site(), Site([Part("/", hello)], OriginPolicy(), TOKEN[::-1])
+    one, other = small_site(), Site([SitePart("/", hello)], OriginPolicy(), TOKEN[::-1])
     jar = {}
     for app, token in ((one, TOKEN), (other, TOKEN[::-1])):
         cookie = ask(app, "GET", f"/?token={token}").headers["set-cookie"]

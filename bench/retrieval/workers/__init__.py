@@ -1,5 +1,5 @@
-"""What runs in a process of its own for each system and repository.
+"""The programs that run in a separate process for each system and repository.
 
-A worker is called with two paths: the job (root, queries, limit) and where to put what it found.
-`semble.py` runs in an environment without Holdfast and imports nothing of ours.
+A worker gets two paths: the job (root, queries, limit) and the file for its results.
+`semble_alone.py` runs in an environment without Holdfast and imports nothing from this project.
 """

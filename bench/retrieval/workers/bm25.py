@@ -1,4 +1,4 @@
-"""Plain BM25 over the chunks that Holdfast makes: whole identifiers and their parts, no ranking."""
+"""Plain BM25 over Holdfast's chunks: identifiers and their parts, without further signals."""
 
 from __future__ import annotations
 

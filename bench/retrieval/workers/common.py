@@ -1,4 +1,4 @@
-"""The frame of a worker: read the job, index, ask, time some again (now warm), write."""
+"""The main loop of a worker: read the job, index, search, time warm searches, write."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def processor_s() -> float:
 
 
 def work(prepare: Callable[[dict[str, Any]], tuple[Ask, int]]) -> int:
-    """Run the job in argv[1], write to argv[2]. `prepare` indexes; it says how many chunks."""
+    """Run the job in argv[1], write to argv[2]. `prepare` indexes and returns the chunk count."""
     job: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text())
     job["unindexed"] = []
     wall, spent = time.perf_counter(), processor_s()
@@ -50,7 +50,7 @@ def work(prepare: Callable[[dict[str, Any]], tuple[Ask, int]]) -> int:
     for number, text in enumerate(job["queries"]):
         try:
             answer = ask(text, job["limit"])
-        except Exception as error:  # One question that breaks is wrong; the others are asked.
+        except Exception as error:  # A question that fails counts as wrong; the run continues.
             answer = []
             found["problems"][number] = f"{type(error).__name__}: {error}"
         places = [

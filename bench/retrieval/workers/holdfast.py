@@ -1,4 +1,4 @@
-"""Holdfast as an agent has it: `index create`, then the search tool, in a home of its own."""
+"""Holdfast as an agent uses it: `index create`, then the search tool, in a temporary home."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
                 job["unindexed"].append(path)
 
     def ask(text: str, limit: int) -> Sequence[Place]:
-        # Questions are words, for every system: `path:` in one is no operator.
+        # Questions are plain words for every system, so `path:` is not an operator here.
         asked = as_words(text)
         scope = job.get("scope", "runtime")
         answer = wire(search_code(index, root, asked, scope=scope, limit=limit))
@@ -50,7 +50,7 @@ def wire(answer: Any) -> dict[str, Any]:
 
 
 def place(result: Mapping[str, Any]) -> Place:
-    """A result of the search tool: its span, and the lines that an agent reads of it."""
+    """A result of the search tool: its span, and the text that it shows."""
     target = result.get("target") or result
     span = target["span"]
     label = result.get("symbolLabel") or result.get("displayLabel") or ""
@@ -60,14 +60,14 @@ def place(result: Mapping[str, Any]) -> Place:
 
 
 def leave_out(signals: Sequence[str], weights: Mapping[str, Any] | None = None) -> None:
-    """Switch lanes and signals off, or set weights, for this process."""
+    """Switch off lanes and signals, or set weights, for this process."""
     if not signals and not weights:
         return
     from holdfast.index.search import ranking
 
     defaults: Any = ranking.find.__kwdefaults__
     if not defaults or "weights" not in defaults:
-        raise SystemExit("this version ranks without named signals; nothing can be left out")
+        raise SystemExit("this version has no named signals to switch off")
     changed = defaults["weights"]
     for signal in signals:
         changed = changed.without(signal)

@@ -1,6 +1,6 @@
-"""What an agent does without an index: look for the words with ripgrep, read around the matches.
+"""Search without an index: find the words with ripgrep and read around the matches.
 
-Files with more of the question's words come first, then those with more lines that match. Of each
+Files with more of the question's words come first, then files with more matching lines. Of each
 file the window of lines with the most different words is read.
 """
 
@@ -50,7 +50,7 @@ def prepare(job: Mapping[str, Any]) -> tuple[Ask, int]:
 
 
 def _window(root: Path, path: str, lines: Mapping[int, set[str]]) -> Place:
-    """The window with the most different words, the first of equals; both ends only move on."""
+    """The first window with the most different words, in linear time."""
     numbers = sorted(lines)
     counts: Counter[str] = Counter()
     best, start, last = 0, numbers[0], 0

@@ -1,7 +1,7 @@
-"""semble in an environment of its own. Imports nothing of ours: it is run as a file.
+"""semble in a separate environment. Run as a file; imports nothing from this project.
 
-With `model` false its dense lane is switched off: BM25 with its ranking (alpha 0), and a stand-in
-in place of the model, which semble would download otherwise.
+With `model` false its dense lane is switched off (alpha 0), and a placeholder replaces the model,
+which semble would download otherwise.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def processor_s() -> float:
 
 
 class NoModel:
-    """A model that says nothing: one equal vector for every text."""
+    """A placeholder model: the same vector for every text."""
 
     dim = 2
 

@@ -1,7 +1,7 @@
-"""What a user could have wrong, each with its fix.
+"""Checks of an installation, each with its fix.
 
-A check looks and says; it mends nothing. It may call something wrong that would have worked; what
-it calls right it has seen.
+A check changes nothing. It may report a problem where everything would have worked; what it reports
+as fine it has checked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WATCHES_MIN = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at; `fix` is what to do about it."""
+    """The result of one check; `fix` is what to do about it."""
 
     about: str
     state: State
@@ -40,7 +40,7 @@ class Finding:
 
 
 def examine(app: App, target: InstallTarget) -> Iterator[Finding]:
-    """Look at everything, one finding at a time; a check that fails is a finding too."""
+    """Run every check; one that fails is a finding too."""
     checks: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
         ("python", _python),
         ("home", lambda: _home(app)),
@@ -54,7 +54,7 @@ def examine(app: App, target: InstallTarget) -> Iterator[Finding]:
         try:
             yield from check()
         except (HoldfastError, OSError, ValueError) as error:
-            hint = getattr(error, "hint", "") or "this check could not finish"
+            hint = getattr(error, "hint", "") or "this check could not complete"
             yield Finding(about, "wrong", str(error) or type(error).__name__, hint)
 
 
@@ -67,7 +67,7 @@ def _python() -> Iterator[Finding]:
     ):
         if importlib.util.find_spec(module) is None:
             fix = f"pip install 'holdfast[{extra}]'"
-            yield Finding("python", "wrong", f"{module} is missing, so no {what}", fix)
+            yield Finding("python", "wrong", f"{module} is not installed, which {what} needs", fix)
     if importlib.util.find_spec("numba") is None:
         slower = "numba is not installed; locate and clones work, and prepare large trees slower"
         yield Finding("python", "note", f"{slower} (about 3 times)", "pip install 'holdfast[fast]'")
@@ -78,18 +78,18 @@ def _home(app: App) -> Iterator[Finding]:
     if not home.path.exists():
         above = next(path for path in home.path.parents if path.exists())
         if above.is_dir() and os.access(above, os.W_OK):
-            yield Finding("home", "ok", f"{home} will be made when it is needed")
+            yield Finding("home", "ok", f"{home} will be created when it is needed")
         else:
             fix = HOME_HINT
-            yield Finding("home", "wrong", f"{home} cannot be made", fix)
+            yield Finding("home", "wrong", f"{home} cannot be created", fix)
         return
     if not home.exists() or not os.access(home, os.W_OK):
         fix = HOME_HINT
-        yield Finding("home", "wrong", f"{home} is no directory that you may write", fix)
+        yield Finding("home", "wrong", f"{home} is not a directory you can write to", fix)
         return
     if home.path.stat().st_mode & 0o077:
         yield Finding(
-            "home", "wrong", f"others may look into {home}", f"chmod 700 {quote(str(home))}"
+            "home", "wrong", f"{home} is readable by other users", f"chmod 700 {quote(str(home))}"
         )
     free = shutil.disk_usage(home).free
     if free < FREE_BYTES_MIN:
@@ -111,7 +111,7 @@ def _store(app: App) -> Iterator[Finding]:
     if app.database_url is not None:
         if importlib.util.find_spec("psycopg") is None:
             yield Finding(
-                "store", "wrong", "psycopg is missing", "pip install 'holdfast[postgres]'"
+                "store", "wrong", "psycopg is not installed", "pip install 'holdfast[postgres]'"
             )
             return
         with app.inspect_space() as store:
@@ -131,7 +131,7 @@ def _index(app: App) -> Iterator[Finding]:
         detail = f" ({codebase.detail})" if codebase.detail else ""
         if not os.path.isdir(path):
             fix = f"holdfast index clear {quote(path)}"
-            yield Finding("index", "note", f"{path} is not there any more", fix)
+            yield Finding("index", "note", f"{path} no longer exists", fix)
         elif section in ("Ready", "Indexing"):
             yield Finding("index", "ok", f"{path}: {section.lower()}{detail}")
         else:
@@ -162,12 +162,14 @@ def _host(app: App) -> Iterator[Finding]:
         return
     host = running_host(app)
     if host is None:
-        yield Finding("host", "ok", "no background host runs; it starts with the first agent")
+        yield Finding(
+            "host", "ok", "the background host is not running; it starts with the first agent"
+        )
     elif host.get("version") != __version__:
-        said = f"a host of version {host.get('version')} runs, this is {__version__}"
+        said = f"the background host has version {host.get('version')}, this is {__version__}"
         yield Finding("host", "wrong", said, "holdfast mcp --stop")
     else:
-        yield Finding("host", "ok", f"a background host runs, process {host.get('pid')}")
+        yield Finding("host", "ok", f"the background host is running, process {host.get('pid')}")
 
 
 def _agents(app: App, target: InstallTarget) -> Iterator[Finding]:
@@ -189,6 +191,6 @@ def _agent(client: Client, edits: list[Edit]) -> Finding:
     if not missing:
         return Finding("agents", "ok", f"{client.title} is set up")
     if len(missing) == len(edits) and all("holdfast" not in (e.before or "") for e in missing):
-        return Finding("agents", "note", f"{client.title} is here, and not set up", fix)
+        return Finding("agents", "note", f"{client.title} was found and is not set up", fix)
     names = ", ".join(str(edit.path) for edit in missing)
-    return Finding("agents", "wrong", f"{client.title} is set up in another way: {names}", fix)
+    return Finding("agents", "wrong", f"{client.title} is set up differently: {names}", fix)

@@ -100,7 +100,7 @@ class _Scanner:
         try:
             json.loads(word)
         except ValueError:
-            raise self.fail(f"{word or self.peek()!r} is no value") from None
+            raise self.fail(f"{word or self.peek()!r} is not a JSON value") from None
         return Node("plain", start, self.at)
 
     def string(self) -> str:
@@ -202,7 +202,7 @@ def put(text: str, path: tuple[str, ...], value: Any, name: str = "settings") ->
     for done, key in enumerate(path):
         if root.kind != "object":
             place = ".".join(path[:done]) or "the file"
-            raise BadSettingsFile(name, f"{place} is no object")
+            raise BadSettingsFile(name, f"{place} must be an object")
         found = root.member(key)
         if found is None:
             rest = _nested(path[done + 1 :], value)
@@ -222,7 +222,7 @@ def append(text: str, path: tuple[str, ...], value: Any, name: str = "settings")
     if node is None:
         return put(text, path, [value], name)
     if node.kind != "array":
-        raise BadSettingsFile(name, f"{'.'.join(path)} is no list")
+        raise BadSettingsFile(name, f"{'.'.join(path)} must be a list")
     return _inserted(text, node, "", value)
 
 

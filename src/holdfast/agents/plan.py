@@ -1,8 +1,8 @@
-"""What an installation will write, as data: shown first, then done, and undone later.
+"""What an installation writes, as data: it can be shown, applied, and undone later.
 
-An edit knows the bytes it was made for; a file that is no longer that is left alone. Files are
-replaced in one step, keep their mode, and are copied aside before. What was added is remembered in
-a receipt, so that it can be taken out again and nothing else.
+An edit keeps the text it was made for; a file that changed since is not written. Files are replaced
+atomically, keep their mode, and are backed up first. What was added is recorded in a receipt, so
+that uninstalling removes exactly that.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ RECEIPT_VERSION = 2
 
 
 NAME_BYTES_MAX = 200
-"""How much of a path is in the name of its copy."""
+"""How much of a path is in the name of its backup."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One file before and after; None is a file that is not there."""
+    """One file before and after; None if the file does not exist."""
 
     path: Path
     before: str | None
@@ -44,7 +44,7 @@ class Edit:
         return self.before != self.after
 
     def diff(self) -> str:
-        """The edit as people read it."""
+        """The edit as a unified diff."""
         old = [] if self.before is None else self.before.splitlines(keepends=True)
         new = [] if self.after is None else self.after.splitlines(keepends=True)
         name = str(self.path)
@@ -55,7 +55,7 @@ class Edit:
 
 
 def read(path: Path) -> str | None:
-    """The text of a file, to the byte; None when there is none."""
+    """The text of a file, to the byte; None if it does not exist."""
     try:
         return path.read_bytes().decode("utf-8", "surrogateescape")
     except FileNotFoundError:
@@ -64,7 +64,7 @@ def read(path: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What was done: where the files as they were are kept, and which folders were made."""
+    """What was done: the backups, and the folders that were created."""
 
     kept: list[Path]
     folders: list[Path]
@@ -77,9 +77,9 @@ def apply(
     ours: Iterable[str] = (),
     new_id: Callable[[], str] = system.new_id,
 ) -> Done:
-    """Write what the edits say; `ours` are folders of ours, which go when they are empty.
+    """Write the edits; `ours` are folders that we created, removed if they are empty.
 
-    All files are compared before the first is written.
+    All files are compared with the plan before the first is written.
     """
     needed = [edit for edit in edits if edit.needed]
     for edit in needed:
@@ -98,7 +98,7 @@ def apply(
 
 def _back_up(edit: Edit, backups: Path, now: float, id: str) -> Path:
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
-    # The end of a path tells more than its beginning, and a name may have some 200 bytes only.
+    # The end of a path tells more than its beginning, and a file name is limited in length.
     whole = os.fsencode(edit.path).strip(b"/").replace(b"/", b"%")
     name = whole[-NAME_BYTES_MAX:].decode("utf-8", "ignore")
     target = backups / f"{stamp}-{id}-{name}"
@@ -110,8 +110,8 @@ def _back_up(edit: Edit, backups: Path, now: float, id: str) -> Path:
 
 
 def _write(edit: Edit) -> list[Path]:
-    """Write one file; which folders that took."""
-    # A settings file is often a link into a repository of dotfiles: write what it leads to.
+    """Write one file; returns the folders that had to be created."""
+    # A settings file is often a link into a dotfiles repository: write its target.
     path = Path(os.path.realpath(edit.path))
     if edit.after is None:
         path.unlink(missing_ok=True)
@@ -134,7 +134,7 @@ def _write(edit: Edit) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Receipts:
-    """What was added where, in one small file."""
+    """The receipts of all installations, in one file."""
 
     path: Path
 
@@ -153,7 +153,7 @@ class Receipts:
         return found if isinstance(found, dict) else {}
 
     def put(self, key: str, receipt: dict[str, Any] | None) -> None:
-        """Remember a receipt, or forget it."""
+        """Store a receipt, or delete it."""
         entries = self.load()
         if receipt is None:
             entries.pop(key, None)

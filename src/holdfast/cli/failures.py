@@ -18,7 +18,7 @@ from holdfast.home import Home
 OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3
 
 
-class Refused(HoldfastError):
+class CommandRefused(HoldfastError):
     """Raised by a command whose answer is no; `error` is the word for programs."""
 
     def __init__(self, error: str, message: str, hint: str = "", code: int = REFUSED) -> None:
@@ -65,7 +65,7 @@ def failure_of(
 
 
 def _code(error: HoldfastError) -> int:
-    if isinstance(error, Refused):
+    if isinstance(error, CommandRefused):
         return error.code
     if getattr(error, "name", "") == "ConnectionError":
         return TRANSPORT

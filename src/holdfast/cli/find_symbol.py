@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from holdfast.cli.failures import Refused
+from holdfast.cli.failures import CommandRefused
 from holdfast.cli.terminal import as_typed, with_commands
 from holdfast.index.answers import SearchResult, SymbolRef
 from holdfast.index.code_index import CodeIndex
@@ -16,11 +16,11 @@ LISTED = 10
 
 
 def find_symbol(index: CodeIndex, tree: str, name: str) -> SymbolRef:
-    """The only symbol of this name in a tree; raises `Refused` when there are none or several."""
+    """The only symbol of this name in a tree; raises `CommandRefused` if not exactly one."""
     query = "sym:" + '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
     answer = search_code(index, tree, query, scope="mixed", limit=LISTED + 1)
     if answer.status != "ok":
-        raise Refused(answer.status, with_commands(answer.message or answer.status, tree))
+        raise CommandRefused(answer.status, with_commands(answer.message or answer.status, tree))
     found = [result for result in answer.results if result.symbol_label]
     if any(warning.startswith("QUERY_OPERATOR:") for warning in answer.warnings):
         found = []  # The name is not valid, and the results are only similar to it.
@@ -34,13 +34,13 @@ def find_symbol(index: CodeIndex, tree: str, name: str) -> SymbolRef:
         case []:
             hint = f"`holdfast search {shlex.quote(name)}` finds similar names"
             where = "here" if all_seen else "in the part that could be searched"
-            raise Refused("NoSuchSymbol", f"no symbol {where} is named {name}", hint)
+            raise CommandRefused("NoSuchSymbol", f"no symbol {where} is named {name}", hint)
         case [only] if all_seen:
             label = None if only.symbol_id else only.symbol_label
             return SymbolRef(only.file, only.symbol_id, label)
         case several:
             message = f"several symbols {'are' if all_seen else 'may be'} named {name}"
-            raise Refused("SeveralSymbols", message, _choice(several, tree, all_seen))
+            raise CommandRefused("SeveralSymbols", message, _choice(several, tree, all_seen))
 
 
 def _choice(several: Sequence[SearchResult], tree: str, all_seen: bool) -> str:

@@ -1,6 +1,7 @@
-"""`holdfast hook`: what agents call at the start of a session, at compactions and after tools.
+"""`holdfast hook`: called by agents at the start of a session, at compactions and after tools.
 
-Reads one JSON object from standard input. Always exits with 0: trouble of ours is not the agent's.
+Reads one JSON object from standard input. Always exits with 0: a failure of ours must not fail the
+agent.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def _run(raw: str, app: App) -> None:
     from holdfast.mcp.rendezvous import ancestors
     from holdfast.reading.hosts import bindings
 
-    heard = parse(raw)
-    if heard is None:
+    call = parse(raw)
+    if call is None:
         return
     agent = next(
         ((int(f"{p['pid']}"), int(f"{p['start']}")) for p in ancestors() if _is_agent(p)), None
@@ -50,19 +51,19 @@ def _run(raw: str, app: App) -> None:
             app.home,
             bindings.Binding(
                 "claude-code",
-                heard.session,
-                os.path.abspath(heard.transcript),
-                heard.cwd,
+                call.session,
+                os.path.abspath(call.transcript),
+                call.cwd,
                 agent,
-                heard.event,
+                call.event,
                 app.clock.now_ms(),
             ),
         )
-    said = answer(heard, lambda: recovery_text(app, heard))
-    if said:
-        print(json.dumps(said))
+    reply = answer(call, lambda: recovery_text(app, call))
+    if reply:
+        print(json.dumps(reply))
 
 
 def _is_agent(process: dict[str, object]) -> bool:
-    """The nearest ancestor that is no shell: hooks are often run through one."""
+    """Whether a process is not a shell: hooks are often run through one."""
     return process.get("name") not in ("sh", "bash", "dash", "zsh", "fish", "env")

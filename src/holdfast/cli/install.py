@@ -1,4 +1,4 @@
-"""`holdfast install` and `holdfast uninstall`: have agents use Holdfast, or no longer."""
+"""`holdfast install` and `holdfast uninstall`: set up agents to use Holdfast, or undo it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--client",
         choices=[*CLIENTS, "all"],
         default="all",
-        help="which agent; all (the default) are those that are found here",
+        help="which agent; all (the default): every agent that is found",
     )
     parser.add_argument(
         "--scope",
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--command",
         dest="start",
         metavar="PROGRAM",
-        help="how the agent starts us (default: this very program)",
+        help="how the agent starts Holdfast (default: this program)",
     )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
@@ -54,7 +54,7 @@ def _run(args: argparse.Namespace, app: App, *, install: bool) -> int:
     receipts = Receipts(app.home.receipts)
     clients = _clients(args, target, receipts, install=install)
     if not clients and not args.json:
-        print("no agent was found here, and nothing of ours in the settings of one")
+        print("no agent was found, and there is nothing to uninstall")
     facts = []
     for client in clients:
         try:
@@ -78,7 +78,7 @@ def _clients(
 ) -> list[Client]:
     if args.client != "all":
         return [CLIENTS[args.client]]
-    # What was put there can be taken out, also when the agent itself has gone since.
+    # What was installed can be removed even if the agent itself is gone.
     known = set() if install else set(receipts.load())
     found = [
         client
@@ -87,14 +87,14 @@ def _clients(
     ]
     if not found and install:
         raise UsageError(
-            "no agent was found here",
+            "no agent was found",
             f"name one: --client {'|'.join(CLIENTS)}",
         )
     return found
 
 
 def _key(client: Client, target: InstallTarget) -> str:
-    """What a receipt is kept under."""
+    """The key of a receipt."""
     return client.name if target.project is None else f"{client.name}@{target.project}"
 
 
@@ -141,7 +141,7 @@ def _show(
 ) -> None:
     name = styled(client.title, output.BOLD)
     if not needed:
-        print(f"{name}: {'already set up' if install else 'nothing of ours there'}")
+        print(f"{name}: {'already set up' if install else 'not set up'}")
         return
     verb = "would write" if dry_run else "wrote"
     print(f"{name}:")
@@ -156,6 +156,6 @@ def _show(
                 colour = {"+": output.GREEN, "-": output.RED}.get(line[:1], output.DIM)
                 print("    " + styled(line, colour))
     for path in kept:
-        print(f"  as it was: {path}")
+        print(f"  backup: {path}")
     if install and not dry_run:
         print(f"  next: {client.next_step}")

@@ -1,4 +1,4 @@
-"""`holdfast keys`: make and name Ed25519 keys; the secret half is never printed."""
+"""`holdfast keys`: create and list Ed25519 keys. The private key is never printed."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     new = verbs.add_parser(
         "new",
-        help="make a key and print its identity",
-        description="Make a key and print its identity.",
+        help="create a key and print its identity",
+        description="Create a key and print its identity.",
     )
     show = verbs.add_parser(
         "show",
-        help="print the identity of a key, or of all",
-        description="Print the identity of a key, or of all.",
+        help="print the identity of one key or of all keys",
+        description="Print the identity of one key or of all keys.",
     )
-    new.add_argument("name", nargs="?", default="default", help="what to call it (default)")
+    new.add_argument(
+        "name", nargs="?", default="default", help="the name of the key (default: default)"
+    )
     show.add_argument("name", nargs="?", help="only this key")
     for sub in (new, show):
         sub.add_argument("--json", action="store_true", help="answer as JSON")
@@ -43,7 +45,7 @@ def run(args: argparse.Namespace, app: App) -> int:
             print_json({"name": args.name, "did": did})
         else:
             print(did)
-            print(f"the key is in {key_path(home, args.name)}, for you alone", file=sys.stderr)
+            print(f"saved the private key to {key_path(home, args.name)}", file=sys.stderr)
         return 0
     names = [args.name] if args.name else sorted(p.stem for p in home.keys.glob("*.key"))
     rows = [(name, _did(load_key(home, name))) for name in names]
@@ -52,14 +54,14 @@ def run(args: argparse.Namespace, app: App) -> int:
     elif rows:
         print_table(("name", "identity"), rows)
     else:
-        print("no keys; holdfast keys new makes one")
+        print("no keys; create one: holdfast keys new")
     return 0
 
 
 def key_path(home: Home, name: str) -> Path:
-    """Where a key is kept."""
+    """The file of a key."""
     if _NAME.fullmatch(name) is None:
-        raise UsageError(f"{name!r} is no name for a key", hint="letters, digits, dots and dashes")
+        raise UsageError(f"{name!r} is not a key name", hint="use letters, digits, dots and dashes")
     return home.keys / f"{name}.key"
 
 
@@ -71,7 +73,7 @@ def make_key(home: Home, name: str, seed: bytes) -> bytes:
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise UsageError(f"there is a key {name!r} already", hint="choose another name") from None
+        raise UsageError(f"key {name!r} already exists", hint="choose another name") from None
     with os.fdopen(file, "wb") as out:
         out.write(seed)
         out.flush()

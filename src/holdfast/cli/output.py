@@ -82,7 +82,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-class Progress:
+class ProgressBar:
     """A bar with a rate and what is left, on a terminal; nothing anywhere else."""
 
     def __init__(self, what: str, clock: Callable[[], float] = system.monotonic) -> None:
@@ -111,7 +111,7 @@ class Progress:
         if self._on:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH[:A-B]", help="the file, and the lines if not all")
+    parser.add_argument(
+        "path", metavar="PATH[:A-B]", help="the file, and optionally a range of lines"
+    )
     parser.add_argument("--offset", type=_number, metavar="N", help="the first line, from 1")
     parser.add_argument("--limit", type=_number, metavar="N", help="how many lines")
-    parser.add_argument("--bypass-cache", action="store_true", help="the plain text, this time")
+    parser.add_argument(
+        "--bypass-cache", action="store_true", help="answer with the plain text this time"
+    )
     parser.add_argument("--json", action="store_true", help="content and details as JSON")
     reading.add_session_arguments(parser)
 
@@ -36,7 +40,7 @@ def _number(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of lines")
+        raise argparse.ArgumentTypeError(f"must be a number of lines, at least 0 (got {text})")
     return int(value) if value.is_integer() else value
 
 
@@ -53,13 +57,13 @@ def run(args: argparse.Namespace, app: App) -> int:
         print(json.dumps(answer.to_wire() | note, ensure_ascii=False))
     else:
         sys.stdout.write(answer.text + "\n")
-    # Shown first, noted after: what nobody saw must not count as seen.
+    # Printed first, recorded after: text that was not shown must not count as seen.
     sys.stdout.flush()
     if lost is not None and not args.json:
         lost.show(as_json=False)
     if host is not None and not _was_shown(answer.text, sys.stdout.encoding):
-        said = f"the output is {sys.stdout.encoding} and cannot show all of it: this is not noted"
-        print(f"holdfast: {said}", file=sys.stderr)
+        why = f"the output is {sys.stdout.encoding} and cannot show all of it"
+        print(f"holdfast: {why}: the read is not recorded", file=sys.stderr)
     elif host is not None:
         _record(host, answer, args.call, app)
         app.collect_daily(reader, host)
@@ -67,9 +71,9 @@ def run(args: argparse.Namespace, app: App) -> int:
 
 
 def _was_shown(text: str, encoding: str | None) -> bool:
-    """Whether the output had a place for every letter, and put no escape there instead.
+    """Whether the output could show every character, without an escape in its place.
 
-    One without an encoding takes text as it is.
+    An output without an encoding takes text as it is.
     """
     try:
         text.encode(encoding or "utf-8")
@@ -79,7 +83,7 @@ def _was_shown(text: str, encoding: str | None) -> bool:
 
 
 def _hinted(error: ReadingError, typed: str) -> ReadingError:
-    """The refusal, with the command that reads what may have been meant."""
+    """The error, with a command that may read what was meant."""
     from holdfast.reading.suggest import listed, suggestion
 
     here = os.path.abspath(os.path.expanduser(typed))
@@ -95,15 +99,15 @@ def _hinted(error: ReadingError, typed: str) -> ReadingError:
 
 
 def _host(args: argparse.Namespace, app: App) -> tuple[SessionLog | None, Failure | None]:
-    """The session, or why nothing of it can be kept: then the answer is the plain text."""
+    """The session, or why it cannot be stored: then the answer is the plain text."""
     try:
         return reading.host(args, app, begins=True), None
     except (StoreError, OSError) as error:
         if not reading.is_own(args.session):
             raise
         why = failure_of(error, app.home)
-        said = f"nothing of session {args.session} can be kept: {why.message}; every read is the "
-        return None, replace(why, message=f"{said}plain text")
+        message = f"{why.message}; every read is plain text"
+        return None, replace(why, message=f"session {args.session} cannot be stored: {message}")
 
 
 def _record(log: SessionLog, answer: Answer, call: str | None, app: App) -> None:

@@ -25,12 +25,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="have a file, or lines of it, sent again",
         description="Have a file, or lines of it, sent again.",
     )
-    refresh.add_argument("path", metavar="PATH[:A-B]", help="the file, and the lines if not all")
-    refresh.add_argument("lines", nargs="?", metavar="START-END", help="the lines, said apart")
+    refresh.add_argument(
+        "path", metavar="PATH[:A-B]", help="the file, and optionally a range of lines"
+    )
+    refresh.add_argument(
+        "lines", nargs="?", metavar="START-END", help="the range, as a separate argument"
+    )
     explain = verbs.add_parser(
         "explain",
-        help="why a read would be answered as it would be",
-        description="Why a read would be answered as it would be.",
+        help="how a read would be answered, and why",
+        description="How a read would be answered, and why.",
     )
     explain.add_argument("path", metavar="PATH[:A-B]", help="the read to explain")
     for verb in (status, refresh, explain):

@@ -12,7 +12,7 @@ from holdfast.sequence import draw
 from holdfast.sequence.canonical import canonical_graph
 from holdfast.sequence.errors import UnknownAtom
 from holdfast.sequence.graph import Atom, Graph
-from holdfast.sequence.response import Response
+from holdfast.sequence.response import GraphMatch
 from holdfast.sequence.search import find_sequence
 from holdfast.sequence.tokens.families import family_of
 from holdfast.sequence.tokens.lexer import lex
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     graph = canonical_graph(
         documents, unions=not args.no_unions, max_vertices=min(args.max_vertices, draw.DRAWN_MAX)
     )
-    answer = draw.GraphAnswer(graph, args.query or "", _search(graph, args))
+    answer = draw.ShowAnswer(graph, args.query or "", _search(graph, args))
     if args.svg:
         Path(args.svg).write_text(draw.as_svg(graph), encoding="utf-8")
     print(json.dumps(answer.to_wire()) if args.json else answer.as_text())
@@ -76,7 +76,7 @@ def _atoms(text: bytes, args: argparse.Namespace) -> list[Atom]:
     return list(text.decode("utf-8", "replace"))
 
 
-def _search(graph: Graph, args: argparse.Namespace) -> Response | None:
+def _search(graph: Graph, args: argparse.Namespace) -> GraphMatch | None:
     if not args.query:
         return None
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast.app import App
-from holdfast.cli.failures import TRANSPORT, Refused
+from holdfast.cli.failures import TRANSPORT, CommandRefused
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         # The web server has said why.
         if not stop.code:
             return 0
-        raise Refused(
+        raise CommandRefused(
             "NotServed",
             f"the server did not start on {args.host}:{args.port}",
             "the line above says why; --port 0 picks a free port",
@@ -147,7 +147,7 @@ def _any_free_port(host: str) -> socket.socket:
         family, *_, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family)
     except OSError as error:
-        raise Refused(
+        raise CommandRefused(
             "NotServed",
             f"cannot listen on {host}: {error.strerror or error}",
             "--host must be an address of this machine",

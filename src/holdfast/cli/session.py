@@ -9,7 +9,7 @@ from typing import Any
 
 from holdfast.app import App
 from holdfast.cli import reading
-from holdfast.cli.failures import Refused
+from holdfast.cli.failures import CommandRefused
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
 from holdfast.reading.tree import NO_ENTRY, Doubt, Tree
@@ -42,25 +42,25 @@ def _compact(args: argparse.Namespace, app: App) -> int:
     from holdfast.reading.errors import NotOurs
     from holdfast.reading.hosts.native import NativeSession
 
-    host = reading.host(args, app)
-    if not isinstance(host, NativeSession):
+    log = reading.host(args, app)
+    if not isinstance(log, NativeSession):
         raise NotOurs(args.session)
-    entry = host.compact("")
-    said = f"[session] {host.log.session}: nothing before {entry} counts any more"
-    print(json.dumps({"session": host.log.session, "entry": entry}) if args.json else said)
+    entry = log.compact("")
+    message = f"[session] {log.log.session}: nothing before {entry} counts now"
+    print(json.dumps({"session": log.log.session, "entry": entry}) if args.json else message)
     return 0
 
 
 def _show(args: argparse.Namespace, app: App) -> int:
-    host = reading.host(args, app, newest_leaf=args.call is None)
-    assert host is not None, "the session is required"
-    evidence = host.evidence()
-    leaf = NO_ENTRY if isinstance(evidence, Doubt) else host.tree.number(evidence.leaf)
-    if leaf == NO_ENTRY and len(host.tree) and not isinstance(evidence, Doubt):
-        leaf = len(host.tree) - 1
+    log = reading.host(args, app, newest_leaf=args.call is None)
+    assert log is not None, "the session is required"
+    evidence = log.evidence()
+    leaf = NO_ENTRY if isinstance(evidence, Doubt) else log.tree.number(evidence.leaf)
+    if leaf == NO_ENTRY and len(log.tree) and not isinstance(evidence, Doubt):
+        leaf = len(log.tree) - 1
     if args.entry is not None:
-        return _show_entry(host.tree, args)
-    rows = _rows(host.tree, leaf)
+        return _show_entry(log.tree, args)
+    rows = _rows(log.tree, leaf)
     if args.json:
         doubt = evidence.why if isinstance(evidence, Doubt) else None
         print(json.dumps({"entries": rows, "doubt": doubt}, ensure_ascii=False))
@@ -79,8 +79,8 @@ def _show_entry(tree: Tree, args: argparse.Namespace) -> int:
     number = tree.number(args.entry)
     if number == NO_ENTRY:
         listing = shlex.join(["holdfast", "session", "show", "--session", args.session])
-        said = f"session {args.session} has no entry {args.entry}"
-        raise Refused("NoSuchEntry", said, f"{listing} lists them")
+        message = f"session {args.session} has no entry {args.entry}"
+        raise CommandRefused("NoSuchEntry", message, f"{listing} lists them")
     ledger = tree.ledger(number)
     held: dict[str, dict[str, dict[str, Any]]] = {
         path: {

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.cli.failures import Refused
+from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import BOLD, DIM, GREEN, YELLOW, plain, styled
 from holdfast.index.answers import Call
 from holdfast.index.tools.render import Style, Surface
@@ -70,7 +70,7 @@ def _read_command(call: Call) -> str:
     return f"holdfast read {shlex.quote(name)}"
 
 
-def no_file(typed: str, whole: str, command: str, *rest: str) -> Refused:
+def no_file(typed: str, whole: str, command: str, *rest: str) -> CommandRefused:
     """The error for a path that is not a file, with the same command on a similar one."""
     from holdfast.reading.errors import Unreadable
     from holdfast.reading.suggest import listed, suggestion
@@ -83,7 +83,7 @@ def no_file(typed: str, whole: str, command: str, *rest: str) -> Refused:
     if found is not None:
         near = shlex.join(["holdfast", command, os.path.relpath(found.path), *rest])
         hint = f"{found.why}: {near}"
-    return Refused("IsDirectory" if is_folder else "NoSuchFile", message, hint)
+    return CommandRefused("IsDirectory" if is_folder else "NoSuchFile", message, hint)
 
 
 def typed_in(root: Path) -> Callable[[str], str]:

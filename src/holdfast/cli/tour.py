@@ -19,7 +19,7 @@ from pathlib import Path
 
 from holdfast.app import App
 from holdfast.cli import main as cli
-from holdfast.cli.output import BOLD, DIM, Progress, styled
+from holdfast.cli.output import BOLD, DIM, ProgressBar, styled
 
 OK, REFUSED = 0, 1
 
@@ -256,7 +256,7 @@ def _count(app: App, total: int) -> str:
     import threading
 
     done, landed = threading.Event(), 0
-    with app.open_space() as store, Progress("committing") as progress:
+    with app.open_space() as store, ProgressBar("committing") as progress:
 
         def told(fate: object) -> None:
             nonlocal landed

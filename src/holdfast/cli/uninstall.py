@@ -1,4 +1,4 @@
-"""`holdfast uninstall`: take out of agents' settings what `install` put there, and nothing else."""
+"""`holdfast uninstall`: remove from agents' settings exactly what `install` added."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import output
-from holdfast.cli.failures import Refused
+from holdfast.cli.failures import CommandRefused
 from holdfast.cli.output import print_json, print_table, short_json, styled
 from holdfast.errors import UsageError
 
@@ -79,7 +79,7 @@ def _named_to_make() -> Iterator[None]:
         if error.name != UnknownSpace.name:
             raise
         hint = f"{error.hint}; " if error.hint else ""
-        raise Refused("UnknownSpace", str(error), f"{hint}--create makes it") from None
+        raise CommandRefused("UnknownSpace", str(error), f"{hint}--create makes it") from None
 
 
 def _show(sync: Sync, as_json: bool) -> None:

@@ -30,7 +30,7 @@ from holdfast.dashboard.answers import (
 )
 from holdfast.errors import UsageError
 from holdfast.index.code_index import CodeIndex
-from holdfast.observed.sessions import Observed, Sessions
+from holdfast.observed.sessions import ObservedSession, SessionObserver
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
 from holdfast.reading.scope import Lines
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         SearchAnswer,
         SearchResult,
     )
-    from holdfast.observed.logs import Times, Watched
+    from holdfast.observed.logs import FileTimes, TimedLog
     from holdfast.reading.context import ContextMap
     from holdfast.reading.reader import Reader
     from holdfast.reading.tree import Tree
@@ -70,7 +70,7 @@ class Questions:
         app: App,
         index: CodeIndex,
         reader: Reader,
-        sessions: Sessions,
+        sessions: SessionObserver,
         space: Callable[[str], Store],
     ) -> None:
         """`space` opens a space that exists, or raises."""
@@ -218,7 +218,7 @@ class Questions:
             limit = _number(asked, "limit", ENTRIES_MAX)
             return self._session_tree(self._followed(asked), min(limit, ENTRIES_MAX))
 
-    def _session_tree(self, observed: Observed, limit: int) -> SessionTree:
+    def _session_tree(self, observed: ObservedSession, limit: int) -> SessionTree:
         evidence = observed.host.evidence()
         tree, log = observed.tree, observed.log
         leaf = NO_ENTRY if isinstance(evidence, Doubt) else tree.number(evidence.leaf)
@@ -247,7 +247,7 @@ class Questions:
             raise UsageError(f"the session has not read {path}")
         return line_rows(named[0], self._reader.objects.load, LINES_MAX)
 
-    def _followed(self, asked: Members) -> Observed:
+    def _followed(self, asked: Members) -> ObservedSession:
         name = _need(asked, "name")
         if name not in self._sessions.all_names():
             raise UsageError(
@@ -336,7 +336,7 @@ def _in_reading_order(tree: Tree) -> list[tuple[int, int]]:
 
 
 def _entry(
-    tree: Tree, log: Watched | Times, number: int, depth: int, *, active: bool, leaf: bool
+    tree: Tree, log: TimedLog | FileTimes, number: int, depth: int, *, active: bool, leaf: bool
 ) -> SessionEntry:
     ledger, served, id = tree.ledger(number), tree.served.get(number), tree.ids[number]
     entry = SessionEntry(
@@ -348,7 +348,7 @@ def _entry(
         sent_tokens=None if served is None else -(-served.served_bytes // 4),
         plain_tokens=None if served is None else -(-served.size_bytes // 4),
         at=log.at.get(id),
-        said=(log.said.get(id) or "")[:400] or None,
+        said=(log.texts.get(id) or "")[:400] or None,
         active=active,
         leaf=leaf,
     )

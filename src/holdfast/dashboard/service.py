@@ -25,8 +25,8 @@ from holdfast.errors import HoldfastError, UsageError
 from holdfast.files.watcher import Watcher
 from holdfast.ids import SpaceId
 from holdfast.observed import Values
-from holdfast.observed.codebases import Codebases
-from holdfast.observed.sessions import Sessions
+from holdfast.observed.codebases import CodebaseObserver
+from holdfast.observed.sessions import SessionObserver
 from holdfast.observed.spaces import space_values
 from holdfast.store import roots
 from holdfast.store.errors import UnknownSpace
@@ -72,13 +72,13 @@ class DashboardService:
         self._seqs: dict[str, int] = {}
         self._watchers: dict[str, Watcher] = {}
         self._index = app.open_index()
-        self._codebases = Codebases(self._index)
-        self._sessions: Sessions | None = None
+        self._codebases = CodebaseObserver(self._index)
+        self._sessions: SessionObserver | None = None
         self._logs: Store | None = None
         self._reader = app.reader(str(app.home), str(app.home))
         self._publisher: live.Publisher | None = None
         self._questions: Mapping[str, Question] | None = None
-        self._notices = live.Notices(self._directories, self._wanted, self._look)
+        self._notices = live.RefreshLoop(self._directories, self._wanted, self._look)
         self._looking = threading.Lock()
 
     @classmethod
@@ -119,8 +119,8 @@ class DashboardService:
     def questions(self) -> Mapping[str, Question]:
         """The questions, by path below /api/."""
         if self._questions is None:
-            # Their own sessions: questions are answered in other threads than `look`.
-            book = Sessions(self._session_logs(), self._app.clock.now_ms, self._app.home)
+            # Their own observer: questions are answered in other threads than `look`.
+            book = SessionObserver(self._session_logs(), self._app.clock.now_ms, self._app.home)
             made = Questions(self._app, self._index, self._reader, book, self._existing)
             self._questions = made.table()
         return self._questions
@@ -279,9 +279,11 @@ class DashboardService:
                 self._logs = self._app.open_space(sessions.SPACE)
             return self._logs
 
-    def _session_book(self) -> Sessions:
+    def _session_book(self) -> SessionObserver:
         if self._sessions is None:
-            self._sessions = Sessions(self._session_logs(), self._app.clock.now_ms, self._app.home)
+            self._sessions = SessionObserver(
+                self._session_logs(), self._app.clock.now_ms, self._app.home
+            )
         return self._sessions
 
     # noticing

@@ -2,6 +2,6 @@
 
     agent --stdio--> shim (imports almost nothing) --Unix socket--> host (the SDK) --> tools
 
-The tools decide nothing: each calls what the commands call, and turns the answer into text an agent
-can act on and structured content with the same facts.
+A tool calls the same function as the command of that name. It turns the answer into text for the
+agent and structured content with the same facts.
 """

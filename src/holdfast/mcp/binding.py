@@ -1,8 +1,8 @@
-"""Which conversation is this? Found out with proof, or every read is the baseline.
+"""Which conversation a call belongs to: proven, or every read is the baseline.
 
 There are three ways to a candidate: it was named (`--session`), a hook left a binding for the
-agent that started us, or the agent's own surroundings point at a log. Only the first is enough by
-itself. For the others something in the call must be found in the log:
+agent that started us, or the agent's process and environment point to a log. Only the first is
+enough by itself. For the others something in the call must be found in the log:
 
     Claude Code   names its pending call in `_meta`; a call's id is unique, so the transcript that
                   holds that call, unanswered, is this conversation
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 TOOL_USE_ID = "claudecode/toolUseId"
 THREAD_ID = "threadId"
 LEAF = "holdfast/leaf"
-"""Where our extension for pi says the conversation stands."""
+"""The entry that pi is at, as our extension reports it."""
 WAIT_S, LOOK_EVERY_S = 0.25, 0.02
 CANDIDATES_MAX = 8
 ADAPTERS_MAX = 128
@@ -56,7 +56,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,128}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The conversation, and how we know."""
+    """The conversation, and how it was identified."""
 
     log: SessionLog
     kind: str
@@ -74,7 +74,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Unbound:
-    """Why it is not certain which conversation this is."""
+    """Why the conversation is not known for certain."""
 
     why: str
 
@@ -106,7 +106,7 @@ class Sessions:
     ) -> Iterator[Bound | Unbound]:
         """The conversation a call belongs to, for the time of one answer.
 
-        An adapter stands at one call at a time, so calls of one conversation take turns.
+        An adapter serves one call at a time, so calls of one conversation take turns.
         """
         from holdfast.errors import HoldfastError
 
@@ -175,7 +175,7 @@ class Sessions:
             if not candidates:
                 return Unbound("no transcript of Claude Code is known for this process")
             if self._monotonic() > deadline:
-                return Unbound("the pending call is in no transcript that is known")
+                return Unbound("the pending call is not in any known transcript")
             time.sleep(LOOK_EVERY_S)
 
     def _transcripts(self, caller: Caller) -> Iterator[tuple[str, str]]:
@@ -203,12 +203,12 @@ class Sessions:
         self, caller: Caller, thread: str, tool: str, arguments: Mapping[str, Any]
     ) -> tuple[Bound, threading.RLock] | Unbound:
         if not _ID.match(thread):
-            return Unbound("the thread that Codex names is no name of a rollout")
+            return Unbound("the thread id that Codex sent is not valid")
         sessions = os.path.join(_codex_home(caller), "sessions")
         found = glob.glob(f"{glob.escape(sessions)}/**/rollout-*-{thread}.jsonl", recursive=True)
         if len(found) != 1:
             how_many = "no rollout" if not found else f"{len(found)} rollouts"
-            return Unbound(f"there is {how_many} of the thread that Codex names")
+            return Unbound(f"there is {how_many} for the thread that Codex named")
         host, lock = self._adapter("codex", found[0])
         pending = pending_call(found[0], tool, arguments)
         how = "Codex named its thread, and the rollout is of that thread"
@@ -228,7 +228,7 @@ class Sessions:
         return Bound(host, "codex", _stem(rollout), how, pending), lock
 
     def _adapter(self, kind: str, name: str) -> tuple[SessionLog, threading.RLock]:
-        """The adapter of a log, kept: it has read what was there before."""
+        """The adapter of a log. It is kept, because it has already read the log so far."""
         with self._turn:
             found = self._adapters.get((kind, name))
             if found is None:

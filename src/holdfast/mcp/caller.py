@@ -1,4 +1,4 @@
-"""Who calls: what a shim told about the agent behind it, or what is known over HTTP."""
+"""The client of a connection: what its greeting says about the agent, or what HTTP tells."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PLAIN = re.compile(r"[^a-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True)
 class Ancestor:
-    """A process above the shim. `pid` and `start` together name it for ever."""
+    """A parent process of the shim. `pid` and `start` together identify it."""
 
     pid: int
     start: int
@@ -29,7 +29,7 @@ class Ancestor:
 
 @dataclass(slots=True)
 class Caller:
-    """One connection."""
+    """The client at the other end of one connection."""
 
     cwd: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Caller:
     host: str | None = None
     transport: str = "stdio"
     name: str = "mcp"
-    """Who commits, as the store's log shows it; unique for each connection."""
+    """The name in the store's log of commits; unique for each connection."""
     client: str = ""
     """What the program at the other end calls itself; empty until it has said so."""
 
@@ -50,17 +50,17 @@ class Caller:
             self._local_seq += 1
             return self._local_seq
 
-    def path(self, given: str) -> str:
-        """A path as the agent means it: from its own directory."""
-        expanded = given
-        if given == "~" or given.startswith("~/"):
-            expanded = self.home + given[1:]
+    def path(self, name: str) -> str:
+        """An absolute path; a relative one starts at the working directory of the agent."""
+        expanded = name
+        if name == "~" or name.startswith("~/"):
+            expanded = self.home + name[1:]
         if os.path.isabs(expanded):
             return os.path.normpath(expanded)
         if self.cwd is None:
             raise UsageError(
-                f"{given!r} is a relative path, and over {self.transport} nobody says from where",
-                "give an absolute path",
+                f"{name!r} is relative, and over {self.transport} the working directory is unknown",
+                "pass an absolute path",
             )
         return os.path.normpath(os.path.join(self.cwd, expanded))
 
@@ -70,16 +70,16 @@ class Caller:
 
 
 def caller_of(hello: Mapping[str, Any], unique: str) -> Caller:
-    """The caller that a greeting describes; what it does not say in the right form is not known."""
+    """The caller that a greeting describes. Malformed members count as missing."""
 
     def text(name: str) -> str | None:
         value = hello.get(name)
         return value if isinstance(value, str) and value else None
 
-    told = hello.get("environment")
+    variables = hello.get("environment")
     environment = {
         name: value
-        for name, value in (told.items() if isinstance(told, dict) else ())
+        for name, value in (variables.items() if isinstance(variables, dict) else ())
         if isinstance(value, str)
     }
     above = hello.get("ancestors")
@@ -104,6 +104,6 @@ def _ancestor(raw: object) -> Ancestor | None:
 
 
 def named(client: str, unique: str) -> str:
-    """A name for the log: what the agent calls itself, and what tells this connection apart."""
+    """A name for the log: the name of the agent and a suffix that is unique to the connection."""
     plain = _PLAIN.sub("-", client.lower()).strip("-")[:40]
     return f"{plain or 'mcp'}-{unique}"

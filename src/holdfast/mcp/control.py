@@ -1,4 +1,4 @@
-"""`holdfast mcp --status` and `--stop`: whether a host runs, and how to end it."""
+"""`holdfast mcp --status` and `--stop`: report and stop the background host."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def running_host(app: App) -> dict[str, Any] | None:
 
 
 def running(place: Rendezvous) -> dict[str, Any] | None:
-    """Who the host is that holds the lock; None if nobody does."""
+    """The process id and version of the running host; None if none runs."""
     try:
         with open(place.lock) as held:
             try:
@@ -30,7 +30,7 @@ def running(place: Rendezvous) -> dict[str, Any] | None:
                 facts = json.load(held)
                 return facts if isinstance(facts, dict) else None
     except (OSError, ValueError):
-        pass  # no lock that we could see, and so no host that we could reach
+        pass  # without a readable lock there is no host to reach
     return None
 
 
@@ -40,15 +40,15 @@ def status(app: App, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"running": found is not None, **(found or {}), "log": place.log}))
     elif found is None:
-        print("no host runs; the next agent starts one")
+        print("no host is running; the next agent starts one")
     else:
-        print(f"a host runs: process {found['pid']}, version {found['version']}")
-        print(f"its log: {place.log}")
+        print(f"a host is running: process {found['pid']}, version {found['version']}")
+        print(f"log: {place.log}")
     return 0
 
 
 def stop(app: App, *, as_json: bool) -> int:
-    """End the host and wait until it has ended; agents start a new one with their next call."""
+    """Stop the host and wait until it has ended. The next call of an agent starts a new one."""
     place = rendezvous_of(app.home, app.environment)
     found = running(place)
     ended = found is None
@@ -63,7 +63,7 @@ def stop(app: App, *, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"stopped": found is not None and ended}))
     elif found is None:
-        print("no host runs")
+        print("no host is running")
     else:
-        print("the host has ended" if ended else f"process {found['pid']} does not end")
+        print("stopped the host" if ended else f"process {found['pid']} did not end")
     return 0 if ended else 1

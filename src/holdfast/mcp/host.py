@@ -1,12 +1,12 @@
 """The background host: the official SDK, once, for every session of every agent of this user.
 
-It starts on demand, serves each connection with a server of its own, and ends when nobody has been
-connected for a while and no build runs. A client that crashes closes its connection and nothing
-else. Only processes of the same user are served; the directory, the socket's mode and the peer's
-credentials each say so for themselves.
+The host starts on demand, serves each connection with its own server object, and ends when it has
+had no client for a while and no build runs. A client that crashes only closes its own connection.
+Only processes of the same user are served: the mode of the directory, the mode of the socket and
+the credentials of the peer each ensure that.
 
-A greeting from another version is refused, because the tools it expects may not be ours. A host
-that serves nobody leaves instead, so that an upgrade takes effect by itself.
+A greeting from another version is refused, because its tools may differ. A host without clients
+ends instead, so an upgrade takes effect by itself.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from holdfast.mcp.rendezvous import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.mcp.desk import Desk
+    from holdfast.mcp.host_context import HostContext
 
 IDLE_S = 15 * 60.0
 GREET_S = 10.0
@@ -45,24 +45,24 @@ LOG_BYTES_MAX = 1 << 20
 log = logging.getLogger("holdfast.mcp")
 
 Serve = Callable[
-    ["Desk", dict[str, Any], asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
+    ["HostContext", dict[str, Any], asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 ]
 """Serves one connection until it ends."""
 
 
-class Host:
-    """Connections, and when to go."""
+class BackgroundHost:
+    """Accepts connections and decides when to end."""
 
     def __init__(
         self,
         place: Rendezvous,
-        desk: Desk,
+        context: HostContext,
         serve: Serve,
         version: str,
         idle_s: float,
         clock: Callable[[], float] = system.monotonic,
     ) -> None:
-        self._place, self._desk, self._serve = place, desk, serve
+        self._place, self._context, self._serve = place, context, serve
         self._version, self._idle_s, self._clock = version, idle_s, clock
         self._clients: set[asyncio.Task[None]] = set()
         self._idle_since = self._clock()
@@ -70,7 +70,7 @@ class Host:
         self._leave = asyncio.Event()
 
     async def serve(self, listening: socket.socket, ready: int | None) -> None:
-        """Until it is time to go."""
+        """Serve until it is time to end."""
         server = await asyncio.start_unix_server(
             self._connected, sock=listening, limit=LINE_BYTES_MAX
         )
@@ -85,7 +85,7 @@ class Host:
         idling = loop.create_task(self._idle_out())
         await self._leave.wait()
         idling.cancel()
-        # From here on nobody finds us; whoever is in the queue already asks again.
+        # No new client finds the socket now; one that is queued already connects again.
         with contextlib.suppress(FileNotFoundError):  # the home may have been removed
             os.unlink(self._place.socket)
         server.close()
@@ -97,7 +97,7 @@ class Host:
     async def _idle_out(self) -> None:
         while True:
             idle_s = self._clock() - self._idle_since
-            if self._clients or self._desk.busy:
+            if self._clients or self._context.busy:
                 self._idle_since = self._clock()
             elif not self._can_be_found() or (idle_s >= self._idle_max_s() and self._may_end()):
                 self._leave.set()
@@ -105,15 +105,15 @@ class Host:
             await asyncio.sleep(min(30.0, max(0.05, self._idle_max_s() - idle_s)))
 
     def _idle_max_s(self) -> float:
-        """How long we serve nobody; whoever started us has time to greet us, whatever was set."""
+        """How long the host may idle. The first client always gets time for its greeting."""
         return self._idle_s if self._served else max(self._idle_s, GREET_S)
 
     def _can_be_found(self) -> bool:
-        """Whether anybody can still come: a home that was removed leads nobody here."""
+        """Whether clients can still connect: not after the home was removed."""
         return os.path.exists(self._place.socket)
 
     def _may_end(self) -> bool:
-        """Whether nobody is about to start a host: whoever is would not look again."""
+        """Whether no other process is about to start a host: it would not check again."""
         with open(self._place.start, "a") as starting:
             try:
                 fcntl.flock(starting, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -131,7 +131,7 @@ class Host:
         self._clients.discard(task)
         self._idle_since = self._clock()
         if not task.cancelled() and task.exception() is not None:
-            log.error("a connection ended badly", exc_info=task.exception())
+            log.error("a connection failed", exc_info=task.exception())
 
     async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -142,7 +142,7 @@ class Host:
                 return
             hello = await self._greeted(reader, writer)
             if hello is not None:
-                await self._serve(self._desk, hello, reader, writer)
+                await self._serve(self._context, hello, reader, writer)
         except (ConnectionError, TimeoutError, asyncio.LimitOverrunError):
             log.info("a client went away")
         finally:
@@ -151,7 +151,7 @@ class Host:
     async def _greeted(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> dict[str, Any] | None:
-        """The greeting, if it is one that we serve."""
+        """The greeting, if this host can serve its sender."""
         async with asyncio.timeout(GREET_S):
             line = await reader.readline()
         try:
@@ -159,7 +159,7 @@ class Host:
         except ValueError:
             hello = None
         if not isinstance(hello, dict) or hello.get("holdfast") != "mcp-shim":
-            log.warning("refused a peer that did not greet")
+            log.warning("refused a peer without a greeting")
             return None
         answer = self._answer(hello)
         writer.write(json.dumps(answer).encode() + b"\n")
@@ -180,18 +180,18 @@ class Host:
         return {
             **ours,
             "ok": False,
-            "leaves": others == 0 and not self._desk.busy,
-            "message": f"this is holdfast {theirs}, and the host that runs is {self._version} and "
+            "leaves": others == 0 and not self._context.busy,
+            "message": f"this is holdfast {theirs}, but the running host is {self._version} and "
             f"serves {others} other session{'' if others == 1 else 's'}",
             "hint": "end those sessions, or stop the old host: holdfast mcp --stop",
         }
 
 
 def listen(place: Rendezvous) -> socket.socket:
-    """The socket, bound from its own directory: its whole path may be too long for the system."""
+    """The socket, bound from its own directory: the whole path may be too long for the system."""
     os.chdir(place.run)
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(place.socket)  # of a host that died; we hold the lock
+        os.unlink(place.socket)  # left by a host that crashed; this process has the lock
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
@@ -203,7 +203,7 @@ def listen(place: Rendezvous) -> socket.socket:
 
 
 def only_one(place: Rendezvous, now_s: float) -> IO[str] | None:
-    """The lock of this host; None if another holds it. It tells who we are."""
+    """Take the lock of the host and write our process id into it; None if another host has it."""
     held = open(place.lock, "a+")  # noqa: SIM115
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -218,7 +218,7 @@ def only_one(place: Rendezvous, now_s: float) -> IO[str] | None:
 
 
 def log_to(path: str) -> None:
-    """Keep the log, one old one beside it, readable by its owner alone."""
+    """Log to a file that only its owner may read, with one older file beside it."""
     from logging.handlers import RotatingFileHandler
 
     os.umask(0o077)
@@ -230,10 +230,10 @@ def log_to(path: str) -> None:
     logging.getLogger("holdfast").setLevel(logging.INFO)
 
 
-def idle_seconds(given: str | float) -> float | None:
-    """A time to idle; None if it is none."""
+def idle_seconds(value: str | float) -> float | None:
+    """A number of seconds; None if the value is not one."""
     try:
-        seconds = float(given)
+        seconds = float(value)
     except ValueError:
         return None
     return seconds if seconds >= 0 else None
@@ -248,33 +248,33 @@ def main(argv: list[str] | None = None) -> int:
     place = rendezvous_of(app.home, app.environment)
     idle_s = idle_seconds(app.environment.get("HOLDFAST_MCP_IDLE_S") or IDLE_S)
     if idle_s is None:
-        given = app.environment["HOLDFAST_MCP_IDLE_S"]
-        print(f"HOLDFAST_MCP_IDLE_S is {given!r}, which is no number of seconds", file=sys.stderr)
+        value = app.environment["HOLDFAST_MCP_IDLE_S"]
+        print(f"HOLDFAST_MCP_IDLE_S must be a number of seconds (got {value!r})", file=sys.stderr)
         return 1
     held = only_one(place, app.clock.now_s())
     if held is None:
-        print("another host holds the lock", file=sys.stderr)
+        print("another host is running", file=sys.stderr)
         return 1
     try:
-        # All of it before anybody is served: the first call shall not wait for imports.
-        from holdfast.mcp.desk import Desk
-        from holdfast.mcp.serving import serve_stream
+        # Before the first client is served, so that its first call does not wait for imports.
+        from holdfast.mcp.host_context import HostContext
+        from holdfast.mcp.sdk_server import serve_stream
     except ImportError as error:
-        print(f"{error}: pip install 'holdfast[mcp]' brings what is needed", file=sys.stderr)
+        print(f"{error}; run: pip install 'holdfast[mcp]'", file=sys.stderr)
         return 1
     listening = listen(place)
     log_to(place.log)
-    desk = Desk(app)
+    context = HostContext(app)
     try:
         asyncio.run(
-            Host(place, desk, serve_stream, __version__, idle_s, app.clock.monotonic).serve(
-                listening, args.ready
-            )
+            BackgroundHost(
+                place, context, serve_stream, __version__, idle_s, app.clock.monotonic
+            ).serve(listening, args.ready)
         )
     finally:
-        desk.close()
+        context.close()
         held.close()
-    # Threads of abandoned calls must not keep a host that nobody finds any more.
+    # Threads of abandoned calls must not keep a host alive that no client can reach.
     logging.shutdown()
     os._exit(0)
 

@@ -1,8 +1,8 @@
 """`/mcp` of `holdfast serve`: the same tools over streamable HTTP, by the SDK.
 
-Who may come in at all is the site's business: Host, Origin and the token. Over HTTP nobody says
-which directory or which conversation a call comes from, so paths are absolute, and a read is the
-baseline unless a hook's binding and the call's own id prove the conversation.
+The site checks Host, Origin and the token before a request gets here. Over HTTP the working
+directory and the conversation of a call are unknown. So paths must be absolute, and a read returns
+the plain text unless a hook's binding and the id of the call prove the conversation.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.mcp.caller import Caller
-from holdfast.mcp.desk import Desk
+from holdfast.mcp.host_context import HostContext
 from holdfast.sync.io.websocket import Receive, Scope, Send
-from holdfast.web.site import Part, answer_json
+from holdfast.web.site import SitePart, answer_json
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -28,14 +28,14 @@ BODY_BYTES_MAX = 32 * 1024 * 1024
 log = logging.getLogger("holdfast.mcp")
 
 
-def mcp_part(app: App, counted: Callable[[str, str, float], None]) -> Part:
+def mcp_part(app: App, counted: Callable[[str, str, float], None]) -> SitePart:
     """The part of a site that serves the tools."""
     endpoint = Endpoint(app, counted)
-    return Part("/mcp", endpoint, life=endpoint.life)
+    return SitePart("/mcp", endpoint, life=endpoint.life)
 
 
 class Endpoint:
-    """The SDK's session manager, which is imported aside: the other parts need not wait for it."""
+    """The SDK's session manager, imported in a thread so that other parts start without it."""
 
     def __init__(self, app: App, counted: Callable[[str, str, float], None]) -> None:
         self._app, self._counted = app, counted
@@ -55,27 +55,27 @@ class Endpoint:
     async def _run(
         self, made: asyncio.Future[StreamableHTTPSessionManager], ending: asyncio.Event
     ) -> None:
-        desk = Desk(self._app)
+        context = HostContext(self._app)
         try:
-            manager = await asyncio.to_thread(self._made, desk)
+            manager = await asyncio.to_thread(self._made, context)
             async with manager.run():
                 made.set_result(manager)
                 await ending.wait()
         except Exception as error:
-            log.exception("the tools cannot be served")
+            log.exception("the MCP tools could not be started")
             if not made.done():
                 made.set_exception(error)
         finally:
-            desk.close()
+            context.close()
 
-    def _made(self, desk: Desk) -> StreamableHTTPSessionManager:
+    def _made(self, context: HostContext) -> StreamableHTTPSessionManager:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        from holdfast.mcp.serving import Serving
+        from holdfast.mcp.sdk_server import ToolServer
 
         caller = Caller(transport="HTTP", name=self._app.writer_id("http"))
-        server = Serving(desk, caller, counted=self._counted).server()
-        # The site has checked Host and Origin, with the names that the user allowed.
+        server = ToolServer(context, caller, counted=self._counted).server()
+        # The site has checked Host and Origin already.
         return StreamableHTTPSessionManager(
             server, security_settings=None, max_request_body_size=BODY_BYTES_MAX
         )
@@ -84,10 +84,10 @@ class Endpoint:
         if scope["path"] != "/mcp":
             await answer_json(send, 404, {"error": "there is no such page"})
             return
-        assert self._manager is not None, "a site runs its parts before it serves them"
+        assert self._manager is not None, "the lifespan of a part starts before its first request"
         try:
             manager = await asyncio.shield(self._manager)
         except Exception:
-            await answer_json(send, 503, {"error": "the tools cannot be served; see the log"})
+            await answer_json(send, 503, {"error": "the tools could not be started; see the log"})
             return
         await manager.handle_request(scope, receive, send)

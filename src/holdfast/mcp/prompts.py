@@ -1,4 +1,4 @@
-"""Prompts that a person may pick: they come filled with what is true now."""
+"""Prompts that a user may pick, filled with the current state."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.errors import UsageError
-from holdfast.mcp.tool import Call
+from holdfast.mcp.tool import ToolCall
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt: its arguments as (name, description, required), and who writes it."""
+    """A prompt: its arguments as (name, description, required) and the function that writes it."""
 
     name: str
     title: str
     description: str
     arguments: tuple[tuple[str, str, bool], ...]
-    write: Callable[[Call], str]
+    write: Callable[[ToolCall], str]
 
 
-def recover(call: Call) -> str:
-    """What was lost, and how to get back what is needed of it."""
+def recover(call: ToolCall) -> str:
+    """What a compaction removed, and how to get back what the task needs."""
     from holdfast.mcp.tools.context import CONTEXT
 
     task = call.arguments.get("task", "").strip()
@@ -40,8 +40,8 @@ def recover(call: Call) -> str:
     )
 
 
-def review(call: Call) -> str:
-    """What a branch of memory would change, and how to decide on it."""
+def review(call: ToolCall) -> str:
+    """What a branch of memory would change, and how to decide whether to merge it."""
     from holdfast.mcp.tools.memory import MEMORY_BRANCH
 
     name, space = call.arguments["branch"], call.arguments.get("space") or "local"
@@ -90,7 +90,7 @@ PROMPTS: dict[str, Prompt] = {
 
 
 def find(name: str, arguments: Mapping[str, Any]) -> Prompt:
-    """The prompt of this name, if its arguments are there."""
+    """The prompt of this name; raises UsageError if it does not exist or arguments are missing."""
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise UsageError(f"there is no prompt {name!r}", f"one of: {', '.join(PROMPTS)}")

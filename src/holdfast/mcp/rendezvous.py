@@ -1,21 +1,21 @@
-"""Where a shim and its host meet, and what the first line each way says.
+"""Where the shim and the host find each other, and the first line each sends.
 
-Everything is in `$HOLDFAST_HOME/run`, a directory of the user's own (0700). There is one host for
-each set of settings, because a host reads its settings once: the names below carry a key made of
-them, so an agent that was given another database never talks to the wrong host.
+All files are in `$HOLDFAST_HOME/run`, which only its owner may open (0700). A host reads its
+settings once, so there is one host for each set of settings: the file names contain a key made from
+them, and an agent that uses another database never reaches the wrong host.
 
     host-<key>.sock    the socket, 0600
-    host-<key>.lock    held by the host for as long as it lives
-    host-<key>.start   held by whoever starts a host, or ends one: so two never start at once
-    host-<key>.log     what the host did; no arguments, no contents
+    host-<key>.lock    locked by the host while it runs
+    host-<key>.start   locked while a host is started or ends, so two never start at once
+    host-<key>.log     what the host did, without arguments and file contents
 
-The first line from the shim is its greeting, the first line back the host's answer. Both are JSON,
-with a version of their own: unlike all else here, they are read by programs of other versions.
+The first line from the shim is its greeting, the first line back is the host's answer. Both are
+JSON and carry a version, because a program of another version may read them.
 
 Greeting history
     1   first version
 
-Imports only what is there anyway when Python has started: agents start the shim often.
+Imports only what Python has loaded at start-up: agents start the shim often.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from holdfast.home import Home
 GREETING_VERSION = 1
 GREETING_BYTES_MAX = 256 * 1024
 LINE_BYTES_MAX = 64 << 20
-"""The longest message that is taken."""
+"""The longest message that is accepted."""
 
 SETTINGS = (
     "HOLDFAST_DATABASE_URL",
@@ -42,9 +42,9 @@ SETTINGS = (
     "OPENAI_API_KEY",
     "VOYAGE_API_KEY",
 )
-"""What a host reads from its environment once and for all its clients."""
+"""The settings that a host reads once, for all its clients."""
 
-TOLD = (
+FORWARDED = (
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_CODE_ENTRYPOINT",
@@ -54,7 +54,7 @@ TOLD = (
     "CODEX_THREAD_ID",
     "HOME",
 )
-"""What a shim tells of its environment: names one by one, since some of their kin are secrets."""
+"""The variables that a shim sends to the host. Listed one by one: others may hold secrets."""
 
 
 class Rendezvous:
@@ -75,16 +75,16 @@ def rendezvous_of(home: Home, environment: Mapping[str, str]) -> Rendezvous:
 
 def settings_key(environment: Mapping[str, str]) -> str:
     """A short name for a set of settings; `default` when there are none."""
-    given = [f"{name}={environment[name]}" for name in SETTINGS if environment.get(name)]
-    if not given:
+    pairs = [f"{name}={environment[name]}" for name in SETTINGS if environment.get(name)]
+    if not pairs:
         return "default"
     import hashlib
 
-    return hashlib.sha256("\0".join(given).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    return hashlib.sha256("\0".join(pairs).encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
 def peer_user(connection: socket.socket) -> int | None:
-    """Whose process is at the other end, as the system says; None where it cannot say."""
+    """The user id of the process at the other end; None where the system cannot tell."""
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None:
         return None
@@ -96,7 +96,7 @@ def peer_user(connection: socket.socket) -> int | None:
 def greeting(
     version: str, environment: Mapping[str, str], session: str | None, host: str | None
 ) -> dict[str, object]:
-    """What a shim says first: who it is, where it stands, and whose child it is."""
+    """The first line of a shim: version, working directory, environment, parent processes."""
     try:
         cwd: str | None = os.getcwd()
     except OSError:
@@ -107,7 +107,7 @@ def greeting(
         "version": version,
         "pid": os.getpid(),
         "cwd": cwd,
-        "environment": {name: environment[name] for name in TOLD if environment.get(name)},
+        "environment": {name: environment[name] for name in FORWARDED if environment.get(name)},
         "ancestors": ancestors(),
         "session": session,
         "host": host,
@@ -115,7 +115,7 @@ def greeting(
 
 
 def ancestors() -> list[dict[str, object]]:
-    """Our parent, its parent, and so on: process id, start time, name. Empty where unknown."""
+    """Our parent process, its parent, and so on. Empty where the system does not tell."""
     found: list[dict[str, object]] = []
     pid = os.getppid()
     while pid > 1 and len(found) < 32:
@@ -130,7 +130,7 @@ def ancestors() -> list[dict[str, object]]:
 
 
 def process(pid: int) -> dict[str, object] | None:
-    """A process by its id: `pid` and `start` name it for ever, `name` is what it calls itself."""
+    """A process by its id. `pid` and `start` together identify it, also after the id is reused."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             stat = file.read().decode("utf-8", "replace")
@@ -138,7 +138,7 @@ def process(pid: int) -> dict[str, object] | None:
             words = file.read().decode("utf-8", "replace").split("\0")
     except OSError:
         return None
-    # The name stands in parentheses and may hold any character, parentheses too.
+    # The name is in parentheses and may contain any character, parentheses too.
     name, _, rest = stat.partition("(")[2].rpartition(") ")
     fields = rest.split()
     return {

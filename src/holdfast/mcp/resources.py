@@ -1,6 +1,6 @@
-"""Resources: codebases and memory under addresses, for clients that attach rather than call.
+"""MCP resources: codebases and memory by URI, for clients that attach instead of calling tools.
 
-holdfast://codebase/<absolute path>      its state, as manage_index(action="status") tells it
+holdfast://codebase/<absolute path>      its state, as manage_index(action="status") returns it
 holdfast://space/<name>                  the documents of a space's default branch
 holdfast://space/<name>/<id>             one document
 """
@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 from holdfast.app import DEFAULT_SPACE
 from holdfast.errors import UsageError
-from holdfast.mcp.desk import Desk
+from holdfast.mcp.host_context import HostContext
 
 CODEBASE, SPACE = "holdfast://codebase/", "holdfast://space/"
 
@@ -42,7 +42,7 @@ TEMPLATES: tuple[dict[str, Any], ...] = (
 )
 
 
-def listed(desk: Desk) -> list[dict[str, Any]]:
+def listed(context: HostContext) -> list[dict[str, Any]]:
     """Every tracked tree and every space."""
     from holdfast.index.tools.codebases import list_codebases
 
@@ -53,7 +53,7 @@ def listed(desk: Desk) -> list[dict[str, Any]]:
             "description": ": ".join(part for part in (one.section, one.detail) if part),
             "mime_type": "application/json",
         }
-        for one in list_codebases(desk.index).codebases
+        for one in list_codebases(context.index).codebases
     ]
     return found + [
         {
@@ -62,39 +62,39 @@ def listed(desk: Desk) -> list[dict[str, Any]]:
             "description": "a space of memory",
             "mime_type": "application/json",
         }
-        for name in spaces(desk)
+        for name in spaces(context)
     ]
 
 
-def spaces(desk: Desk) -> list[str]:
-    """The spaces on this disk, by name; of a database only the default one is known."""
-    if desk.app.database_url is not None:
+def spaces(context: HostContext) -> list[str]:
+    """The spaces of this home by name; with a database, only the default space is listed."""
+    if context.app.database_url is not None:
         return [DEFAULT_SPACE]
     from holdfast.store import roots
 
-    return sorted({*roots.spaces(desk.app.store_url), DEFAULT_SPACE})
+    return sorted({*roots.spaces(context.app.store_url), DEFAULT_SPACE})
 
 
-def read(desk: Desk, uri: str) -> str:
-    """What is at an address, as JSON."""
+def read(context: HostContext, uri: str) -> str:
+    """The resource at a URI, as JSON."""
     if uri.startswith(CODEBASE):
         from holdfast.index.tools.manage import manage_index
 
         path = "/" + unquote(uri.removeprefix(CODEBASE)).lstrip("/")
-        return _json(manage_index(desk.index, "status", path).to_wire())
+        return _json(manage_index(context.index, "status", path).to_wire())
     if uri.startswith(SPACE):
         name, _, id = uri.removeprefix(SPACE).partition("/")
         name, id = unquote(name), unquote(id)
-        if name not in spaces(desk):
-            raise UsageError(f"there is no space {name}", "resources/list names those there are")
-        with desk.space(name) as store:
+        if name not in spaces(context):
+            raise UsageError(f"there is no space {name}", "resources/list names the spaces")
+        with context.space(name) as store:
             if not id:
                 return _json([state.to_wire() for state in store.documents()])
             state = store.state(id)
             if state is None or state.document is None:
                 raise UsageError(f"there is no {id} in {name}", "memory_query finds documents")
             return _json(state.to_wire())
-    raise UsageError(f"there is nothing at {uri}", "resources/list names what there is")
+    raise UsageError(f"there is no resource {uri}", "resources/list names the resources")
 
 
 def _json(value: Any) -> str:

@@ -1,14 +1,14 @@
-"""`holdfast mcp`: bytes from an agent to the host and back.
+"""`holdfast mcp`: forwards bytes between an agent and the background host.
 
-The SDK takes most of a second to import, so it is imported once, by the background host. Here are
-a socket, two loops and a little bookkeeping. The shim looks into messages only to know which
-requests are unanswered, so that it can say so when the host is lost:
+Importing the SDK takes most of a second, so only the background host imports it. The shim is a
+socket and two loops. It parses messages only to know which requests are unanswered. When the
+connection to the host is lost,
 
-    a call         is answered with an error: it may have been carried out or not
-    a question     (the handshake, lists) is put again to the next host
+    a tool call       is answered with an error, because it may or may not have run
+    another request   (handshake, lists) is sent again to the next host
 
-The next message starts a new host. A connection that began with a handshake is opened again with
-the same one; its answer was given before and is not given twice.
+The next message starts a new host. The shim repeats the handshake with it and drops the second
+answer, which the agent already has.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from contextlib import suppress
 
 from holdfast import __version__
 from holdfast.app import App
-from holdfast.mcp.reaching import HostRefused, reach, unreachable
+from holdfast.mcp.host_connection import HostRefused, connect_to_host, unreachable
 from holdfast.mcp.rendezvous import LINE_BYTES_MAX, greeting, rendezvous_of
 
 LOST, REFUSED, INVALID = -32000, -32001, -32600
 
-QUESTIONS = frozenset(
+REPEATABLE = frozenset(
     {
         "initialize",
         "ping",
@@ -42,35 +42,35 @@ QUESTIONS = frozenset(
         "prompts/get",
     }
 )
-"""Requests that change nothing, so that they may be put twice."""
+"""Requests that change nothing and may be sent twice."""
 
 _ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[0-9]+)[,}]')
 _NO_ANSWER = b'{"jsonrpc":"2.0","method"'
 _REPLAY = "holdfast-again-"
 
 
-class Lines:
-    """Bytes as they arrive, cut into lines; each byte is copied once, however long a line is."""
+class LineBuffer:
+    """Splits incoming bytes into lines. Each byte is copied once, however long a line is."""
 
     def __init__(self) -> None:
-        self._begun: list[bytes] = []
+        self._pending: list[bytes] = []
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The lines that end in this piece, without their newlines."""
+        """The lines that this piece completes, without their newlines."""
         first, *more = data.split(b"\n")
-        self._begun.append(first)
+        self._pending.append(first)
         if not more:
             return []
-        whole, self._begun = b"".join(self._begun), [more.pop()]
+        whole, self._pending = b"".join(self._pending), [more.pop()]
         return [whole, *more]
 
     def rest(self) -> bytes:
-        """What has no newline yet."""
-        return b"".join(self._begun)
+        """The bytes after the last newline."""
+        return b"".join(self._pending)
 
 
 class Shim:
-    """One agent's connection, over as many hosts as it takes."""
+    """The connection of one agent; the host behind it may be replaced."""
 
     def __init__(self, connect: Callable[[], socket.socket], read: int, write: int) -> None:
         self._connect, self._in, self._out = connect, read, write
@@ -79,7 +79,7 @@ class Shim:
         self._sending = threading.Lock()
         self._writing = threading.Lock()
         self._unanswered: dict[str, tuple[str, bytes]] = {}
-        """The requests that have no answer yet: their method and their line, by id."""
+        """Requests without an answer: method and line, by id."""
         self._resent: set[str] = set()
         self._handshake: list[bytes] = []
         self._replayed = 0
@@ -88,7 +88,7 @@ class Shim:
 
     def run(self) -> int:
         """Forward until the agent closes its end."""
-        lines = Lines()
+        lines = LineBuffer()
         while True:
             try:
                 data = os.read(self._in, 1 << 16)
@@ -129,25 +129,25 @@ class Shim:
                 self._refuse(unreachable(error))
                 return
         try:
-            # Without the turn: the host may wait for us to read before it reads on.
+            # Without the lock: the host may wait for us to read before it reads on.
             with self._sending:
                 host.sendall(line)
         except OSError:
-            return  # Lost while we wrote: the reader sees it too, and answers for what is left.
+            return  # the reader thread sees the loss too and answers what is unanswered
 
     def _too_long(self, line: bytes) -> None:
-        """A message that no host takes: its sender is told so, and it is carried out by nobody."""
-        said = f"a message has at most {LINE_BYTES_MAX} bytes, and this one has {len(line)}"
+        """Answer a message that no host accepts with an error."""
+        message = f"a message may have at most {LINE_BYTES_MAX} bytes (got {len(line)})"
         for id, (_, noted) in list(self._unanswered.items()):
             if noted is line:
                 del self._unanswered[id]
-                self._answer_error(id, INVALID, said, {"reason": "too_long"})
+                self._answer_error(id, INVALID, message, {"reason": "too_long"})
 
     def _note_request(self, line: bytes) -> None:
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
-            return  # the host says what is wrong with it
+            return  # the host reports what is wrong with it
         if not isinstance(message, dict):
             return
         method, id = message.get("method"), message.get("id")
@@ -160,7 +160,7 @@ class Shim:
             self._handshake = [self._handshake[0], line]
 
     def _open(self) -> socket.socket:
-        """Reach a host, and be to it what we were to the one before."""
+        """Connect to a host and repeat the handshake with it."""
         host = self._connect()
         initializing = any(method == "initialize" for method, _ in self._unanswered.values())
         if self._handshake and not initializing:
@@ -190,7 +190,7 @@ class Shim:
         self._lost(host)
 
     def _to_agent(self, lines: bytes) -> None:
-        """Pass whole lines on, but not the answer to a handshake that we made ourselves."""
+        """Forward whole lines, except answers to handshakes that the shim repeated."""
         kept = []
         for line in lines.splitlines(keepends=True):
             answered = _answered(line)
@@ -209,7 +209,7 @@ class Shim:
                 while view:
                     view = view[os.write(self._out, view) :]
             except OSError:
-                pass  # the agent has gone; it will close the other end too
+                pass  # the agent has ended and will close its other end too
 
     def _lost(self, host: socket.socket | None) -> None:
         with self._turn:
@@ -222,7 +222,7 @@ class Shim:
                 return
             again = []
             for id, (method, line) in list(self._unanswered.items()):
-                if method in QUESTIONS and id not in self._resent:
+                if method in REPEATABLE and id not in self._resent:
                     self._resent.add(id)
                     again.append(line)
                     continue
@@ -230,8 +230,8 @@ class Shim:
                 self._answer_error(
                     id,
                     LOST,
-                    "the Holdfast host ended before it answered; whether the call was carried out "
-                    "is not known. Ask again: the next call starts a new host.",
+                    "the Holdfast host ended before it answered; the call may or may not have "
+                    "run. Call again: the next call starts a new host.",
                     {"reason": "host_lost", "method": method},
                 )
             if again:
@@ -240,7 +240,7 @@ class Shim:
                     with self._sending:
                         fresh.sendall(b"".join(again))
                 except ConnectionError:
-                    # What was sent is answered for by its reader; what was not, here.
+                    # The reader thread answers what was sent; what was not is answered here.
                     if self._host is None:
                         self._lost(None)
                 except HostRefused as refusal:
@@ -265,7 +265,7 @@ def _answered(line: bytes) -> str | None:
     """The id that a message answers, as JSON; None if it answers nothing."""
     found = _ANSWER.match(line)
     if found is not None:
-        # Spelled as we spell it: others may write a character where we write an escape.
+        # Normalized: the host may write a character where json.dumps writes an escape.
         return json.dumps(json.loads(found[1]))
     if line.startswith(_NO_ANSWER):
         return None
@@ -287,6 +287,6 @@ def main(app: App, session: str | None = None, host: str | None = None) -> int:
 
     def connect() -> socket.socket:
         app.home.make_run()  # each time: the home may have been removed since
-        return reach(place, hello, environment)
+        return connect_to_host(place, hello, environment)
 
     return Shim(connect, sys.stdin.fileno(), sys.stdout.fileno()).run()

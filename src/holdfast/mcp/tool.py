@@ -1,8 +1,8 @@
-"""What a tool is: a name, two schemas, what it does to the world, and a function.
+"""A tool: a name, input and output schemas, hints about its effects, and a function.
 
-Arguments are checked against the input schema here, with the few words of JSON Schema that our
-schemas use, so that a wrong call gets one sentence that names every fault. A refusal is a result
-like any other; `failed` marks an answer without what was asked for.
+Arguments are checked here against the input schema, for the keywords of JSON Schema that our
+schemas use, so a wrong call gets one message that names every fault. A refusal is an ordinary
+result; `failed` marks a result that does not contain what the call requested.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
     from holdfast.mcp.caller import Caller
-    from holdfast.mcp.desk import Desk
+    from holdfast.mcp.host_context import HostContext
 
 Schema = dict[str, Any]
 
@@ -26,17 +26,17 @@ class BadArguments(HoldfastError):
 
     def __init__(self, tool: str, faults: list[str], expected: str) -> None:
         self.tool, self.faults = tool, faults
-        self.hint = f"call it so: {expected}"
+        self.hint = f"expected: {expected}"
 
     def __str__(self) -> str:
         return f"{self.tool}: {'; '.join(self.faults)}"
 
 
 class CallCancelled(HoldfastError):
-    """Raised in a tool's own work when the caller no longer wants it."""
+    """Raised inside a tool when its caller has cancelled the call."""
 
     def __str__(self) -> str:
-        return "the caller cancelled it"
+        return "the call was cancelled"
 
 
 _DEFAULTS: dict[str, dict[str, Any]] = {}
@@ -60,7 +60,7 @@ def call_text(tool: str, args: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a tool answers: text to act on, and the same facts as data."""
+    """The result of a tool: text for the agent and the same facts as data."""
 
     text: str
     facts: dict[str, Any]
@@ -69,30 +69,30 @@ class Result:
     """Pictures as (base64, MIME type)."""
 
     def ended(self, why: str, tool: str, **args: Any) -> Result:
-        """The answer, ended with the call that helps."""
+        """The result with the call that continues or helps added at the end."""
         facts = {**self.facts, "continue": {"tool": tool, "args": spared(tool, args)}}
         text = f"{self.text}\n[{why}: {call_text(tool, args)}]".lstrip("\n")
         return replace(self, text=text, facts=facts)
 
 
 def failure(message: str, hint: str = "") -> Result:
-    """A failure, and what to do about it in words."""
+    """A failed result, with a hint about the next step."""
     facts = {"status": "error", "message": message, **({"hint": hint} if hint else {})}
     return Result(f"{message}\n[{hint}]" if hint else message, facts, failed=True)
 
 
 @dataclass(slots=True)
-class Call:
+class ToolCall:
     """One call of a tool, as its function sees it. Functions run in threads."""
 
-    desk: Desk
+    context: HostContext
     caller: Caller
     arguments: dict[str, Any]
     meta: Mapping[str, Any] = field(default_factory=dict)
     progress: Callable[[float, float, str], None] = lambda done, total, text: None
     cancelled: Callable[[], bool] = lambda: False
     after_sent: Callable[[Callable[[], None]], None] = lambda act: act()
-    """Has something done once the answer is on its way to the agent."""
+    """Runs a function after the answer was sent to the agent."""
 
     def check_cancelled(self) -> None:
         if self.cancelled():
@@ -108,7 +108,7 @@ class Tool:
     description: str
     input: Schema
     output: Schema
-    run: Callable[[Call], Result]
+    run: Callable[[ToolCall], Result]
     read_only: bool = True
     destructive: bool = False
     idempotent: bool = True
@@ -141,7 +141,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def inputs(*required: str, **properties: Schema) -> Schema:
-    """The schema of arguments: these and no others."""
+    """The schema of arguments; others are refused."""
     return {
         "type": "object",
         "properties": properties,
@@ -151,7 +151,7 @@ def inputs(*required: str, **properties: Schema) -> Schema:
 
 
 def outputs(*required: str, **properties: Schema) -> Schema:
-    """The schema of an answer. What else it may carry in a later version is left open."""
+    """The schema of a result. Later versions may add members."""
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
@@ -180,12 +180,12 @@ def choice(values: tuple[str, ...], description: str = "", **more: Any) -> Schem
 
 
 def anything(description: str = "", **more: Any) -> Schema:
-    """An object of any members."""
+    """An object with any members."""
     return _described("object", description, more)
 
 
 def maybe(schema: Schema) -> Schema:
-    """The same, or null."""
+    """The same schema, or null."""
     kind = schema["type"]
     kinds = kind if isinstance(kind, list) else [kind]
     out = {**schema, "type": [*kinds, "null"]}
@@ -200,7 +200,7 @@ def _described(kind: str, description: str, more: Mapping[str, Any]) -> Schema:
 
 
 def faults_of(value: object, schema: Schema, where: str) -> list[str]:
-    """Everything that is wrong with a value, each in a few words."""
+    """Every fault of a value, each in a few words."""
     name = where or "the arguments"
     kinds = schema.get("type")
     if kinds is not None:
@@ -229,7 +229,7 @@ def faults_of(value: object, schema: Schema, where: str) -> list[str]:
 
 
 def _whole(value: Any, schema: Schema) -> Any:
-    """A value that fits its schema, with integers as integers: JSON may write them as 2.0."""
+    """A valid value with integers as `int`: JSON may write them as 2.0."""
     if isinstance(value, float) and schema.get("type") == "integer":
         return int(value)
     if isinstance(value, list):
@@ -256,7 +256,7 @@ def _member_faults(value: dict[str, Any], schema: Schema, where: str) -> list[st
 
 
 def signature(name: str, schema: Schema) -> str:
-    """How a tool is called, in one line: what must be given first, a ? behind what may be."""
+    """How a tool is called, in one line: required arguments first, optional ones with a `?`."""
     return f"{name}({_members(schema)})"
 
 

@@ -1,8 +1,7 @@
-"""What there is to show, as documents: codebases, sessions, savings, spaces, health.
+"""The observed state of a home: codebases, sessions, savings, spaces, health.
 
-Each observer looks at ground state with the same verbs that the commands use and says what it saw
-as plain values. Nothing here writes, and nothing here is remembered that could not be looked up
-again: the session trees are memos over their logs.
+Each observer reads ground state with the same functions as the commands and returns plain values.
+Nothing here writes, and everything kept in memory can be read again from the logs.
 """
 
 from __future__ import annotations

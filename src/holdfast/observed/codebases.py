@@ -1,4 +1,4 @@
-"""Every tracked root as it is shown: its state, its proof, how far a run is, how fresh it is."""
+"""Every tracked root as the dashboard shows it: state, proof, progress of a run, freshness."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 
 def codebase_key(root: str) -> str:
-    """A name for a root that is short, stable, and says nothing about the machine."""
+    """A short, stable name for a root that does not reveal its path."""
     return hashlib.sha256(root.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-class Codebases:
-    """Every tracked root: its state, its proof, how far a run is, and how fresh it is."""
+class CodebaseObserver:
+    """Observes every tracked root: state, proof, progress of a run, freshness."""
 
     def __init__(self, index: CodeIndex) -> None:
         self._index = index
         self._fresh: dict[str, Values] = {}
 
     def stale(self, root: str) -> None:
-        """The tree changed: look at it again the next time."""
+        """Check a tree again at the next update, because it changed."""
         self._fresh.pop(root, None)
 
     def roots(self) -> list[str]:
-        """The roots that are there to be watched."""
+        """The roots that can be watched."""
         try:
             records = self._index.registry.records()
         except HoldfastError:
@@ -55,7 +55,7 @@ class Codebases:
 
             if abandoned(self._index, record) is not None:
                 seen["abandoned"] = True
-                seen["why"] = "The run was abandoned: its writer is gone."
+                seen["why"] = "The run was abandoned: its process has ended."
                 seen["command"] = f"holdfast index create {quote(record.root)}"
         seen["freshness"] = self._freshness(record) if seen["state"] == "ready" else None
         return seen
@@ -87,7 +87,7 @@ class Codebases:
 
 
 def codebase_values(record: Record, gate: Gate) -> Values:
-    """One root as it is shown: the gate's judgement in words, and the call that helps."""
+    """One root: the decision of the gate in words, and the command that helps."""
     from holdfast.index.generations.gate import (
         Building,
         Failed,
@@ -122,14 +122,14 @@ def codebase_values(record: Record, gate: Gate) -> Values:
             seen |= {"state": "ready", "why": "A completion marker proves this index."}
             seen["proof"] = proven or {"outcome": "probe_failed", "reason": failure}
             if marker is None:
-                seen["why"] = f"The proof could not be looked at just now: {failure}."
+                seen["why"] = f"The proof could not be checked: {failure}."
         case Building(_, progress):
             previous = progress.previous
             seen |= {
                 "state": "indexing",
                 "proof": {"outcome": "none"},
                 "progress": {"pct": round(progress.progress_pct, 1), "phase": progress.phase},
-                "why": "A run is under way; until it ends, questions are answered not_ready.",
+                "why": "A run is in progress; until it ends, searches answer not_ready.",
             }
             if isinstance(previous, Indexed | SyncCompleted):
                 seen |= {"files": previous.files, "chunks": previous.chunks}
@@ -144,7 +144,7 @@ def codebase_values(record: Record, gate: Gate) -> Values:
             seen |= {
                 "state": "unproven",
                 "proof": {"outcome": "stale_local", "reason": reason.value},
-                "why": f"The registry says indexed, and nothing proves it ({reason.value}).",
+                "why": f"The registry says indexed, but there is no proof ({reason.value}).",
                 "command": f"holdfast index create {quote(record.root)}",
             }
         case Failed(_, failure):

@@ -1,4 +1,4 @@
-"""When the entries of a session were made, and what was said in it: what its tree does not keep."""
+"""Times and texts of session entries, which the session tree does not keep."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from holdfast.reading.hosts.lines import Follower, loads
 from holdfast.sessions import StoredLog
 
 
-class Watched:
-    """A session's log that also remembers when each entry was made, and what was said."""
+class TimedLog:
+    """A session log that also keeps the time and text of each entry."""
 
     def __init__(self, log: StoredLog) -> None:
         self._log = log
         self.at: dict[str, int] = {}
-        self.said: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
 
     @property
     def session(self) -> str:
         return self._log.session
 
     def append(self, entry: Mapping[str, Any]) -> None:
-        raise AssertionError("an observer only looks")
+        raise AssertionError("an observer does not write")
 
     def entries(self) -> Iterable[Mapping[str, Any]]:
         return self._log.entries()
@@ -40,26 +40,26 @@ class Watched:
                 )
                 if isinstance(text, str):
                     who = entry.get("role")
-                    self.said[entry["id"]] = f"{who}: {text}" if isinstance(who, str) else text
+                    self.texts[entry["id"]] = f"{who}: {text}" if isinstance(who, str) else text
         return restarted, fresh
 
 
-class Times:
-    """When the entries of an agent's own session file were made, as far as its lines say.
+class FileTimes:
+    """The times of entries in an agent's session file, as far as its lines contain them.
 
-    Agents differ in what they call an entry; a line is taken for every id it has.
+    Agents name entries differently, so a line counts for every id in it.
     """
 
     def __init__(self, path: str) -> None:
         self._follower = Follower(path)
         self.at: dict[str, int] = {}
-        self.said: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
 
     def catch_up(self) -> None:
         try:
             found = self._follower.look()
         except OSError:
-            return  # the session itself will say so
+            return  # reading the session reports it
         for line in () if found is None else found.lines:
             raw = loads(line) if line.strip() else None
             if isinstance(raw, dict):
@@ -76,7 +76,7 @@ class Times:
 
 
 def _ms_of(text: object) -> int:
-    """A time as agents write it, in milliseconds; 0 if it is none."""
+    """A timestamp of an agent in milliseconds; 0 if it is not one."""
     if isinstance(text, int) and not isinstance(text, bool):
         return text
     if not isinstance(text, str):

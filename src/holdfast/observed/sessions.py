@@ -1,4 +1,4 @@
-"""Sessions as they are shown: each read once, then only what was added; and what they saved."""
+"""Sessions as the dashboard shows them, and the tokens they saved. Logs are read incrementally."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.errors import HoldfastError
 from holdfast.home import Home
 from holdfast.ids import MAIN, EntityId
 from holdfast.observed import Values
-from holdfast.observed.logs import Times, Watched
+from holdfast.observed.logs import FileTimes, TimedLog
 from holdfast.reading.hosts import bindings
 from holdfast.reading.hosts.bindings import Binding
 from holdfast.reading.hosts.native import NativeSession
@@ -26,18 +26,18 @@ BYTES_PER_TOKEN = 4
 
 HOUR_MS = 3_600_000
 HOURS_MAX = 24 * 90
-"""Savings are told by the hour, for a quarter of a year."""
+"""Savings are summed by the hour and shown for 90 days."""
 
 AGENT_SESSIONS_MAX = 24
-"""Of agents' own sessions the newest are shown; each is a file that must be read."""
+"""Only the newest sessions of agents are shown, because each is a file to read."""
 
 
 @dataclass(slots=True)
-class Observed:
-    """One session, followed: its tree, when its entries were made, and what was said in it."""
+class ObservedSession:
+    """One session: its tree and the times and texts of its entries."""
 
     host: SessionLog
-    log: Watched | Times
+    log: TimedLog | FileTimes
     kind: str = "native"
     title: str = ""
 
@@ -47,22 +47,21 @@ class Observed:
 
 
 @dataclass(slots=True)
-class Sessions:
-    """Sessions of our own, and those of agents that told us of theirs; each read once, then only
-    what was added."""
+class SessionObserver:
+    """Observes Holdfast's own sessions and those that hooks reported; reads only additions."""
 
     store: Store
     now_ms: Callable[[], int]
     home: Home | None = None
-    """Where agents' hooks leave word of their sessions; None looks at our own alone."""
-    _known: dict[str, Observed] = field(default_factory=dict)
+    """Where agents' hooks report their sessions; None observes only our own."""
+    _known: dict[str, ObservedSession] = field(default_factory=dict)
 
     def names(self) -> list[str]:
-        """The names of our own sessions, without reading their entries."""
+        """The names of Holdfast's own sessions, without reading their entries."""
         names: list[str] = []
         first, last = EntityId("session:"), EntityId("session;")
         with self.store.reading() as engine:
-            # One look per session: from its first entry we go on behind its last.
+            # One query per session: skip from its first entry to after its last.
             while found := engine.tables.heads_between(MAIN, first, last, 1):
                 name = found[0][0].removeprefix("session:").rpartition("/")[0]
                 names.append(name)
@@ -70,7 +69,7 @@ class Sessions:
         return names
 
     def of_agents(self) -> dict[str, Binding]:
-        """Sessions of other programs that their hooks told us of, the newest, by name."""
+        """The newest sessions that agents' hooks reported, by name."""
         if self.home is None:
             return {}
         newest = bindings.read_all(self.home)[:AGENT_SESSIONS_MAX]
@@ -83,22 +82,22 @@ class Sessions:
     def all_names(self) -> list[str]:
         return [*self.names(), *self.of_agents()]
 
-    def follow(self, name: str) -> Observed:
-        """A session, caught up. Others must not append through it."""
+    def follow(self, name: str) -> ObservedSession:
+        """A session with all entries read. Callers must not append to it."""
         known = self._known.get(name)
         if known is None:
             bound = self.of_agents().get(name)
             known = self._known[name] = self._own(name) if bound is None else self._bound(bound)
-        if isinstance(known.log, Times):
+        if isinstance(known.log, FileTimes):
             known.log.catch_up()
         known.host.evidence()
         return known
 
-    def _own(self, name: str) -> Observed:
-        log = Watched(StoredLog(self.store, name, "observer"))
-        return Observed(NativeSession(log, now_ms=self.now_ms, new_id=lambda: ""), log)
+    def _own(self, name: str) -> ObservedSession:
+        log = TimedLog(StoredLog(self.store, name, "observer"))
+        return ObservedSession(NativeSession(log, now_ms=self.now_ms, new_id=lambda: ""), log)
 
-    def _bound(self, bound: Binding) -> Observed:
+    def _bound(self, bound: Binding) -> ObservedSession:
         from holdfast.reading.hosts import detect
 
         assert self.home is not None
@@ -111,10 +110,10 @@ class Sessions:
             newest_leaf=True,
         )
         title = f"{os.path.basename(bound.cwd.rstrip('/')) or bound.host} {bound.session[:8]}"
-        return Observed(host, Times(bound.transcript), bound.host, title)
+        return ObservedSession(host, FileTimes(bound.transcript), bound.host, title)
 
     def observe(self) -> tuple[dict[str, Values], list[Values]]:
-        """Each session by name, and what all of them saved hour by hour."""
+        """Each session by name, and the savings of all sessions by hour."""
         seen: dict[str, Values] = {}
         hours: dict[int, list[Served]] = {}
         for name in self.all_names():
@@ -137,12 +136,14 @@ class Sessions:
 def _unreadable(name: str, error: Exception) -> Values:
     host = name.partition(".")[0]
     return {
-        **_session_values(name, Observed(UnreadableLog(str(error)), Times(os.devnull), host, name)),
+        **_session_values(
+            name, ObservedSession(UnreadableLog(str(error)), FileTimes(os.devnull), host, name)
+        ),
         "doubt": str(error),
     }
 
 
-def _session_values(name: str, observed: Observed) -> Values:
+def _session_values(name: str, observed: ObservedSession) -> Values:
     evidence = observed.host.evidence()
     tree = observed.tree
     times = [time for time in observed.log.at.values() if time]
@@ -174,7 +175,7 @@ def _session_values(name: str, observed: Observed) -> Values:
 
 
 def _cost(answers: Iterable[Served]) -> Values:
-    """What these answers sent and saved, in tokens."""
+    """The tokens that these answers sent and saved."""
     answers = list(answers)
     saved = estimate(answers)
     sent = sum(answer.served_bytes for answer in answers)

@@ -1,4 +1,4 @@
-"""A space as it is shown."""
+"""A space as the dashboard shows it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from holdfast.store.store import Store
 
 
 def space_values(name: str, store: Store) -> Values:
-    """How far a space has come, and its branches."""
+    """The newest seq of a space and its branches."""
     return {
         "name": name,
         "seq": int(store.newest_seq()),

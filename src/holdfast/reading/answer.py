@@ -93,7 +93,7 @@ def _as_shown(all_lines: list[str], lines: Lines, data: bytes) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What may be done beyond and within the contract."""
+    """Options of the decision."""
 
     dialect: Dialect = Dialect.COUNTED
     union: bool = True
@@ -135,7 +135,7 @@ class Case:
         printed = current.printed(target, self.policy.dialect)
         if printed is None or printed == wanted or self._is_blocked(scope):
             return self._full("no_base_hash")
-        # The limits would cut this text: so the question is about the lines that would be shown.
+        # The limits would cut this text, so decide for the lines that would be shown.
         base = self._base(printed)
         return self._full("no_base_hash") if base is None else self._from(base, printed)
 
@@ -255,7 +255,7 @@ class Case:
         return Answer(text, self._meta("diff", lines, digest, why))
 
     def _whole_from(self, digest: str, data: bytes) -> Answer:
-        """A diff of the whole file as it is shown, through every gate."""
+        """A diff of the whole file as it is shown, if it passes every limit."""
         current, base = self.current, baseline.decode(data)
         largest = max(len(data), len(current.data))
         if largest > diff.BYTES_MAX:
@@ -266,7 +266,7 @@ class Case:
             why = Why("diff_file_too_large_lines", True, True, lines_max=lines)
             return self._fallback(digest, why)
         if has_mark(data) != has_mark(current.data):
-            # The reference, which compares texts without it, has nothing to show for it.
+            # The reference compares texts without the mark and would send an empty diff.
             return self._fallback(digest, Why("diff_unavailable_or_empty", True, True))
         patch = diff.compute(
             base,

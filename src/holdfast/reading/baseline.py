@@ -1,6 +1,6 @@
 """What the built-in read prints: the plain safe answer, rendered from bytes already read.
 
-Everything shortened elsewhere in this package is judged against this text. It is a pure function of
+Every shortened answer is judged against this text. It is a pure function of
 the bytes, so the answer and its proof come from one read of the file.
 
 Two dialects exist. Until 0.75.4 the line limit counted the empty line after a final newline, so a

@@ -1,9 +1,9 @@
 """A user's settings for reading, from `reading.toml`.
 
-sensitive = ["*.tfstate", "*/secrets/*"]     never kept, besides the built-in list
-not_sensitive = [".env.example"]             kept after all
-range_diffs = false                          answer changed ranges by a diff of them
-union = true                                 answer a range from several that cover it
+sensitive = ["*.tfstate", "*/secrets/*"]     never stored, in addition to the built-in list
+not_sensitive = [".env.example"]             exceptions to both lists
+range_diffs = false                          answer a changed range with a diff of it
+union = true                                 answer a range from several held ranges that cover it
 dialect = "counted"                          "uncounted" for pi since 0.75.5
 diff_budget_ms = 200                         how long a diff may take
 """
@@ -23,7 +23,7 @@ KNOWN = ("sensitive", "not_sensitive", "range_diffs", "union", "dialect", "diff_
 
 
 def load(path: Path) -> Settings:
-    """The settings in this file; the defaults when there is none."""
+    """The settings in this file, or the defaults if the file does not exist."""
     try:
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
@@ -39,10 +39,10 @@ def load(path: Path) -> Settings:
 
 
 def parse(raw: Mapping[str, object], source: str = "settings") -> Settings:
-    """Settings from a table; anything unknown or of the wrong kind is refused by name."""
+    """Settings from a table. Raises BadSettings for an unknown name or a wrong type."""
     for name in raw:
         if name not in KNOWN:
-            raise BadSettings(source, f"there is no setting {name!r}")
+            raise BadSettings(source, f"unknown setting {name!r}")
     budget = raw.get("diff_budget_ms", 200)
     if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 <= budget < 1e6:
         raise BadSettings(source, "diff_budget_ms must be a number of milliseconds")

@@ -1,8 +1,8 @@
 """The context map: which lines of which files the model holds, and what became of them on disk.
 
-It is read off the same trust that answers reads, so it claims a line only when a read of it could
-be answered without its text. Before a compaction it says what would be taken away; after one, what
-was: the recovery list. Costs are estimated at four bytes to a token, as savings are.
+It is computed from the same trust that answers reads, so it claims a line only if a read of it
+could be answered without its text. Before a compaction it shows what would be lost; after one,
+what was lost: the recovery list. Costs are estimated at four bytes to a token, as savings are.
 
 May leave out lines that the model still sees. Never lists one that it does not.
 """
@@ -37,7 +37,7 @@ class HeldText:
     digest: str
     runs: tuple[Lines, ...]
     stale: tuple[Lines, ...]
-    """Those of the lines held that the file no longer has."""
+    """The held lines that the file no longer has."""
     lines_total: int | None
     size_bytes: int
     as_on_disk: bool = False
@@ -134,7 +134,7 @@ class ContextMap:
                 shown = _shown(file.path, cwd)
                 out.append(f'[{shown} changed on disk; to see what: read(path="{shown}")]')
         if self.lost:
-            out.append(f"taken away by {self.boundary}:")
+            out.append(f"lost in {self.boundary}:")
             out += _table(self.lost, cwd)
             out.append("to recover what is still needed:")
             out += [f"  {call}" for file in self.lost for call in recovery(file, cwd)]
@@ -215,7 +215,7 @@ def _moved(
 ) -> list[Lines]:
     """The runs that the file does not have at the same place now.
 
-    A file that is held whole and got longer has moved too: it is no longer all of the file.
+    A file that is held whole and got longer counts as moved too: the held text is not all of it.
     """
     if current is None or current.text is None:
         return held
@@ -285,7 +285,7 @@ def recovery(file: HeldFile, cwd: str = "") -> list[str]:
 
 
 def _table(files: Iterable[HeldFile], cwd: str) -> list[str]:
-    rows = [(_shown(file.path, cwd), _runs(file), _said(file)) for file in files]
+    rows = [(_shown(file.path, cwd), _runs(file), _state_text(file)) for file in files]
     widths = [max((len(row[i]) for row in rows), default=0) for i in range(2)]
     return [f"  {a:<{widths[0]}}  {b:<{widths[1]}}  {c}" for a, b, c in rows]
 
@@ -294,16 +294,16 @@ def _runs(file: HeldFile) -> str:
     text = file.texts[0]
     if text.whole or text.lines_total is None:
         total = "" if text.lines_total is None else f" {text.lines_total}"
-        said = f"all{total} lines"
+        lines = f"all{total} lines"
     else:
-        said = ", ".join(
+        lines = ", ".join(
             str(run.first) if run.first == run.last else f"{run.first}-{run.last}"
             for run in text.runs
         )
-    return said + (" and older text" if len(file.texts) > 1 else "")
+    return lines + (" and older text" if len(file.texts) > 1 else "")
 
 
-def _said(file: HeldFile) -> str:
+def _state_text(file: HeldFile) -> str:
     cost = f"~{file.tokens} tokens"
     if file.state == "current":
         return f"as on disk, {cost}"

@@ -25,10 +25,10 @@ LINE_RATIO_MAX = 0.85
 PAYLOAD_LINES_MAX = 2000
 PAYLOAD_BYTES_MAX = 50 * 1024
 CHEAP_EDITS = 300
-"""Edits up to here are always worked out, so that the reason for not sending one can be exact."""
+"""Up to this many edits the diff is always computed, so that the reported reason is exact."""
 
 COMPARED_EDITS_MAX = 2_000
-"""Texts farther apart than this are called different throughout."""
+"""Texts with more edits than this count as different throughout."""
 
 OPEN = -1
 """The number of a last line without its newline."""
@@ -60,7 +60,7 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class TooFar:
-    """The texts are too far apart for a diff worth sending, or finding it took too long."""
+    """The texts differ too much for a useful diff, or computing it took too long."""
 
     out_of_time: bool = False
 
@@ -97,7 +97,7 @@ def _numbered(base: str, current: str) -> tuple[_Side, _Side]:
     """Both texts as lines and as numbers: equal lines have equal numbers."""
     old, old_open = split(base)
     new, new_open = split(current)
-    # Numbers only need to be the same for equal lines, so the first one's place will do.
+    # Equal lines need equal numbers, so each line takes the index of its first occurrence.
     numbers: dict[str, int] = {}
     old_ids = list(map(numbers.setdefault, old, count()))
     new_ids = list(map(numbers.setdefault, new, count(len(old))))

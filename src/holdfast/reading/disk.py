@@ -52,7 +52,7 @@ def read_once(path: str) -> tuple[bytes, str]:
 
 
 def _read_rest(descriptor: int, data: bytes) -> bytes:
-    """The file is growing or shrinking, or one read was not enough: go on to its end."""
+    """Read on to the end: the file grew or shrank, or one read was not enough."""
     pieces, size = [data], len(data)
     while size <= SIZE_BYTES_MAX:
         piece = os.read(descriptor, 1 << 20)
@@ -65,7 +65,7 @@ def _read_rest(descriptor: int, data: bytes) -> bytes:
 
 def _name(descriptor: int, path: str) -> str:
     try:
-        # One that was replaced meanwhile is still the file we read, whatever is added to its name.
+        # If the file was replaced meanwhile, /proc adds a suffix to its name.
         return os.readlink(f"/proc/self/fd/{descriptor}").removesuffix(" (deleted)")
     except OSError:
         return os.path.realpath(path)

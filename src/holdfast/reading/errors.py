@@ -1,13 +1,13 @@
-"""What a read can say no with.
+"""Errors of reading.
 
     ReadingError
-    ├── Unreadable          the file system said no; the text is the one the built-in read gives
+    ├── Unreadable          the file system refused; the message is the built-in read's
     ├── BeyondEnd           the offset lies past the last line
-    ├── BadRange            `path:range`, or a range argument, that names no lines
-    ├── BadArgument         an argument of the wrong kind
-    ├── Aborted             the caller called it off
-    ├── BadSettings         a settings file that cannot be understood
-    ├── NoSuchSession       a session file that is not there or not one
+    ├── BadRange            an invalid `path:range` or range argument
+    ├── BadArgument         an argument of the wrong type
+    ├── Aborted             the caller cancelled the read
+    ├── BadSettings         an invalid settings file
+    ├── NoSuchSession       a session file that is missing or not a session
     └── NotOurs             a write to a session that another program owns
 
 The sentences of the first five are part of the read tool's contract: agents have learned them, so
@@ -43,22 +43,22 @@ class BeyondEnd(ReadingError):
 
 
 class BadRange(ReadingError):
-    """Raised for a range suffix or token that names no lines."""
+    """Raised for an invalid range suffix or token."""
 
 
 class BadArgument(ReadingError):
-    """Raised for an argument of the wrong kind."""
+    """Raised for an argument of the wrong type."""
 
 
 class Aborted(ReadingError):
-    """Raised when the caller called the read off."""
+    """Raised when the caller cancelled the read."""
 
     def __str__(self) -> str:
         return "Operation aborted"
 
 
 class BadSettings(ReadingError):
-    """Raised for a settings file that cannot be understood."""
+    """Raised for an invalid settings file."""
 
     def __init__(self, source: str, why: str) -> None:
         self.source, self.why = source, why
@@ -69,11 +69,11 @@ class BadSettings(ReadingError):
 
 
 class NoSuchSession(ReadingError):
-    """Raised when a session file is missing or cannot be one."""
+    """Raised when a session file is missing or not a session."""
 
     def __init__(self, path: str, why: str) -> None:
         self.path, self.why = path, why
-        self.hint = "name a session file, or leave --session away to read plainly"
+        self.hint = "name a session file, or omit --session to read the plain text"
 
     def __str__(self) -> str:
         return f"no session in {self.path}: {self.why}"
@@ -87,4 +87,4 @@ class NotOurs(ReadingError):
         self.hint = "append through the program that owns the session"
 
     def __str__(self) -> str:
-        return f"{self.path} is written by another program: we only read it"
+        return f"{self.path} is written by another program and is read-only for Holdfast"

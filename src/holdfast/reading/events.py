@@ -1,11 +1,11 @@
-"""What happened in a session, in words that no agent's file format knows.
+"""What happened in a session, independent of any agent's file format.
 
 An adapter turns a session log into these, oldest first, for the entries the model can still see on
-the active path. The trust engine knows nothing else.
+the active path. The trust engine uses nothing else.
 
     Anchored      a result printed the plain text of these lines
     Derived       a result that only makes sense on top of text the model already had
-    Refreshed     someone declared the model's copy insufficient
+    Refreshed     the model's copy was declared insufficient
     Barrier       a compaction: what came before may be gone
     Hidden        entries that are still in the log but no longer in the model's context
 """
@@ -27,7 +27,7 @@ class Anchored(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """An `unchanged`, `unchanged_range` or `diff` answer that stands on `base`."""
+    """An `unchanged`, `unchanged_range` or `diff` answer that is based on `base`."""
 
     mode: str
     path: str

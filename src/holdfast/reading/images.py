@@ -1,6 +1,6 @@
 """Images a read returns as pictures: found by their first bytes, never by name.
 
-JPEG, PNG, GIF, WebP          an animated PNG counts as something else, and so as text
+JPEG, PNG, GIF, WebP          an animated PNG is not treated as an image
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _jpeg_dimensions(data: bytes) -> tuple[int, int] | None:
 
 
 def show(data: bytes, mime: str) -> Picture:
-    """The picture as it is sent: made smaller when it is too big and Pillow is there to do it."""
+    """The picture as it is sent: scaled down if it is too large and Pillow is installed."""
     heading = f"Read image file [{mime}]"
     size = dimensions(data, mime)
     if (size is None or max(size) <= SIDE_MAX) and len(data) <= IMAGE_BYTES_MAX:

@@ -3,7 +3,7 @@
     1   first version; `full_fallback`, as early writers spelled `baseline_fallback`, is understood
 
 Reading is strict about every field and lenient about the whole: anything invalid is ignored, never
-an error, because a session may hold what any program wrote. A JSON `1.0` is an integer here and
+an error, because any program may have written into a session. A JSON `1.0` is an integer here and
 `true` is not, as in the program that defined the format.
 """
 
@@ -123,7 +123,7 @@ class Meta(NamedTuple):
 def parse(raw: object, *, aliases: bool = True) -> Meta | None:
     """The metadata in `details.readcache`, or None when any part of it is invalid.
 
-    The reasons are checked and left out: no one asks an old answer for them.
+    The reasons are checked but not returned; they are not needed later.
     """
     if not isinstance(raw, Mapping) or not _is_version(raw.get("v")):
         return None

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 DEAD = -2
-"""A diagonal nobody can stand on; -1 is before the first line."""
+"""Marks a diagonal that cannot be reached; -1 is before the first line."""
 
 PLAIN_EDITS = 120
 """From here on whole rounds at a time are faster than a plain loop, numpy's import included."""

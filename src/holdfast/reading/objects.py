@@ -3,8 +3,8 @@
     <root>/objects/sha256-<64 hex digits>.txt     raw bytes, mode 0600
     <root>/tmp/                                   files being written, mode 0700
 
-The name of an object is the sha256 of its bytes, and loading checks it: an object that was damaged
-or forged is taken away and counts as missing. Writing is atomic, so any number of processes may
+The name of an object is the sha256 of its bytes, and loading checks it: a damaged or forged object
+is deleted and counts as missing. Writing is atomic, so any number of processes may
 share one store without locks. Layout version 1.
 """
 
@@ -25,7 +25,7 @@ OBJECT_BYTES_MAX = 16 * 1024 * 1024
 AGE_MAX_S = 24 * 3600.0
 SIZE_BYTES_MAX = 512 * 1024 * 1024
 TOUCH_AFTER_S = 3600.0
-"""How old an object's time must be before use renews it: keeps live objects young, cheaply."""
+"""An object in use is touched at most this often, so that live objects are not collected."""
 
 _DIGEST = re.compile(r"[a-f0-9]{64}\Z")
 _NAME = re.compile(r"sha256-([a-f0-9]{64})\.txt\Z")
@@ -46,7 +46,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What a collection looked at and removed."""
+    """How many objects a collection scanned and deleted."""
 
     scanned: int
     deleted: int
@@ -65,7 +65,7 @@ class Objects:
         self._objects, self._tmp = str(home.objects), str(home.temporary)
 
     def path_of(self, digest: str) -> str:
-        """Where the object is kept. The digest must be one: never a path in disguise."""
+        """Where the object is stored. Raises ValueError for anything that is not a digest."""
         if _DIGEST.match(digest) is None:
             raise ValueError(f"not a digest: {digest!r}")
         return f"{self._objects}/sha256-{digest}.txt"
@@ -73,8 +73,8 @@ class Objects:
     def keep(self, data: bytes, digest: str, now: float | None = None) -> bool:
         """Make sure the bytes are stored; False when they are not.
 
-        `digest` must be theirs. Trouble with the disk is not an error: without the object a later
-        read is answered in full.
+        `digest` must be the digest of `data`. A disk error is not raised: without the object a
+        later read is answered in full.
         """
         if len(data) > OBJECT_BYTES_MAX:
             return False
@@ -125,7 +125,7 @@ class Objects:
                     os.mkdir(path, 0o700)
 
     def load(self, digest: str) -> bytes | None:
-        """The bytes with this digest, or None when they are missing, damaged or no digest."""
+        """The bytes with this digest, or None if they are missing or damaged."""
         if _DIGEST.match(digest) is None:
             return None
         path = self.path_of(digest)
@@ -192,7 +192,7 @@ class Objects:
         return Collected(len(found), deleted, freed)
 
     def _sweep_temporary(self, now: float) -> None:
-        """Files of writers that died: nobody takes an hour to write one."""
+        """Remove temporary files of writers that died; a write takes far less than an hour."""
         with contextlib.suppress(OSError), os.scandir(self._tmp) as entries:
             for entry in entries:
                 with contextlib.suppress(OSError):

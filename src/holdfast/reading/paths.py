@@ -1,9 +1,9 @@
-"""From the path an agent typed to the file it means.
+"""Resolves the path that an agent typed.
 
 The rules are the built-in read's: one `@` and odd spaces forgiven, `~` expanded, absolute paths
 kept as spelled, and four variants tried for names that macOS writes in its own way. A trailing `:N`
-or `:N-M` is a range, but only when the whole text names no file and the part before the colon
-does.
+or `:N-M` is a range, but only if the whole text does not name a file and the part before the
+colon does.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Place:
     def expand(self, typed: str) -> str:
         """The absolute path that `typed` spells, whether or not it exists."""
         if "\0" in typed:
-            raise BadArgument("The path holds a null byte.")
+            raise BadArgument("The path contains a null byte.")
         path = typed.removeprefix("@")
         if not path.isascii():
             path = _ODD_SPACES.sub(" ", path)
@@ -114,7 +114,7 @@ def _number(value: object, name: str, faults: list[str]) -> float | None:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
     if type(value) is int or _is_finite(value):
-        assert isinstance(value, int | float), "checked right here"
+        assert isinstance(value, int | float), "checked above"
         return value
     faults.append(f"{name} must be a number")
     return None
@@ -137,7 +137,7 @@ class Target(NamedTuple):
 
 
 def accessible(path: str) -> bool:
-    """Whether something is there; a name no file system can hold is not."""
+    """Whether the path exists; False for names that no file system allows."""
     try:
         return os.access(path, os.F_OK)
     except (OSError, ValueError):
@@ -145,7 +145,7 @@ def accessible(path: str) -> bool:
 
 
 def locate(request: Request, place: Place, exists: Exists = accessible) -> Target:
-    """Resolve the path, reading a `:range` suffix where one can be meant."""
+    """Resolve the path, and its `:range` suffix if it has one."""
     whole, is_there = place.resolve(request.path, exists)
     plain = Target(request.path, whole, request.offset, request.limit)
     if is_there or request.offset is not None or request.limit is not None:
@@ -183,5 +183,5 @@ def parse_suffix(suffix: str) -> tuple[int, int | None]:
 
 
 def _line_number(digits: str) -> int:
-    """The number, or 0 for one that no file can have."""
+    """The number, or 0 if it is larger than any file's."""
     return int(digits) if len(digits) <= 15 else 0

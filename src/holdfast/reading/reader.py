@@ -1,4 +1,4 @@
-"""The verbs: read, refresh, status, explain.
+"""The verbs: read, refresh, status, explain, context.
 
 A `Reader` serves one working directory. It reads the file once, asks the log what its session
 proves, lets `answer` decide, keeps the text for later comparisons, and remembers what it answered
@@ -35,12 +35,12 @@ DIFF_BUDGET_S = 0.2
 CONTEXT_BUDGET_S = 1.0
 OVERLAYS_MAX = 64
 GONE = ("ENOENT", "ENOTDIR", "EISDIR", "ELOOP")
-"""How the file system says that there is no such file."""
+"""Error codes for a file that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a user may set."""
+    """The settings of a reader."""
 
     policy: Policy = field(default_factory=Policy)
     sensitive: Sensitive = field(default_factory=Sensitive)
@@ -114,7 +114,7 @@ class Reader:
             return Answer(picture.text, picture=picture)
         sensitive = self.settings.sensitive
         if sensitive.covers(target.path) or (name != target.path and sensitive.covers(name)):
-            # Not through `_recent`: nothing of it is kept, not even in memory.
+            # Bypasses `_recent`: nothing of a sensitive file is kept, not even in memory.
             plain = self._case(Request(target.typed), target, Current(data, ""), Doubt("sensitive"))
             answer = plain.answer()
             return Answer(answer.text, None, answer.truncation)
@@ -143,7 +143,7 @@ class Reader:
             while len(self._overlays) > OVERLAYS_MAX:
                 self._overlays.popitem(last=False)
         overlay.move(evidence.position, branch_point=evidence.branch_point)
-        # At a branch point the overlay stays out: what is read here may go to either branch.
+        # No overlay at a branch point: what is read here may belong to either branch.
         return Holdings(evidence.ledger, None if evidence.branch_point else overlay)
 
     def holdings(self, log: SessionLog) -> Holdings:
@@ -207,7 +207,7 @@ class Reader:
         try:
             found = self._load(Target(path, path, None, None))
         except ReadingError as error:
-            # What may not be read, or is a picture now, is not gone.
+            # A file that cannot be read, or is a picture now, still exists.
             found, there = None, isinstance(error, Unreadable) and error.code not in GONE
         current = found if isinstance(found, Current) else None
         return held_file(
@@ -221,7 +221,7 @@ class Reader:
         )
 
     def forget(self) -> None:
-        """Drop all that is remembered in memory; no later answer may get shorter by it."""
+        """Drop everything kept in memory, so that no later answer is shortened by it."""
         self._overlays.clear()
         self._recent = Recent()
 
@@ -257,7 +257,7 @@ class Reader:
         return Lines(int(offset), int(offset + limit - 1))
 
     def collect(self, logs: Iterable[SessionLog], age_max_s: float = AGE_MAX_S) -> Collected:
-        """Let go of stored texts long unused, but of none that these sessions stand on."""
+        """Delete stored texts that are long unused and that these sessions do not need."""
         live: set[str] = set()
         for log in logs:
             evidence = log.evidence()
@@ -308,7 +308,7 @@ class Reader:
 def _leaf(tree: Tree, evidence: Evidence) -> int:
     """Where the evidence stands in the tree.
 
-    A tree that is made for one leaf may leave the leaf itself out; then its last entry will do.
+    A tree that is built for one leaf may not contain the leaf itself; then it is the last entry.
     """
     number = tree.number(evidence.leaf)
     return len(tree) - 1 if number == NO_ENTRY and evidence.leaf is not None else number

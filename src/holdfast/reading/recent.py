@@ -1,7 +1,7 @@
-"""The last few files as they were read: not a cache of answers.
+"""The most recently read files, decoded; not a cache of answers.
 
-The file's bytes are read every time and compared with those of last time; when they are equal they
-need not be hashed, decoded and counted again.
+The bytes are read every time and compared with those of the last read; if they are equal, hashing,
+decoding and counting lines are skipped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ RECENT_BYTES_MAX = 8 * 1024 * 1024
 
 
 class Recent:
-    """Files by path, the longest unused let go when their bytes exceed a bound."""
+    """Files by path; the least recently used are dropped when their bytes exceed a bound."""
 
     def __init__(self, size_bytes_max: int = RECENT_BYTES_MAX) -> None:
         self._files: OrderedDict[str, Current] = OrderedDict()
@@ -23,7 +23,7 @@ class Recent:
         self._size_max = size_bytes_max
 
     def current(self, path: str, data: bytes) -> Current:
-        """What these bytes are, from memory when they are the same as last time."""
+        """The decoded file, from memory if its bytes are the same as last time."""
         known = self._files.get(path)
         if known is not None:
             if known.data == data:

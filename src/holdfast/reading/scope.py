@@ -54,7 +54,7 @@ def parse(text: object) -> Scope | None:
 def clamp(offset: float | None, limit: float | None, total: int) -> Lines | None:
     """The lines a request asks for in a file of `total` lines.
 
-    None when offset or limit is no positive integer, or when the request begins past the end.
+    None when offset or limit is not a positive integer, or when the request begins past the end.
     """
     for value in (offset, limit):
         if value is not None and not (javascript.is_integer(value) and value >= 1):

@@ -1,7 +1,6 @@
-"""What to read instead, after a read was refused: a name that is like it, lines that are there.
+"""What to read instead, after a read was refused: a similar name, or lines that exist.
 
-Only a suggestion: it says what may have been meant, never what is in it. `names` lists a directory;
-it may be empty, and is where it cannot be listed.
+`names` lists a directory; the list is empty if the directory cannot be listed.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from holdfast.errors import ReadingError
 from holdfast.reading.errors import BadRange, BeyondEnd, Unreadable
 
 SHOWN_BEFORE_END = 99
-ALIKE = 0.76
-"""How like a file's name must be, its suffix counted; a.py is not like b.py."""
+SIMILARITY_MIN = 0.76
+"""How similar a file name must be, suffix included; a.py is not similar to b.py."""
 
 _RANGE = re.compile(r":[0-9]+(-[0-9]+)?\Z")
-"""Lines that were asked for of a file that is not there."""
+"""A range suffix on the path of a missing file."""
 
 Names = Callable[[str], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A read that is worth trying, and why."""
+    """A read to try instead, and why."""
 
     why: str
     path: str
@@ -35,7 +34,7 @@ class Suggestion:
 
 
 def suggestion(error: ReadingError, path: str, names: Names) -> Suggestion | None:
-    """What to read instead of `path` (resolved, without its range), if anything is like it."""
+    """What to read instead of `path` (resolved, without its range), if anything is similar."""
     match error:
         case BeyondEnd(total=total):
             return Suggestion("its last lines", path, max(1, total - SHOWN_BEFORE_END))
@@ -55,7 +54,7 @@ def suggestion(error: ReadingError, path: str, names: Names) -> Suggestion | Non
 
 
 def _near(path: str, names: Names) -> str | None:
-    """The path with each part that is not there replaced by the one most like it."""
+    """The path with each missing part replaced by the most similar one."""
     missing: list[str] = []
     folder = os.path.normpath(_RANGE.sub("", path))
     while not names(folder):
@@ -70,7 +69,7 @@ def _near(path: str, names: Names) -> str | None:
         there = [name.rstrip(os.sep) for name in names(folder) if last or name.endswith(os.sep)]
         if part not in there:
             by_case = {name.casefold(): name for name in sorted(there)}
-            like = get_close_matches(part.casefold(), by_case, 1, ALIKE if last else 0.6)
+            like = get_close_matches(part.casefold(), by_case, 1, SIMILARITY_MIN if last else 0.6)
             if not like:
                 return None
             part = by_case[like[0]]

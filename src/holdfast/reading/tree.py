@@ -1,8 +1,9 @@
 """A session as a tree of entries, and the trust at any of its leaves.
 
 Adapters add entries as they find them in a log: an id, a parent, and the event the entry is, if it
-is one. The tree answers what the model can see from a leaf. It is a memo over the log: going on
-from the last leaf costs one event per new entry; anything else is replayed from the latest barrier.
+is one. The tree answers what the model can see from a leaf. It memoizes the last
+leaf: continuing from there costs one event per new entry; any other leaf is replayed from the
+latest barrier.
 
 Parents are looked up among the entries already there, so a path always ends: an entry whose parent
 is unknown, or itself, or younger, is a root. That may shorten a path and so forget; it never joins
@@ -85,8 +86,8 @@ class Tree:
     ) -> int:
         """Append an entry; returns its number.
 
-        An id seen before makes both entries barriers: which of them the agent follows is anyone's
-        guess, and so is everything before them.
+        A repeated id makes both entries barriers: it is unknown which of them the agent follows, so
+        nothing before them counts.
         """
         number, numbers = len(self.ids), self._number
         above = NO_ENTRY
@@ -127,7 +128,7 @@ class Tree:
         return out
 
     def ledger(self, leaf: int) -> Ledger:
-        """The trust at this leaf. It is shared: look, do not change."""
+        """The trust at this leaf. The ledger is shared and must not be modified."""
         return self.at(leaf)[1]
 
     def boundary(self, leaf: int) -> int:
@@ -143,7 +144,7 @@ class Tree:
         return memo
 
     def _advanced(self, leaf: int) -> tuple[int, Ledger, frozenset[str], int] | None:
-        """Go on from the remembered leaf, if this one descends from it and nothing was hidden."""
+        """Continue from the memoized leaf, if this one descends from it and nothing was hidden."""
         if self._memo is None:
             return None
         known, ledger, hidden, barrier = self._memo
@@ -167,7 +168,7 @@ class Tree:
         return leaf, ledger, hidden, barrier
 
     def _replayed(self, leaf: int) -> tuple[int, Ledger, frozenset[str], int]:
-        """From the latest barrier on the path, with all that the path hides left out."""
+        """Replay from the latest barrier on the path, without the entries that the path hides."""
         pending: list[int] = []
         hidden: set[str] = set()
         at, barrier = leaf, NO_ENTRY

@@ -1,7 +1,7 @@
-"""What a reader already holds, rebuilt from the session it can still see.
+"""What the model already holds, rebuilt from the part of the session it can still see.
 
-It is tempting to remember trust in a table. But sessions fork, rewind and compact, and a table goes
-on believing in text the model can no longer see. So trust is never stored: it is replayed from the
+It is tempting to store trust in a table. But sessions fork, rewind and compact, and a table keeps
+trusting text that the model can no longer see. So trust is never stored: it is replayed from the
 events on the active path, starting after the latest compaction.
 
     event                          needs                                 gives
@@ -64,7 +64,7 @@ class Ledger:
         return iter(self._trust)
 
     def apply(self, event: Event) -> None:
-        """Take in one event. `Hidden` is not for a ledger: see `replay`."""
+        """Apply one event. `Hidden` is handled by `replay`."""
         match event:
             case Anchored(path, scope, digest):
                 self._seq += 1
@@ -82,7 +82,7 @@ class Ledger:
                 self._blocked.clear()
                 self._seq = 0
             case Hidden():
-                raise AssertionError("what is hidden must be left out before replaying")
+                raise AssertionError("hidden entries must be removed before replaying")
 
     def skip(self) -> None:
         """Count a read event that is hidden: it takes a seq and gives nothing."""
@@ -163,8 +163,8 @@ class Overlay:
         self._seq = OVERLAY_SEQ
 
     def move(self, position: object, *, branch_point: bool) -> None:
-        """Stand at `position`. Where the leaf already has children nothing is kept: what was read
-        here before belongs to another branch."""
+        """Move to `position`. At a leaf with children nothing is kept: what was read here before
+        belongs to another branch."""
         if branch_point or position != self._position:
             self.clear()
         self._position = position
@@ -228,8 +228,8 @@ def choose_base(holdings: Holdings, path: str, scope: Scope, *, union: bool = Tr
 
     The whole file needs trust in the whole file. A run of lines takes the fresher of its own trust
     and the whole file's; on a tie its own. With `union`, when neither exists, trusted runs of one
-    digest that together cover the lines do as well; where any blocked run touches the lines they do
-    not, for someone said that text there was not enough.
+    digest that together cover the lines are used, unless a blocked run overlaps the lines: there
+    the copy was declared insufficient.
     """
     if not isinstance(scope, Lines):
         return holdings.trusted(path, WHOLE)
@@ -245,9 +245,9 @@ def choose_base(holdings: Holdings, path: str, scope: Scope, *, union: bool = Tr
 
 
 def _covering(holdings: Holdings, path: str, wanted: Lines) -> Trust | None:
-    """Runs of one digest whose union covers `wanted`, each line as it was last looked at.
+    """Runs of one digest whose union covers `wanted`, each line as it was last shown.
 
-    Where the last look at a line showed another text, calling it unchanged would mislead.
+    If a line was last shown with another text, calling it unchanged would mislead.
     """
     for blocked in holdings.ledger.blocked(path):
         if blocked.first <= wanted.last and wanted.first <= blocked.last:

@@ -15,7 +15,7 @@ from holdfast.reading.myers import DEAD, Search, Step, walk_back
 
 _PAST_OLD, _PAST_NEW = -11, -12
 _FEW = 6
-"""Up to so many diagonals are followed in Python, in big slices."""
+"""Up to this many diagonals are followed in Python, in large slices."""
 
 
 class WideSearch:

@@ -12,9 +12,9 @@ few lines of disjoint intervals as possible. Each line is one pattern.
 Every label lies in one of a few longest labels, the *hosts*, so the work is done on intervals of
 the hosts instead of strings: the closure sweeps over the ends of intervals, and a decomposition
 looks up the longest interval at each offset. Both are about quadratic in a host, also for periodic
-text. But L1 can have a quadratic number of labels, so this is for small corpora: `Limits` bounds
-the vertices and the work, and `GraphTooLarge` names the limit that was exceeded. `unions=False`
-leaves L1 out; the graph is then linear in the corpus, and not closed.
+text. But L1 can have a quadratic number of labels, so this is for small corpora: `GraphLimits`
+bounds the vertices and the work, and `GraphTooLarge` names the limit that was exceeded.
+`unions=False` leaves L1 out; the graph is then linear in the corpus, and not closed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _FIRST_CODE = 0x20
 
 
 @dataclass(slots=True)
-class Limits:
+class GraphLimits:
     """How large a graph may become and how much work it may take; counts the work."""
 
     vertices: int = DEFAULT_LIMIT
@@ -99,7 +99,7 @@ class Labels:
     A host is a label that lies in no other label, so every label occurs in some host.
     """
 
-    def __init__(self, labels: Iterable[str], limits: Limits) -> None:
+    def __init__(self, labels: Iterable[str], limits: GraphLimits) -> None:
         self.limits = limits
         self.hosts: list[str] = []
         found = sorted(set(labels), key=lambda label: (-len(label), label))
@@ -257,11 +257,11 @@ def canonical_patterns(
     documents: Sequence[str],
     *,
     unions: bool = True,
-    limits: Limits | None = None,
+    limits: GraphLimits | None = None,
     extra: Iterable[str] = (),
 ) -> dict[str, list[list[str]]]:
     """Every label of the canonical graph with its patterns, over encoded documents."""
-    limits = limits or Limits()
+    limits = limits or GraphLimits()
     limits.spend(sum(map(len, documents)))
     strings = (*repeats(documents), *documents, *extra)
     labels = Labels([string for string in strings if len(string) > 1], limits)
@@ -284,7 +284,7 @@ def canonical_graph(
     """
     documents = [tuple(document) for document in documents]
     alphabet = Alphabet(atom for document in documents for atom in document)
-    limits = Limits(max_vertices)
+    limits = GraphLimits(max_vertices)
     limits.check(len(alphabet.atoms))
     patterns = canonical_patterns(
         [alphabet.encode(document) for document in documents],

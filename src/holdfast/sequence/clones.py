@@ -17,10 +17,10 @@ from itertools import pairwise
 from typing import Any
 
 from holdfast.sequence.corpus import Occurrence
-from holdfast.sequence.suffix.backends import Backend, choose, kernels
+from holdfast.sequence.suffix.backends import SuffixBackend, choose, kernels
 from holdfast.sequence.suffix.query import LiveSegment, interval
 from holdfast.sequence.suffix.segment import TokenSegment, build
-from holdfast.sequence.suffix.stream import Stream
+from holdfast.sequence.suffix.stream import TokenStream
 from holdfast.sequence.tokens.lexer import normalised
 
 MINIMUM = 50
@@ -28,7 +28,7 @@ MINIMUM = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CloneGroup:
     """A block of tokens and every place where it occurs; the places do not overlap."""
 
     length: int
@@ -45,8 +45,8 @@ def find_groups(
     segment: TokenSegment,
     *,
     minimum: int = MINIMUM,
-    backend: Backend | None = None,
-) -> list[Group]:
+    backend: SuffixBackend | None = None,
+) -> list[CloneGroup]:
     """Every group of blocks of at least `minimum` tokens, the most duplication first."""
     minimum = max(2, minimum)
     backend = backend or choose(len(segment.tokens))
@@ -61,10 +61,10 @@ def find_groups(
 
 
 def _blocks(
-    segment: TokenSegment, minimum: int, backend: Backend
+    segment: TokenSegment, minimum: int, backend: SuffixBackend
 ) -> Iterator[tuple[int, Sequence[int]]]:
     """Each maximal repeat that is somewhere not part of a longer one, with all its positions."""
-    if backend is Backend.PURE:
+    if backend is SuffixBackend.PURE:
         yield from _blocks_pure(segment, minimum)
     else:
         yield from _blocks_numpy(segment, minimum, backend)
@@ -77,7 +77,7 @@ def _blocks_pure(segment: TokenSegment, minimum: int) -> Iterator[tuple[int, Seq
     for rank in range(count):
         following = shared[rank + 1] if rank + 1 < count else 0
         longest[suffixes[rank]] = max(shared[rank], following)
-    for length, first, end in kernels(Backend.PURE).maximal_repeats(
+    for length, first, end in kernels(SuffixBackend.PURE).maximal_repeats(
         shared, segment.changes, minimum
     ):
         positions = suffixes[first:end]
@@ -88,7 +88,7 @@ def _blocks_pure(segment: TokenSegment, minimum: int) -> Iterator[tuple[int, Seq
 
 
 def _blocks_numpy(
-    segment: TokenSegment, minimum: int, backend: Backend
+    segment: TokenSegment, minimum: int, backend: SuffixBackend
 ) -> Iterator[tuple[int, Sequence[int]]]:
     import numpy as np
 
@@ -105,7 +105,7 @@ def _blocks_numpy(
     longest[1:][suffixes] = by_rank  # shifted by one, so that position 0 has a left neighbour
     # The ranks whose longest repeat is not part of the one that begins a token earlier.
     free = (by_rank >= minimum) & (longest[suffixes] <= by_rank)
-    if backend is Backend.COMPILED:
+    if backend is SuffixBackend.COMPILED:
         table = kernel.repeats_table(shared, changes, minimum)
     else:
         table = np.array(list(kernel.maximal_repeats(shared, changes, minimum)), np.int32)
@@ -132,12 +132,12 @@ def _with_free_rank(table: Any, depths: Any) -> Iterator[tuple[int, int, int]]:
 
 def _groups(
     segment: TokenSegment, length: int, positions: Sequence[int], minimum: int
-) -> Iterator[Group]:
+) -> Iterator[CloneGroup]:
     """The group of places that do not overlap, and one for each run that overlaps with itself."""
     runs = list(_periodic_runs(positions, length))
     places = without_overlaps(positions, length)
     if len(places) > 1:
-        yield Group(length, _occurrences(segment, places, length), periodic=bool(runs))
+        yield CloneGroup(length, _occurrences(segment, places, length), periodic=bool(runs))
     for first, last, period in runs:
         # Equal places in a periodic run are a whole number of periods apart.
         size = last - first
@@ -154,7 +154,7 @@ def _groups(
         for at in sorted(firsts):
             # A half may also occur outside of the run.
             places = without_overlaps(_places(segment, at, half), half)
-            yield Group(half, _occurrences(segment, places, half), periodic=True)
+            yield CloneGroup(half, _occurrences(segment, places, half), periodic=True)
 
 
 def without_overlaps(positions: Sequence[int], length: int) -> list[int]:
@@ -192,34 +192,15 @@ def _periodic_runs(positions: Sequence[int], length: int) -> Iterator[tuple[int,
         yield begin, positions[-1] + length, period
 
 
-def _distinct(groups: list[Group]) -> list[Group]:
+def _distinct(groups: list[CloneGroup]) -> list[CloneGroup]:
     """Drop duplicate groups: several repeats of one periodic run can have the same halves."""
-    seen: dict[tuple[int, int], Group] = {}
+    seen: dict[tuple[int, int], CloneGroup] = {}
     for group in groups:
         seen.setdefault((group.length, group.occurrences[0].position), group)
     return list(seen.values())
 
 
-def repeats(
-    segment: TokenSegment, *, minimum: int = MINIMUM, backend: Backend | None = None
-) -> Iterator[tuple[Occurrence, int]]:
-    """Every maximal repeat of at least `minimum` tokens: one of its places, and its count.
-
-    Unlike groups, these may contain each other and their places may overlap.
-    """
-    backend = backend or choose(len(segment.tokens))
-    shared: Any = segment.shared_prefixes()
-    changes: Any = segment.changes
-    if backend is not Backend.PURE:
-        import numpy as np
-
-        shared = np.asarray(shared, np.int32)
-        changes = np.frombuffer(changes, np.uint8)
-    for length, first, end in kernels(backend).maximal_repeats(shared, changes, max(1, minimum)):
-        yield Occurrence(segment, segment.suffixes[first], length), end - first
-
-
-def informative(groups: Sequence[Group], size: int, *, share: float = 0.1) -> list[Group]:
+def informative(groups: Sequence[CloneGroup], size: int, *, share: float = 0.1) -> list[CloneGroup]:
     """The groups that add something to the groups before them; `size` is the length of the stream.
 
     A block is often part of a slightly longer block with fewer copies. A group is left out if less
@@ -236,7 +217,7 @@ def informative(groups: Sequence[Group], size: int, *, share: float = 0.1) -> li
     return kept
 
 
-def renamed(segment: TokenSegment, backend: Backend | None = None) -> TokenSegment:
+def renamed(segment: TokenSegment, backend: SuffixBackend | None = None) -> TokenSegment:
     """The segment with all names replaced by one, and all literals.
 
     Positions do not change: a place in it is the same place in the documents.
@@ -246,7 +227,7 @@ def renamed(segment: TokenSegment, backend: Backend | None = None) -> TokenSegme
     remap = [0, *(words.setdefault(normalised(word), len(words) + 1) for word in stream.words)]
     backend = backend or choose(len(segment.tokens))
     tokens: Any
-    if backend is Backend.PURE:
+    if backend is SuffixBackend.PURE:
         from array import array
 
         tokens = array("i", [remap[token] for token in stream.tokens])
@@ -254,7 +235,7 @@ def renamed(segment: TokenSegment, backend: Backend | None = None) -> TokenSegme
         import numpy as np
 
         tokens = np.array(remap, np.int32)[np.frombuffer(stream.tokens, np.int32)]
-    plain = Stream(
+    plain = TokenStream(
         stream.documents,
         list(words),
         tokens,
@@ -266,10 +247,10 @@ def renamed(segment: TokenSegment, backend: Backend | None = None) -> TokenSegme
     return build(plain, backend)
 
 
-def relocated(groups: Sequence[Group], segment: TokenSegment) -> list[Group]:
+def relocated(groups: Sequence[CloneGroup], segment: TokenSegment) -> list[CloneGroup]:
     """The same places in another segment of the same documents, such as the one before renaming."""
     return [
-        Group(
+        CloneGroup(
             group.length,
             tuple(Occurrence(segment, o.position, o.length) for o in group.occurrences),
             group.periodic,
@@ -278,48 +259,11 @@ def relocated(groups: Sequence[Group], segment: TokenSegment) -> list[Group]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A run of tokens that already occurred earlier."""
-
-    position: int
-    length: int
-    source: int
-
-
-def references(
-    segment: TokenSegment, *, minimum: int = MINIMUM, backend: Backend | None = None
-) -> list[Reference]:
-    """A greedy parse of the stream into runs that occurred earlier; the tokens between are new.
-
-    Each reference is the longest earlier run that begins at its position.
-    """
-    backend = backend or choose(len(segment.tokens))
-    kernel = kernels(backend)
-    suffixes, ranks = segment.suffixes, segment.ranks
-    shared: Any = segment.shared_prefixes()
-    if backend is not Backend.PURE:
-        import numpy as np
-
-        suffixes, ranks = np.frombuffer(suffixes, np.int32), np.frombuffer(ranks, np.int32)
-        shared = np.asarray(shared, np.int32)
-    lengths, sources = kernel.longest_previous(suffixes, ranks, shared)
-    lengths, sources = lengths.tolist(), sources.tolist()
-    found, at = [], 0
-    while at < len(lengths):
-        if lengths[at] >= max(1, minimum):
-            found.append(Reference(at, lengths[at], sources[at]))
-            at += lengths[at]
-        else:
-            at += 1
-    return found
-
-
 def new_since(
-    groups: Sequence[Group],
+    groups: Sequence[CloneGroup],
     changed: Callable[[str], bool],
     count_before: Callable[[Sequence[bytes]], int],
-) -> list[Group]:
+) -> list[CloneGroup]:
     """The groups with more copies in the changed files than these files had before the change.
 
     Unchanged files have the same number of copies before and after.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from holdfast.sequence.clones import Group
+from holdfast.sequence.clones import CloneGroup
 from holdfast.sequence.corpus import Occurrence
 
 CLONES_VERSION = 1
@@ -24,7 +24,7 @@ class ClonesAnswer:
 
     root: str
     """The root of the tree; paths are relative to it."""
-    groups: tuple[Group, ...]
+    groups: tuple[CloneGroup, ...]
     """The listed groups, the most duplication first."""
     total: int
     """How many groups there are, listed or not."""

@@ -136,7 +136,7 @@ WINDOW = 64
 """How many tokens of the query `parts` searches for at first."""
 
 
-class Corpus:
+class TokenCorpus:
     """The documents of several segments that are not deleted, searched together."""
 
     def __init__(self, lives: Sequence[LiveSegment]) -> None:
@@ -229,14 +229,3 @@ class Corpus:
                 part = self.find(query[at : at + width])
             yield part
             at += max(1, part.position)
-
-    def matching_statistics(self, query: Sequence[bytes]) -> list[int]:
-        """For every token of the query, how many tokens from it on occur somewhere."""
-        from holdfast.sequence.suffix.statistics import statistics
-
-        longest = [0] * len(query)
-        for live in self.lives:
-            token = live.segment.token
-            found = statistics(live, [token(text) for text in query])
-            longest = [max(pair) for pair in zip(longest, found, strict=True)]
-        return longest

@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.sequence.errors import GraphTooLarge
 from holdfast.sequence.graph import Atom, Graph, Vertex
-from holdfast.sequence.response import Response
+from holdfast.sequence.response import GraphMatch
 
 DRAWN_MAX = 400
 """Graphs with more vertices are too large to read."""
@@ -21,12 +21,12 @@ LABEL_PARTS, PART_MAX = 4, 24
 
 
 @dataclass(frozen=True, slots=True)
-class GraphAnswer:
+class ShowAnswer:
     """The graph of a few texts, and where a query lies in it."""
 
     graph: Graph
     query: str = ""
-    response: Response | None = None
+    response: GraphMatch | None = None
 
     def to_wire(self) -> dict[str, Any]:
         graph, response = self.graph, self.response

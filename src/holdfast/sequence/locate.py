@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from holdfast.sequence.corpus import Corpus, CorpusMatch, Occurrence
+from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
 from holdfast.sequence.errors import EmptyQuery
 from holdfast.sequence.tokens.lexer import Lexed
-from holdfast.sequence.view import Explanation, explain
+from holdfast.sequence.view import MatchExplanation, explain
 
 TOKEN_SHOWN = 60
 COPIES = 20
@@ -81,7 +81,7 @@ class LocateAnswer:
     """The whole snippet cut into longest matches: the first token of each, and its match."""
     indentation: tuple[IndentationDifference, ...] = ()
     """The listed copies whose indentation differs, each with its first differing line."""
-    explanation: Explanation | None = None
+    explanation: MatchExplanation | None = None
     not_searched: str | None = None
 
     @property
@@ -131,7 +131,7 @@ class LocateAnswer:
 
 
 def locate(
-    corpus: Corpus,
+    corpus: TokenCorpus,
     source: bytes,
     lexed: Lexed,
     *,

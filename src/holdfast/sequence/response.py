@@ -42,7 +42,7 @@ class EndReason(StrEnum):
     NO_MATCH = "NoMatch"
 
 
-class Answer(Protocol):
+class SearchAnswer(Protocol):
     """The answer of every search, on a core graph or over segments."""
 
     @property
@@ -97,7 +97,7 @@ class MatchPath:
 
 
 @dataclass(frozen=True)
-class Response:
+class GraphMatch:
     """The result of a search. `position` counts matched atoms from the start of the query."""
 
     graph: Graph

@@ -31,7 +31,7 @@ from holdfast.sequence.compare import (
 from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, TokenPath
 from holdfast.sequence.errors import EmptyQuery, SingleToken
 from holdfast.sequence.graph import Atom, Graph, Location, Vertex
-from holdfast.sequence.response import EndReason, Kind, Response
+from holdfast.sequence.response import EndReason, GraphMatch, Kind
 
 
 class Clear(StrEnum):
@@ -159,16 +159,16 @@ class SearchState:
             self.offer(result)
             yield result
 
-    def run(self) -> Response:
+    def run(self) -> GraphMatch:
         """Run the search to its end and return its answer."""
         for _ in self.results():
             pass
         return self.response()
 
-    def response(self) -> Response:
+    def response(self) -> GraphMatch:
         best, graph = self.best_checkpoint, self.graph
         if best is None:
-            return Response(
+            return GraphMatch(
                 graph=graph,
                 kind=Kind.NOT_FOUND,
                 root=self.first,
@@ -182,7 +182,7 @@ class SearchState:
             )
         path, start = best.path(graph), best.start(graph)
         checkpoint = best.state.query.checkpoint
-        return Response(
+        return GraphMatch(
             graph=graph,
             kind=best.kind(graph),
             root=best.root,
@@ -222,7 +222,7 @@ def _cursor(graph: Graph, query: Query) -> Candidate:
     return beginning(query)
 
 
-def find_ancestor(graph: Graph, query: Query, *, clear: Clear = Clear.CLOSED) -> Response:
+def find_ancestor(graph: Graph, query: Query, *, clear: Clear = Clear.CLOSED) -> GraphMatch:
     """The longest match of a prefix of the query, anywhere in the graph.
 
     If the query is the cursor of an earlier answer, the search continues after that answer.
@@ -230,17 +230,19 @@ def find_ancestor(graph: Graph, query: Query, *, clear: Clear = Clear.CLOSED) ->
     return SearchState(graph, _cursor(graph, query), clear=clear).run()
 
 
-def find_parent(graph: Graph, query: Query, *, clear: Clear = Clear.CLOSED) -> Response:
+def find_parent(graph: Graph, query: Query, *, clear: Clear = Clear.CLOSED) -> GraphMatch:
     """The longest match within the direct parents of the first token."""
     return SearchState(graph, _cursor(graph, query), ancestors=False, clear=clear).run()
 
 
-def find_sequence(graph: Graph, values: Iterable[Atom], *, clear: Clear = Clear.CLOSED) -> Response:
+def find_sequence(
+    graph: Graph, values: Iterable[Atom], *, clear: Clear = Clear.CLOSED
+) -> GraphMatch:
     """Like `find_ancestor`, for symbols; raises UnknownAtom for one that the graph lacks."""
     return find_ancestor(graph, graph.sequence(values), clear=clear)
 
 
-def find_all(graph: Graph, query: Sequence[Vertex]) -> Iterator[Response | Vertex]:
+def find_all(graph: Graph, query: Sequence[Vertex]) -> Iterator[GraphMatch | Vertex]:
     """Split the whole query into matches, each continued from the cursor of the previous one.
 
     A single token left over at the end is yielded as its vertex.

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from holdfast.sequence.corpus import Corpus
+from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.errors import SegmentDamaged, SegmentTooNew
-from holdfast.sequence.suffix.backends import Backend, choose
+from holdfast.sequence.suffix.backends import SuffixBackend, choose
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.suffix.segment import TokenSegment, build
-from holdfast.sequence.suffix.stream import Document, DocumentFacts, Stream, joined, stream_of
+from holdfast.sequence.suffix.stream import Document, DocumentFacts, TokenStream, joined, stream_of
 from holdfast.sequence.tokens.lexer import CODE_ONLY, LEXER_VERSION, LexerOptions
 
 try:
@@ -64,7 +64,7 @@ class SegmentStore:
         self,
         directory: Path,
         options: LexerOptions = CODE_ONLY,
-        backend: Backend | None = None,
+        backend: SuffixBackend | None = None,
     ) -> None:
         self.directory = directory
         self.options = options
@@ -85,8 +85,8 @@ class SegmentStore:
         return home / sha256(os.fsencode(tree)).hexdigest()[:16]
 
     @property
-    def corpus(self) -> Corpus:
-        return Corpus([stored.live for stored in self._stored])
+    def corpus(self) -> TokenCorpus:
+        return TokenCorpus([stored.live for stored in self._stored])
 
     def known(self) -> dict[str, tuple[int, int]]:
         """Every document with the size and the time stamp of its file."""
@@ -108,7 +108,7 @@ class SegmentStore:
         progress: Progress = _silent,
         *,
         taken_ns: int = 0,
-    ) -> Corpus:
+    ) -> TokenCorpus:
         """Add new and changed documents and drop removed ones; returns the updated corpus.
 
         `taken_ns` is when the listing of the files began that found these changes.
@@ -119,7 +119,7 @@ class SegmentStore:
 
     def _refresh(
         self, documents: list[Document], removed: list[str], progress: Progress, taken_ns: int
-    ) -> Corpus:
+    ) -> TokenCorpus:
         fresh = []
         changed = taken_ns != self.taken_ns
         self.taken_ns = taken_ns
@@ -192,7 +192,7 @@ class SegmentStore:
         else:
             if len(sizes) < 2:
                 # The delta is always the third segment; mid may be empty.
-                self._add(Stream([], [], [], [], [0], [], [0]), Backend.PURE)
+                self._add(TokenStream([], [], [], [], [0], [], [0]), SuffixBackend.PURE)
             self._merge(range(2, len(sizes)), stream, progress)
         base = self._stored[0].live
         gone, size = len(base.segment) - base.tokens, len(base.segment)
@@ -200,7 +200,7 @@ class SegmentStore:
         if gone > min(0.4 * size, max(DELETED_TOKENS_MIN, 0.15 * size)):
             self._merge(range(len(self._stored)), None, progress)
 
-    def _merge(self, numbers: range, stream: Stream | None, progress: Progress) -> None:
+    def _merge(self, numbers: range, stream: TokenStream | None, progress: Progress) -> None:
         """Merge the documents of these segments and of `stream` into one segment."""
         kept = [self._stored[number].live for number in numbers]
         sources = [(live.segment.stream(), live.living()) for live in kept if live.living()]
@@ -216,9 +216,9 @@ class SegmentStore:
         self._add(merged, self.backend or choose(total))
         progress("sorting suffixes", total, total)
 
-    def _add(self, stream: Stream, backend: Backend) -> None:
+    def _add(self, stream: TokenStream, backend: SuffixBackend) -> None:
         if not len(stream.tokens):
-            backend = Backend.PURE
+            backend = SuffixBackend.PURE
             stream = stream_of([], self.options)
         segment = build(stream, backend)
         name = f"{self._serial():08d}.segment"

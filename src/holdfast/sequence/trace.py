@@ -14,7 +14,7 @@ from typing import NamedTuple
 from holdfast.sequence.graph import Graph, Location, Vertex
 
 
-class Edge(NamedTuple):
+class TraceEdge(NamedTuple):
     """A step to or from a child: the child, its traced position, and its location."""
 
     child: Vertex
@@ -27,8 +27,8 @@ class Edge(NamedTuple):
 class VertexTrace:
     """How a match passes through one vertex, by position and direction."""
 
-    bottom_up: dict[int, list[Edge]] = field(default_factory=dict)
-    top_down: dict[int, list[Edge]] = field(default_factory=dict)
+    bottom_up: dict[int, list[TraceEdge]] = field(default_factory=dict)
+    top_down: dict[int, list[TraceEdge]] = field(default_factory=dict)
 
 
 class TraceCache:
@@ -50,11 +50,11 @@ class TraceCache:
         """The entry of a vertex, created if missing."""
         return self.entries.setdefault(vertex, VertexTrace())
 
-    def add_bottom_up(self, vertex: Vertex, position: int, edge: Edge | None = None) -> bool:
+    def add_bottom_up(self, vertex: Vertex, position: int, edge: TraceEdge | None = None) -> bool:
         """Record a step on the left edge; returns whether the position is new."""
         return _add(self.force(vertex).bottom_up, position, edge)
 
-    def add_top_down(self, vertex: Vertex, position: int, edge: Edge | None = None) -> bool:
+    def add_top_down(self, vertex: Vertex, position: int, edge: TraceEdge | None = None) -> bool:
         """Record a step on the right edge; returns whether the position is new."""
         return _add(self.force(vertex).top_down, position, edge)
 
@@ -72,7 +72,7 @@ class TraceCache:
                     self.add_top_down(vertex, position, edge)
 
 
-def _add(positions: dict[int, list[Edge]], position: int, edge: Edge | None) -> bool:
+def _add(positions: dict[int, list[TraceEdge]], position: int, edge: TraceEdge | None) -> bool:
     new = position not in positions
     edges = positions.setdefault(position, [])
     if edge is not None and edge not in edges:
@@ -96,11 +96,11 @@ def trace_start(
         below = graph.child(at)
         if position is None:
             position = graph.width(below)
-        edge = Edge(below, position, at.pattern, at.nth)
+        edge = TraceEdge(below, position, at.pattern, at.nth)
         cache.add_bottom_up(at.vertex, position, edge)
         pattern = graph.patterns(at.vertex)[at.pattern]
         position += sum(graph.width(child) for child in pattern[at.nth + 1 :])
-    edge = Edge(graph.child(root), entry_pos, root.pattern, root.nth)
+    edge = TraceEdge(graph.child(root), entry_pos, root.pattern, root.nth)
     cache.add_bottom_up(root.vertex, entry_pos, edge)
 
 
@@ -112,10 +112,10 @@ def trace_end(
     `root` is the location of the exit child.
     """
     child, position = graph.child(root), exit_pos
-    cache.add_top_down(root.vertex, exit_pos, Edge(child, exit_pos, root.pattern, root.nth))
+    cache.add_top_down(root.vertex, exit_pos, TraceEdge(child, exit_pos, root.pattern, root.nth))
     cache.add_top_down(child, exit_pos)
     for at in end_path:
         child, inner = graph.child(at), position + graph.offset(at)
-        cache.add_top_down(at.vertex, position, Edge(child, inner, at.pattern, at.nth))
+        cache.add_top_down(at.vertex, position, TraceEdge(child, inner, at.pattern, at.nth))
         cache.add_top_down(child, inner)
         position = inner

@@ -14,10 +14,10 @@ from heapq import heappop, heappush
 from typing import Any
 
 from holdfast.sequence.canonical import DEFAULT_LIMIT, canonical_graph
-from holdfast.sequence.corpus import Corpus, CorpusMatch, Occurrence
+from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
 from holdfast.sequence.draw import short_label
 from holdfast.sequence.graph import Atom, Graph, Pattern, Vertex
-from holdfast.sequence.response import Kind, Response
+from holdfast.sequence.response import GraphMatch, Kind
 from holdfast.sequence.search import find_sequence
 
 WINDOW = 40
@@ -60,10 +60,10 @@ class Container:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class MatchExplanation:
     """A match on the core graph of its surroundings."""
 
-    response: Response
+    response: GraphMatch
     containers: tuple[Container, ...]
     """The smallest repeats that contain the match, narrowest first, and last the whole window."""
 
@@ -86,7 +86,9 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(match: CorpusMatch, corpus: Corpus, *, tokens: int = WINDOW) -> Explanation | None:
+def explain(
+    match: CorpusMatch, corpus: TokenCorpus, *, tokens: int = WINDOW
+) -> MatchExplanation | None:
     """Repeat a match on a core graph of its surroundings; None for one token or very many.
 
     Gap and union vertices only help to decompose others, so they are left out.
@@ -101,7 +103,7 @@ def explain(match: CorpusMatch, corpus: Corpus, *, tokens: int = WINDOW) -> Expl
         there = corpus.find(texts)
         if len(found) < CONTAINERS and (there.kind is Kind.COMPLETE or not graph.parents(vertex)):
             found.append(_container(graph, vertex, start, match, there.count))
-    return Explanation(response, tuple(found))
+    return MatchExplanation(response, tuple(found))
 
 
 def _container(
@@ -141,7 +143,7 @@ def _touched(graph: Graph, pattern: Pattern, start: int, end: int) -> tuple[str,
     return tuple(shown)
 
 
-def containing(response: Response) -> Iterable[tuple[Vertex, int]]:
+def containing(response: GraphMatch) -> Iterable[tuple[Vertex, int]]:
     """The vertices that contain a match, narrowest first, each with the offset of the match.
 
     The search has found the smallest one; the others are reached through the parents.

@@ -37,7 +37,7 @@ class Reach(Enum):
     LEAF = "leaf"
 
 
-class Write(NamedTuple):
+class RevisionWrite(NamedTuple):
     """One revision as admission sees it: its seq, its kind and its patch operations."""
 
     seq: Seq
@@ -49,7 +49,7 @@ class Write(NamedTuple):
 class Overlap:
     """The write that broke a read, and the path it wrote (None: the whole document)."""
 
-    write: Write
+    write: RevisionWrite
     path: Path | None
 
 
@@ -118,7 +118,7 @@ def reshapes(operation: Mapping[str, Any], path: Path, had: Had) -> Path | None:
 
 
 def first_overlap(
-    path: Path, shape: bool, writes: Iterable[Write], reach: Reach, had: Had
+    path: Path, shape: bool, writes: Iterable[RevisionWrite], reach: Reach, had: Had
 ) -> Overlap | None:
     """The write that broke a read of `path`, given the writes since it, newest first.
 
@@ -135,7 +135,9 @@ def first_overlap(
     return by_patch
 
 
-def _patch_hit(path: Path, shape: bool, write: Write, reach: Reach, had: Had) -> Path | None:
+def _patch_hit(
+    path: Path, shape: bool, write: RevisionWrite, reach: Reach, had: Had
+) -> Path | None:
     if not write.patches:
         # An empty patch changes no member, but it may have created the document.
         return pointer.ROOT
@@ -152,7 +154,7 @@ def _patch_hit(path: Path, shape: bool, write: Write, reach: Reach, had: Had) ->
     return None
 
 
-def replaces(write: Write, path: Path) -> bool:
+def replaces(write: RevisionWrite, path: Path) -> bool:
     """Whether a write may have changed or removed what is at `path`."""
     return write.patches is None or any(
         pointer.is_prefix(place, path)
@@ -161,7 +163,7 @@ def replaces(write: Write, path: Path) -> bool:
     )
 
 
-def certainly_had(path: Path, document: Any, own_writes: Iterable[Write]) -> bool:
+def certainly_had(path: Path, document: Any, own_writes: Iterable[RevisionWrite]) -> bool:
     """Whether a reader certainly saw `path`: in the document at its basis, below its own writes."""
     return not any(replaces(write, path) for write in own_writes) and patch.has(document, path)
 
@@ -169,13 +171,17 @@ def certainly_had(path: Path, document: Any, own_writes: Iterable[Write]) -> boo
 # one read
 
 
-def is_overtaken(read: ConfirmedRead, newest: Write | None) -> bool:
+def is_overtaken(read: ConfirmedRead, newest: RevisionWrite | None) -> bool:
     """Whether the document was written since it was read."""
     return newest is not None and newest.seq > read.seq
 
 
 def confirmed_overlap(
-    read: ConfirmedRead, newest: Write, writes: Iterable[Write], reach: Reach, had: Had
+    read: ConfirmedRead,
+    newest: RevisionWrite,
+    writes: Iterable[RevisionWrite],
+    reach: Reach,
+    had: Had,
 ) -> Overlap | None:
     """The write that broke an overtaken read; `writes` are those since it, newest first."""
     if newest.op != "patch":
@@ -211,7 +217,7 @@ def resolve_layers(read: PendingRead, landed: Mapping[LocalSeq, Seq]) -> Layers 
 
 
 def pending_overlap(
-    read: PendingRead, own: Collection[Seq], writes: Iterable[Write], reach: Reach, had: Had
+    read: PendingRead, own: Collection[Seq], writes: Iterable[RevisionWrite], reach: Reach, had: Had
 ) -> Overlap | None:
     """The write of another commit that broke a pending read; `writes` are those since its basis."""
     others = (write for write in writes if write.seq not in own)

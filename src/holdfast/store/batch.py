@@ -1,9 +1,9 @@
-"""Deciding a batch of commits before writing any of it.
+"""Decide a batch of commits in memory, then write it.
 
-Commits that wait together share one transaction and one trip to the disk. Each is decided in turn
-against the tables and the commits accepted before it in the same batch, entirely in memory; a
-refused one leaves nothing behind. Only then are all accepted rows written, so there is never a
-half-written commit to undo.
+Commits that wait together share one transaction and one write to the disk. Each is decided in turn
+against the tables and the commits accepted before it in the same batch; a refused one leaves no
+trace. Only then are the rows of all accepted commits written, so there is never a half-written
+commit to undo.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import admit, patch, replay, snapshots
-from holdfast.store.admit import Overlap, Write
+from holdfast.store.admit import Overlap, RevisionWrite
 from holdfast.store.conflict import Conflict, conflict_of, unresolved
 from holdfast.store.errors import ConflictError, InactiveBranch, ReplayMismatch
 from holdfast.store.headcache import HeadCache, HeadDocument
@@ -29,7 +29,7 @@ from holdfast.store.model import (
     PendingRead,
 )
 from holdfast.store.pointer import Path
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.snapshots import Chain
 from holdfast.store.tables import CommitRow, NewCommit, Tables
 
@@ -38,12 +38,12 @@ DocumentKey = tuple[BranchName, EntityId]
 
 _DEFAULT_BRANCH = Branch(MAIN, None, None, Seq(0), Seq(0))
 
-_NOTHING: Mapping[LocalSeq, Seq] = {}
-"""What a commit without pending reads stands on."""
+_NO_LAYERS: Mapping[LocalSeq, Seq] = {}
+"""The layers of a commit without pending reads."""
 
 
-class Request(NamedTuple):
-    """A commit that wants to land: parsed, and encoded as it will be stored."""
+class CommitRequest(NamedTuple):
+    """A commit to be decided: parsed, and encoded as it will be stored."""
 
     key: CommitKey
     commit: Commit
@@ -53,17 +53,17 @@ class Request(NamedTuple):
 
 
 RevisionTuple = tuple[BranchName, EntityId, Seq, int, str, str | None]
-"""A revision as it is written: branch, id, seq, opIndex, op, data."""
+"""A revision row: branch, id, seq, opIndex, op, data."""
 
 
 class _Patched(NamedTuple):
-    """The patches of a commit by their place in it, the documents they leave, and their snapshots.
+    """The patches of a commit by index, the documents after them, and the snapshots to take.
 
-    None stands for a document that the commit set or deleted last.
+    A document is None if the commit set or deleted it last.
     """
 
-    said: dict[int, Any]
-    left: dict[EntityId, HeadDocument | None]
+    patches: dict[int, Any]
+    documents: dict[EntityId, HeadDocument | None]
     snapshots: dict[EntityId, str]
 
 
@@ -74,12 +74,12 @@ class Batch:
         self,
         tables: Tables,
         cache: HeadCache,
-        settings: Settings,
+        settings: StoreSettings,
         encode: Callable[[Any], str],
         decode: Callable[[str], Any],
         same_commit: Callable[[str, str], bool],
         clock: Callable[[], str],
-        requests: Iterable[Request] = (),
+        requests: Iterable[CommitRequest] = (),
     ) -> None:
         self._tables = tables
         self._cache = cache
@@ -90,7 +90,7 @@ class Batch:
         self._clock = clock
         self._now = ""
         self._known_newest: Seq | None = None
-        self._foreseen = tables.foresee(request.key for request in requests)
+        self._stored_commits = tables.commits_by_keys(request.key for request in requests)
         self._branches: dict[BranchName, Branch] = {}
         self._commits: dict[CommitKey, NewCommit] = {}
         self._revisions: dict[DocumentKey, list[RevisionTuple]] = {}
@@ -103,8 +103,8 @@ class Batch:
 
     # deciding
 
-    def decide(self, request: Request) -> Applied:
-        """Accept a commit, or raise why not."""
+    def decide(self, request: CommitRequest) -> Applied:
+        """Accept a commit, or raise the reason for refusing it."""
         commit = request.commit
         branch = self._branch(commit.branch)
         if branch.status != ACTIVE:
@@ -113,8 +113,8 @@ class Batch:
         if stored is not None:
             return self._replayed(request, stored)
         if request.guard is not None:
-            self._ask(request.guard)
-        resolved = _NOTHING
+            self._check_guard(request.guard)
+        resolved = _NO_LAYERS
         if commit.confirmed or commit.pending:
             resolved = self._check_reads(request.key.session, commit)
         seq = Seq(self._newest + 1)
@@ -122,8 +122,8 @@ class Batch:
         self._accept(branch, seq, request, resolved, patches)
         return Applied(seq, commit)
 
-    def _ask(self, guard: Guard) -> None:
-        """Refuse what a document written since the guard was made does not allow."""
+    def _check_guard(self, guard: Guard) -> None:
+        """Refuse a commit that the guard does not permit, if its document was written since."""
         newest = self._newest_write(MAIN, guard.id)
         if newest is not None and newest.seq > guard.seq:
             guard.hold(self._head_document(_DEFAULT_BRANCH, guard.id).document)
@@ -132,12 +132,12 @@ class Batch:
         here = self._commits.get(key)
         if here is not None:
             return CommitRow(*here)
-        if self._foreseen is not None:
-            return self._foreseen.get(key)
+        if self._stored_commits is not None:
+            return self._stored_commits.get(key)
         return self._tables.commit_by_key(key)
 
-    def _replayed(self, request: Request, stored: CommitRow) -> Applied:
-        """The same commit again gets the same answer, whatever has happened since."""
+    def _replayed(self, request: CommitRequest, stored: CommitRow) -> Applied:
+        """The same commit again gets the same answer, whatever happened since."""
         if stored.original != request.original and not self._same_commit(
             stored.original, request.original
         ):
@@ -214,18 +214,18 @@ class Batch:
             return None
         return conflict_of(read, branch, basis, found, self._key_at(found.write.seq))
 
-    # what the tables and this batch say together
+    # reading the tables and this batch together
 
     @property
     def _newest(self) -> Seq:
-        """The newest seq of the space. Asked for late: a stale commit is refused without it."""
+        """The newest seq of the space. Looked up late: a stale commit is refused without it."""
         if self._known_newest is None:
             self._known_newest = self._tables.newest_seq()
         return self._known_newest
 
     def _branch(self, name: BranchName) -> Branch:
         if name == MAIN:
-            # It always exists and cannot be deleted; no need to ask.
+            # It always exists and cannot be deleted.
             return _DEFAULT_BRANCH
         found = self._branches.get(name)
         if found is None:
@@ -236,27 +236,29 @@ class Batch:
         here = self._commits.get(key)
         return self._tables.seq_of(key) if here is None else here[0]
 
-    def _newest_write(self, branch: BranchName, id: EntityId) -> Write | None:
+    def _newest_write(self, branch: BranchName, id: EntityId) -> RevisionWrite | None:
         """The newest write of a document on this branch, its patches left out."""
         here = self._revisions.get((branch, id))
         if here is not None:
             return self._write_of(here[-1])
         head = self._tables.head_kind(branch, id)
-        return None if head is None else Write(head[0], head[1], None)
+        return None if head is None else RevisionWrite(head[0], head[1], None)
 
-    def _writes_since(self, branch: BranchName, id: EntityId, after: Seq) -> Iterator[Write]:
+    def _writes_since(
+        self, branch: BranchName, id: EntityId, after: Seq
+    ) -> Iterator[RevisionWrite]:
         for row in reversed(self._revisions.get((branch, id), ())):
             if row[2] > after:
                 yield self._write_of(row)
         for seq, op, data in self._tables.writes_since(branch, id, after):
-            yield Write(Seq(seq), op, self._decode(data) if op == "patch" else None)
+            yield RevisionWrite(Seq(seq), op, self._decode(data) if op == "patch" else None)
 
-    def _write_of(self, row: RevisionTuple) -> Write:
+    def _write_of(self, row: RevisionTuple) -> RevisionWrite:
         _, _, seq, index, op, _ = row
-        return Write(seq, op, self._patches.get((seq, index)))
+        return RevisionWrite(seq, op, self._patches.get((seq, index)))
 
     def _key_at(self, seq: Seq) -> CommitKey:
-        """Whose commit landed at a seq."""
+        """The key of the commit at a seq."""
         for key, row in reversed(self._commits.items()):
             if row[0] == seq:
                 return key
@@ -272,10 +274,10 @@ class Batch:
         path: Path,
         layers: Collection[Seq] = (),
     ) -> bool:
-        """Whether the document surely had this path for a reader who looked through `layers`."""
+        """Whether a reader through `layers` certainly saw this path."""
         here = self._revisions.get((branch, id))
         if here is not None and here[0][2] <= seq:
-            return False  # the tables do not have that state yet
+            return False  # that state is in this batch, not yet in the tables
         state = replay.state_at(self._tables, self._decode, self._branch(branch), id, seq)
         if state is None:
             return False
@@ -306,33 +308,33 @@ class Batch:
         return self._written(at, row.data)
 
     def _written(self, at: tuple[Seq, int], text: str | None) -> HeadDocument:
-        """The document a `set` (its text) or a `delete` (None) left.
+        """The document after a `set` (its text) or a `delete` (None).
 
-        Decoded anew, because what the caller handed us is the caller's to change.
+        Decoded from the text, because the caller may change its own message.
         """
         document = None if text is None else self._decode(text)
         return HeadDocument(at, document, Chain(base_bytes=len(text or "")))
 
     # applying
 
-    def _apply(self, branch: Branch, seq: Seq, request: Request) -> _Patched | None:
-        """What the commit's patches say and leave; None if it has none.
+    def _apply(self, branch: Branch, seq: Seq, request: CommitRequest) -> _Patched | None:
+        """The commit's patches and the documents after them; None if it has no patches.
 
-        Patches are applied, and so proven applicable, whether or not a snapshot will be taken. They
-        are read from the text that will be stored: what the caller handed us is the caller's to
-        change. A `set` or `delete` needs no look at what was there, so its document is not kept.
+        Patches are always applied, to prove that they can be. They are decoded from the text that
+        will be stored, because the caller may change its own message. A `set` or `delete` does not
+        depend on the previous document, so its document is not kept.
         """
         operations = request.commit.operations
         if "patch" not in [operation.op for operation in operations]:
             return None
-        said: dict[int, Any] = {}
-        left: dict[EntityId, HeadDocument | None] = {}
+        patches: dict[int, Any] = {}
+        documents: dict[EntityId, HeadDocument | None] = {}
         replaced: dict[EntityId, int] = {}
         for index, (op, id, _) in enumerate(operations):
             if op != "patch":
-                left[id], replaced[id] = None, index
+                documents[id], replaced[id] = None, index
                 continue
-            before = left.get(id)
+            before = documents.get(id)
             if before is None:
                 earlier = replaced.get(id)
                 before = (
@@ -342,22 +344,22 @@ class Batch:
                 )
             text = request.encoded[index]
             assert text is not None, "a patch has text"
-            said[index] = self._decode(text)
-            document = patch.apply_to_document(before.document, said[index])
-            left[id] = HeadDocument((seq, index), document, before.chain.grown(len(text)))
+            patches[index] = self._decode(text)
+            document = patch.apply_to_document(before.document, patches[index])
+            documents[id] = HeadDocument((seq, index), document, before.chain.grown(len(text)))
         taken: dict[EntityId, str] = {}
-        for id, after in left.items():
+        for id, after in documents.items():
             if after is not None:
-                left[id] = self._snapshotted(id, after, taken)
-        return _Patched(said, left, taken)
+                documents[id] = self._snapshotted(id, after, taken)
+        return _Patched(patches, documents, taken)
 
     def _snapshotted(
         self, id: EntityId, after: HeadDocument, taken: dict[EntityId, str]
     ) -> HeadDocument:
-        """The document a commit leaves; its text goes into `taken` if a snapshot is due.
+        """The document after a commit; its text goes into `taken` if a snapshot is due.
 
-        Rich values may each have a text and the document that patches make of them none: it is
-        nested deeper when it is written. So it is written here, where a commit can be refused.
+        With rich values a patched document may not be encodable although each value is, because
+        tags nest it deeper. So it is encoded here, where the commit can still be refused.
         """
         due = snapshots.due(after.chain, self._settings)
         if not due and not self._settings.rich_values:
@@ -372,11 +374,11 @@ class Batch:
         self,
         branch: Branch,
         seq: Seq,
-        request: Request,
+        request: CommitRequest,
         resolved: Mapping[LocalSeq, Seq],
         patched: _Patched | None,
     ) -> None:
-        """Take a commit in. Nothing here may fail: one that was refused must leave nothing."""
+        """Record an accepted commit. Nothing here may fail."""
         (session, local_seq), name = request.key, branch.name
         self._known_newest = seq
         self._now = self._now or self._clock()
@@ -393,9 +395,9 @@ class Batch:
                 self._documents.pop((name, id), None)
         if patched is None:
             return
-        for index, said in patched.said.items():
-            self._patches[seq, index] = said
-        for id, document in patched.left.items():
+        for index, operations in patched.patches.items():
+            self._patches[seq, index] = operations
+        for id, document in patched.documents.items():
             if document is not None:
                 self._documents[name, id] = document
         for id, text in patched.snapshots.items():
@@ -433,13 +435,13 @@ class Batch:
         leaving = newest[snapshots.DENSE :] if kept[0] == 0 else newest[snapshots.DENSE : -1]
         for seq, size in reversed(leaving):
             patches, patch_bytes = tables.weigh_patches(branch, id, kept[0], seq)
-            if snapshots.earns_its_place(patches, patch_bytes, size):
+            if snapshots.keep_old(patches, patch_bytes, size):
                 kept = (seq, size)
             else:
                 tables.drop_snapshots([(branch, id, seq)])
 
     def remember(self) -> None:
-        """After the transaction is durable: keep patched documents at hand for the next patch."""
+        """Update the cache of patched documents once the transaction is durable."""
         for key in self._revisions:
             document = self._documents.get(key)
             if document is None:

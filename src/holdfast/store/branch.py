@@ -1,7 +1,7 @@
-"""What may be done to branches. A branch is a row: where it was forked, and how far it has come.
+"""Creating and deleting branches. A branch is one row: its fork point and its newest change.
 
-A fork is never copied. The branch sees its own revisions and, below them, its parent's up to the
-fork; so a fork costs one row however much it inherits.
+Forking copies nothing. A branch sees its own revisions and, below them, its parent's up to the fork
+point, so a fork costs one row however much it inherits.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from holdfast.store.replay import required_branch
 from holdfast.store.tables import Tables
 
 DEPTH_MAX = 32
-"""How many forks may stand upon each other: reading what was inherited walks them."""
+"""How deep forks may nest: reading an inherited document walks up all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do: nothing, because it is so already, or one change to one branch row."""
+    """One change to one branch row, or none because it is already done."""
 
     branch: Branch
     change: Literal["create", "delete"] | None
@@ -30,7 +30,7 @@ class Plan:
 def plan_create(
     tables: Tables, name: BranchName, parent: BranchName, fork_seq: Seq | None, recorded: bool
 ) -> Plan:
-    """Whether and how a branch can be created."""
+    """Plan a branch, or raise `BranchError` if it cannot be created."""
     problem = "" if name == MAIN else name_problem(name)
     if problem:
         raise BranchError(f"this is not a branch name: it {problem}")
@@ -41,12 +41,12 @@ def plan_create(
         raise BranchError(
             f"the branch name {name!r} is taken"
             + (" by a deleted branch" if existing.status == DELETED else ""),
-            hint="names are used once; choose another",
+            hint="a branch name can be used only once; choose another",
         )
     above = required_branch(tables, parent)
     if depth(tables, above) + 1 > DEPTH_MAX:
         raise BranchError(
-            f"{_called(parent)} already stands on {DEPTH_MAX} forks",
+            f"{_called(parent)} is already {DEPTH_MAX} forks deep",
             hint="merge some of them, then fork from there",
         )
     at = above.head_seq if fork_seq is None else fork_seq
@@ -64,7 +64,7 @@ def _called(name: BranchName) -> str:
 
 
 def plan_delete(tables: Tables, name: BranchName, recorded: bool) -> Plan:
-    """Whether a branch can be deleted."""
+    """Plan a deletion, or raise `BranchError` if the branch cannot be deleted."""
     found = required_branch(tables, name)
     if name == MAIN:
         if recorded:
@@ -74,7 +74,7 @@ def plan_delete(tables: Tables, name: BranchName, recorded: bool) -> Plan:
 
 
 def carry_out(tables: Tables, plan: Plan, seq: Seq | None, now: str) -> Branch:
-    """Write the planned change. `seq` is the lifecycle write's own, where it has one."""
+    """Write the planned change. `seq` is that of the lifecycle commit, if it has one."""
     if plan.change == "create":
         made = replace(plan.branch, created_at=now)
         if seq is not None:
@@ -86,7 +86,7 @@ def carry_out(tables: Tables, plan: Plan, seq: Seq | None, now: str) -> Branch:
 
 
 def depth(tables: Tables, branch: Branch) -> int:
-    """How many forks a branch stands on."""
+    """How many forks lie between a branch and the default branch."""
     return len(ancestry(tables, branch)) - 1
 
 

@@ -1,21 +1,22 @@
-"""Values to text and back, used only where a value leaves the process: the wire and the disk.
+"""Encode values as text and decode them, for the wire and the disk.
 
-Two modes, agreed on by both peers. Off is plain JSON: undefined members vanish, undefined elements
-and holes become null, and everything else that JSON lacks is refused. On (`unified`) writes what
-JSON lacks as an object with one member whose name starts with a slash, `{"/BigInt@1":"AQ"}`:
+There are two modes, and both peers agree on one. Off is plain JSON: undefined members are dropped,
+undefined elements and holes become null, and everything else that JSON lacks is refused. On
+(`unified`) encodes such a value as an object with one member whose name starts with a slash,
+`{"/BigInt@1":"AQ"}`:
 
     /Undefined@1 null      /BigInt@1 /EpochNsec@1 /EpochDays@1   base64url of two's complement
     /Bytes@1 base64url     /Map@1 pairs   /Set@1 items   /Error@1 /RegExp@1 members
     /hole n                a run of n missing elements
     /object {…}            a real object that would look like a tag
-    /quote …               a payload to be taken as it stands
+    /quote …               a payload that is not decoded
 
 The text is what JavaScript's `JSON.stringify` writes, so that equal documents have equal text on
-both sides. msgspec writes the same for all but unusual numbers; those are spelled here.
+both sides. msgspec writes the same except for unusual numbers, which are formatted here.
 
-Reading never guesses. A known tag with a malformed state becomes a `Problematic` that is written
-again unchanged, an unknown tag an `Unknown`. An integer that no double spells is refused rather
-than rounded. May refuse a text that some peer would have taken; never reads it as something else.
+Decoding never guesses. A known tag with a malformed state becomes a `Problematic` that is encoded
+unchanged, an unknown tag an `UnknownInstance`. An integer that is not an exact double is refused
+rather than rounded. May refuse a text that another peer would accept; never decodes it differently.
 """
 
 import re
@@ -50,7 +51,7 @@ from holdfast.store.values import (
     RegExp,
     Set,
     Undefined,
-    Unknown,
+    UnknownInstance,
     Value,
     check,
     is_bigint,
@@ -60,49 +61,49 @@ from holdfast.store.values import (
 )
 
 HOLES_MAX: Final = 1 << 20
-"""How many holes one text may spell; a run is a few bytes, the array it stands for is not."""
+"""How many holes one text may contain: a few bytes can encode a very long run."""
 
 _ENCODER = msgspec.json.Encoder()
 _SORTING = msgspec.json.Encoder(order="deterministic")
 _DECODER = msgspec.json.Decoder()
 _Writing: TypeAlias = tuple[object, object, str | int, bool, int]
-"""A value still to be written, its place in the tree, its mode, and the nesting left to it."""
+"""A value to encode, its place in the tree, its mode, and the nesting left."""
 
 _Part: TypeAlias = tuple[object, object, str | int]
-"""Wire still to be read, and the place in its owner where the value belongs."""
+"""A tree to decode, and the place of the result in its owner."""
 
 _LONG = re.compile(r"[0-9]{16}").search
 _TWO_DIGITS = re.compile(r"[0-9][0-9]").search
 
 
 def encode(value: object, unified: bool) -> str:
-    """The text of a value, or `InvalidValue` naming what cannot be written and where."""
+    """The text of a value; raises `InvalidValue` with the path of what cannot be encoded."""
     return _encode(value, unified, _ENCODER)
 
 
 def encode_with_parts(
     value: object, parts: Sequence[object], unified: bool
 ) -> tuple[str, list[str]]:
-    """The text of a value, and of some parts of it, looked through only once."""
+    """The text of a value and of some of its parts, checked only once."""
     if is_plain(value, unified):
         write = _ENCODER.encode
         try:
             return write(value).decode(), [write(part).decode() for part in parts]
         except (UnicodeEncodeError, RecursionError):
-            pass  # the careful way says where, or that only our caller's stack was short
+            pass  # the slow way finds the place, or that only the caller's stack was too deep
     return encode(value, unified), [encode(part, unified) for part in parts]
 
 
 def canonical(value: object) -> str:
     """A text that two values share exactly when they are the same value.
 
-    Members are sorted by code point and everything rich is tagged, in whatever mode the value came.
+    Members are sorted by code point and every rich value is tagged, whatever the mode.
     """
     return _encode(value, True, _SORTING)
 
 
 def decode(text: str, unified: bool) -> Value:
-    """The value of a text; a fresh tree that the caller may change."""
+    """The value of a text, as a new tree that the caller may change."""
     try:
         value = _DECODER.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError) as error:
@@ -120,26 +121,26 @@ def decode(text: str, unified: bool) -> Value:
 
 
 def is_simple(text: str, unified: bool) -> bool:
-    """Whether any JSON reader reads this text as `decode` does, if it is JSON at all.
+    """Whether any JSON decoder reads this text as `decode` does, if it is JSON at all.
 
-    May say no of a text that is simple.
+    May be false for a text that is simple.
     """
     return not (_has_long_number(text) or _is_wide(text) or (unified and _maybe_rich(text)))
 
 
 def _has_long_number(text: str) -> bool:
-    """Whether there may be an integer that no double spells."""
+    """Whether there may be an integer that is not an exact double."""
     # A run of 16 digits covers two of the places 7, 15, 23, …; looking there first is cheap.
     return _TWO_DIGITS(text[7::8]) is not None and _LONG(text) is not None
 
 
 def _is_wide(text: str) -> bool:
-    """Whether there are so many containers that they may be nested too deep."""
+    """Whether there are enough containers to be nested too deep."""
     return len(text) > 2 * NESTING_MAX and text.count("[") + text.count("{") > NESTING_MAX
 
 
 def _is_deep(value: object) -> bool:
-    """Whether a decoded tree, which shares nothing, is nested deeper than it may be."""
+    """Whether a decoded tree is nested too deep."""
     level = [value]
     for _ in range(NESTING_MAX):
         level = [
@@ -154,7 +155,7 @@ def _is_deep(value: object) -> bool:
 
 
 def _maybe_rich(text: str) -> bool:
-    # A name may start with an escape for the slash.
+    # The slash of a tag may be escaped.
     return '"/' in text or '"\\' in text
 
 
@@ -165,18 +166,18 @@ def _encode(value: object, unified: bool, encoder: msgspec.json.Encoder) -> str:
         return encoder.encode(_wire(value, unified)).decode()
     except _Refused:
         check(value, unified)
-        raise AssertionError("check() names whatever is refused") from None
+        raise AssertionError("check() refuses it too") from None
     except (UnicodeEncodeError, RecursionError):
         check(value, unified)
         raise InvalidValue((), "nested deeper than the caller's stack allows") from None
 
 
 class _Refused(Exception):
-    """A value that `check` refuses too, and with its place: writing keeps no paths."""
+    """A value that cannot be encoded. `check` then finds its path, which encoding does not keep."""
 
 
 def _wire(value: object, unified: bool) -> object:
-    """A value as the tree that msgspec writes. Its own stack: values may be deep."""
+    """A value as the tree that msgspec encodes. Iterative, because values may be deep."""
     if value is Undefined and not unified:
         raise _Refused
     top: list[object] = [None]
@@ -231,16 +232,16 @@ def _wire_elements(
                 elements.append(None)
             elif room < 2:
                 raise _Refused
-            elif elements and isinstance(elements[-1], _Run):
+            elif elements and isinstance(elements[-1], _HoleRun):
                 elements[-1].holes += 1
             else:
-                elements.append(_Run(1))
+                elements.append(_HoleRun(1))
         elif isinstance(item, Problematic) and item.tag == "hole" and _run(item.state):
-            raise InvalidValue((), "a Problematic run of holes would be read as holes here")
+            raise InvalidValue((), "a Problematic run of holes would be decoded as holes here")
         else:
             elements.append(item)
     for at, item in enumerate(elements):
-        if type(item) is _Run:
+        if type(item) is _HoleRun:
             elements[at] = {"/hole": item.holes}
         elif type(item) is not str:
             todo.append((item, elements, at, unified, room - 1))
@@ -252,7 +253,7 @@ def _wire_instance(value: Instance, unified: bool, room: int, todo: "list[_Writi
         raise _Refused
     if isinstance(value, Problematic):
         _still_malformed(value)
-        unified = False  # its state is not ours to escape
+        unified = False  # its state is encoded unchanged
     tagged: dict[str, object] = {}
     todo.append((value.state, tagged, f"/{value.tag}", unified, room - 1))
     return tagged
@@ -286,31 +287,31 @@ def _wire_scalar(value: object, unified: bool, room: int) -> object:
 
 
 @dataclass(slots=True)
-class _Run:
-    """So many holes in a row."""
+class _HoleRun:
+    """A run of holes."""
 
     holes: int
 
 
 def _still_malformed(value: Problematic) -> None:
-    """Refuse a problem that is none: the peer would read a proper value where we hold a problem."""
+    """Refuse a Problematic whose state is valid: the peer would decode a proper value."""
     try:
         check(value, unified=True)
     except InvalidValue:
         raise _Refused from None
     if not isinstance(_rich({f"/{value.tag}": _wire(value.state, False)}), Problematic):
-        raise InvalidValue((), f"a Problematic {value.tag} holds a proper state")
+        raise InvalidValue((), f"a Problematic {value.tag} must not have a valid state")
 
 
 def _sound(value: object, room: int, path: tuple[str | int, ...]) -> object:
-    """The decoded tree with its long integers as doubles; refuses what is not a double's text."""
+    """The decoded tree with long integers as doubles; refuses those that are not exact."""
     if type(value) is int and not -SAFE_INTEGER <= value <= SAFE_INTEGER:
         try:
             double = float(value)
         except OverflowError:
             double = None
         if double is None or number_text(double) != str(value):
-            raise InvalidValue(path, "an integer beyond ±(2^53-1) that is not a double")
+            raise InvalidValue(path, "an integer beyond ±(2^53-1) that is not an exact double")
         return double
     if isinstance(value, list | dict):
         if not room:
@@ -323,12 +324,12 @@ def _sound(value: object, room: int, path: tuple[str | int, ...]) -> object:
 
 
 def _run(state: object) -> int:
-    """The length of a run of holes; 0 when the state is not one."""
+    """The length of a run of holes; 0 if the state is not one."""
     return state if type(state) is int and state > 0 else 0
 
 
 def _rich(wire: object) -> Value:
-    """A decoded tree with its tags as values; changes the tree in place, on its own stack."""
+    """A decoded tree with its tags as values. Changes the tree in place; iterative."""
     holes = 0
     top: list[object] = [None]
     todo: list[_Part] = [(wire, top, 0)]
@@ -355,7 +356,7 @@ def _rich(wire: object) -> Value:
                     todo.append((item, elements, len(elements)))
                     elements.append(None)
             value = elements
-        if isinstance(target, Unknown):
+        if isinstance(target, UnknownInstance):
             target.state = cast("Value", value)
         else:
             target[key] = value  # type: ignore[index]
@@ -363,7 +364,7 @@ def _rich(wire: object) -> Value:
 
 
 def _instance(tag: str, state: object) -> tuple[Value, list[_Part]]:
-    """The value of a tag, and the parts of it that are still to be read."""
+    """The value of a tag, and its parts that are still to be decoded."""
     try:
         return _known(tag, state)
     except ValueError as error:
@@ -371,7 +372,7 @@ def _instance(tag: str, state: object) -> tuple[Value, list[_Part]]:
 
 
 def _known(tag: str, state: object) -> tuple[Value, list[_Part]]:
-    """Like `_instance`; ValueError, and the state as it was, when the state is malformed."""
+    """Like `_instance`; raises ValueError, with the state unchanged, if it is malformed."""
     match tag:
         case "object":
             members = _members(state)
@@ -418,7 +419,7 @@ def _known(tag: str, state: object) -> tuple[Value, list[_Part]]:
                 raise ValueError("expected source, flags and flavor")
             return _shaped(RegExp(**members)), []  # type: ignore[arg-type]
         case _:
-            unknown = Unknown(tag, None)
+            unknown = UnknownInstance(tag, None)
             return unknown, [(state, unknown, "state")]
 
 
@@ -449,5 +450,5 @@ def _tag(wire: dict[str, object]) -> str | None:
 
 
 def _hole_run(wire: object) -> int:
-    """The length of the run of holes that an element spells; 0 when it spells none."""
+    """The length of the run of holes that an element encodes, or 0."""
     return _run(wire["/hole"]) if isinstance(wire, dict) and wire.keys() == {"/hole"} else 0

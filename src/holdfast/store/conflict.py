@@ -14,9 +14,9 @@ from holdfast.store.pointer import Path
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A read that no longer holds: which, where, and what broke it.
+    """A read that no longer holds: its document and path, and the write that broke it.
 
-    `seq` is None when the commit it was read through never landed.
+    `seq` is None when the commit it was read through did not land.
     """
 
     id: EntityId
@@ -42,7 +42,7 @@ class Conflict:
         )
 
     def explanation(self) -> str:
-        """One sentence for a person: which path was read, what wrote it, who."""
+        """One sentence: which path was read, and which commit wrote it."""
         where = f"{pointer.encode(self.path) or 'all'} of {self.id}"
         if self.seq is None:
             return f"{where} was read through a commit that did not land"
@@ -78,7 +78,7 @@ def conflict_of(
     found: Overlap,
     whose: CommitKey,
 ) -> Conflict:
-    """The conflict to report for a read that stood on `basis`."""
+    """The conflict to report for a read at `basis`."""
     return Conflict(
         id=read.id,
         branch=branch,
@@ -93,5 +93,5 @@ def conflict_of(
 
 
 def unresolved(read: PendingRead, branch: BranchName, layer: LocalSeq) -> Conflict:
-    """The conflict to report when a layer never landed."""
+    """The conflict to report when a layer did not land."""
     return Conflict(read.id, branch, read.path, read.basis, (layer,), None)

@@ -1,11 +1,11 @@
-"""A copy of a space that may only be read, for as long as its reader lives.
+"""A temporary copy of a read-only space, kept while its reader runs.
 
-SQLite cannot follow the log of a writer where it may not write itself, and looking past the log is
-unsound: somebody else may be writing. So both files are copied, and a copy counts only if neither
-was touched meanwhile, nor just before, when a file's time may not tell.
+SQLite cannot read a write-ahead log in a directory it may not write to, and ignoring the log is
+unsound: another process may be writing. So both files are copied, and the copy is used only if
+neither changed meanwhile, nor so recently that its modification time may not show it.
 
-A copy is locked by its reader. One that nobody holds was left by a reader that was killed, and goes
-with the next that is made.
+A reader locks its copy. An unlocked copy was left behind by a reader that was killed; the next
+reader removes it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LOCK = "lock"
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Where a copy is, and the lock that keeps it."""
+    """The path of a copy, and the file descriptor of its lock."""
 
     path: Path
     lock: int
@@ -39,7 +39,7 @@ class Copy:
 
 
 def copy_of(path: Path) -> Copy:
-    """A copy of a database that may not be written, in a directory of its own."""
+    """Copy a database that this user may not write, into a directory of its own."""
     sources = [path, path.with_name(path.name + "-wal")]
     copy: Copy | None = None
     try:
@@ -50,7 +50,7 @@ def copy_of(path: Path) -> Copy:
                 shutil.copyfile(source, copy.path.with_name(source.name))
         after = [touched(source) for source in sources]
         if before != after or not all(times is None or times.is_settled() for times in after):
-            raise StoreFailed(f"somebody is writing to {path}", hint="try again in a moment")
+            raise StoreFailed(f"another process is writing to {path}", hint="try again in a moment")
     except BaseException as error:
         if copy is not None:
             copy.discard()
@@ -62,7 +62,7 @@ def copy_of(path: Path) -> Copy:
 
 
 def _place(name: str) -> Copy:
-    """A new directory for a copy, held by us."""
+    """A new, locked directory for a copy."""
     _sweep(Path(tempfile.gettempdir()))
     while True:
         directory = Path(tempfile.mkdtemp(prefix=PREFIX))
@@ -73,11 +73,11 @@ def _place(name: str) -> Copy:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if os.fstat(lock).st_nlink:
             return Copy(directory / name, lock)
-        os.close(lock)  # Somebody found it before we held it.
+        os.close(lock)  # Another process removed it before we locked it.
 
 
 def _sweep(directory: Path) -> None:
-    """Remove copies of ours that nobody holds."""
+    """Remove this user's copies that are not locked."""
     for left in directory.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if left.lstat().st_uid != os.geteuid():

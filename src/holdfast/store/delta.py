@@ -1,4 +1,4 @@
-"""What differs between two documents: as changes for a person, as a patch for the store."""
+"""Differences between two documents: as a list of changes, or as a patch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.store.values import same
 
 
 class _Missing:
-    """The value of a member that is not there; unlike null, it cannot be stored."""
+    """Stands for a missing member; unlike null, it cannot be stored."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -24,8 +24,8 @@ MISSING: Final = _Missing()
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One place where two documents differ; `MISSING` on the side that has nothing there."""
+class ValueChange:
+    """One path where two documents differ; `MISSING` on the side that has nothing there."""
 
     path: Path
     before: Any
@@ -40,12 +40,12 @@ class Change:
         return wire
 
 
-def changes(before: Any, after: Any, path: Path = ROOT) -> list[Change]:
-    """Every smallest place where two values differ, in document order."""
+def changes(before: Any, after: Any, path: Path = ROOT) -> list[ValueChange]:
+    """The deepest paths where two values differ, in document order."""
     if before is MISSING or after is MISSING:
-        return [] if before is after else [Change(path, before, after)]
+        return [] if before is after else [ValueChange(path, before, after)]
     if isinstance(before, dict) and isinstance(after, dict):
-        found: list[Change] = []
+        found: list[ValueChange] = []
         for name in [*before, *(name for name in after if name not in before)]:
             found += changes(before.get(name, MISSING), after.get(name, MISSING), (*path, name))
         return found
@@ -54,7 +54,7 @@ def changes(before: Any, after: Any, path: Path = ROOT) -> list[Change]:
         for index, (one, other) in enumerate(zip(before, after, strict=True)):
             found += changes(one, other, (*path, str(index)))
         return found
-    return [] if same(before, after) else [Change(path, before, after)]
+    return [] if same(before, after) else [ValueChange(path, before, after)]
 
 
 def patches(before: dict[str, Any], after: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""Rebuilding what is derived: heads and snapshots, from the revisions alone.
+"""Rebuild derived state, heads and snapshots, from the revisions.
 
-Used after an import, and by `holdfast memory gc`. It changes no answer, only how fast it comes.
+Used by imports and `holdfast memory gc`. No read changes its result, only its speed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.ids import EntityId, Seq
 from holdfast.store import hashing, patch, replay, snapshots
 from holdfast.store.model import Branch, Document
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.snapshots import Chain
 from holdfast.store.tables import RevisionRow, Tables
 
@@ -22,11 +22,11 @@ _PAGE = 500
 
 def rebuild(
     tables: Tables,
-    settings: Settings,
+    settings: StoreSettings,
     encode: Callable[[Any], str],
     decode: Callable[[str], Any],
 ) -> tuple[int, int]:
-    """Write all heads and snapshots anew, inside the caller's transaction; how many of each."""
+    """Rebuild all heads and snapshots in the caller's transaction; returns how many of each."""
     tables.clear_derived()
     heads = kept = 0
     for branch in tables.branches():
@@ -41,14 +41,14 @@ def rebuild(
 
 def _placed(
     tables: Tables,
-    settings: Settings,
+    settings: StoreSettings,
     encode: Callable[[Any], str],
     decode: Callable[[str], Any],
     branch: Branch,
     id: EntityId,
     rows: list[RevisionRow],
 ) -> Iterator[tuple[Seq, str]]:
-    """The snapshots that a document of this history would have."""
+    """The snapshots to keep for a document with these revisions."""
     candidates: list[tuple[Seq, str, int, int]] = []
     patches = patch_bytes = 0
     chain = Chain()
@@ -68,7 +68,7 @@ def _placed(
 
 
 def _thinned(
-    candidates: list[tuple[Seq, str, int, int]], settings: Settings
+    candidates: list[tuple[Seq, str, int, int]], settings: StoreSettings
 ) -> Iterator[tuple[Seq, str]]:
     retention = settings.snapshot_retention
     if retention is not None:
@@ -78,7 +78,7 @@ def _thinned(
     kept = (0, 0)
     for place, (seq, text, patches, size) in enumerate(candidates):
         dense = place >= len(candidates) - snapshots.DENSE
-        if dense or snapshots.earns_its_place(patches - kept[0], size - kept[1], len(text)):
+        if dense or snapshots.keep_old(patches - kept[0], size - kept[1], len(text)):
             kept = (patches, size)
             yield seq, text
 
@@ -103,11 +103,11 @@ def walk(
 
 
 def earlier(at: str, seconds: float) -> str:
-    """The time that was so long before `at`, as it is stored."""
+    """The time `seconds` before `at`, in the stored format."""
     try:
         then = datetime.fromisoformat(at) - timedelta(seconds=seconds)
     except OverflowError:
-        return ""  # before any blob
+        return ""  # sorts before every stored time
     # `%Y` does not pad, and times are compared as text.
     day = f"{then.year:04d}{then.strftime('-%m-%dT%H:%M:%S.')}"
     return f"{day}{then.microsecond // 1_000:03d}Z"
@@ -119,22 +119,22 @@ def unused_blobs(
     encode: Callable[[Any], str],
     decode: Callable[[str], Any],
 ) -> list[str]:
-    """Which of these blobs no commit ever had in it, at whatever place.
+    """Which of these blobs no commit mentions.
 
-    May keep one that nothing needs; never drops one that something names. A document comes to name
-    a blob in many ways (a path of a patch ends in `$blob`, a hash is moved there), so the hash is
-    looked for in the text, which has it letter by letter.
+    May keep a blob that nothing needs; never drops one that a document names. A document can come
+    to name a blob in many ways (the path of a patch ends in `$blob`, a hash is moved there), so
+    commits are searched as text.
     """
     if not hashes:
         return []
     width = len(hashing.blob_hash(b""))
-    # Looking ahead, because another word may run into a hash from before.
+    # A lookahead, because matches may overlap.
     words = re.compile(f"(?=(b[a-z2-7]{{{width - 1}}}))").findall
     named: set[str] = set()
     after = Seq(0)
     while page := tables.commits(after, _PAGE):
         for row in page:
-            # An imported commit stands as it came, and may spell a letter as an escape.
+            # An imported commit is stored as received, and may contain escaped letters.
             text = encode(decode(row.original)) if "\\u" in row.original else row.original
             named.update(words(text))
         after = page[-1].seq

@@ -1,7 +1,6 @@
-"""One space's tables, written in batches and read at any point.
+"""One space's tables: commits written in batches, documents read at any seq.
 
-The engine knows nothing of threads: whoever holds it takes care that one batch is written at a
-time. `Store` does.
+The engine is not thread-safe. `Store` makes sure that one batch is written at a time.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from holdfast.errors import StoreError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import admit, codec, replay
 from holdfast.store import branch as branching
-from holdfast.store.batch import Batch, Request
+from holdfast.store.batch import Batch, CommitRequest
 from holdfast.store.conflict import Conflict, conflict_of
 from holdfast.store.errors import (
     DATABASE_FAILURES,
@@ -36,7 +35,7 @@ from holdfast.store.model import (
     State,
     name_problem,
 )
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.tables import Database, RevisionRow, Tables
 from holdfast.store.values import SAFE_INTEGER
 
@@ -45,7 +44,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
-    """What a collection did."""
+    """The result of a garbage collection."""
 
     snapshots_before: int
     snapshots_after: int
@@ -60,13 +59,13 @@ class Garbage:
 
 
 class Engine:
-    """The verbs of one space over one writing connection and one reading connection."""
+    """The operations of one space, over one connection for writing and one for reading."""
 
     def __init__(
         self,
         writing: Database,
         reading: Database,
-        settings: Settings,
+        settings: StoreSettings,
         clock: Callable[[], str],
     ) -> None:
         self.writing, self.reading = writing, reading
@@ -100,10 +99,10 @@ class Engine:
         return Commit.parse(message)
 
     def refused_at_sight(self, session: SessionId, commit: Commit) -> ConflictError | None:
-        """The refusal of a commit that stands on replaced documents only, without a transaction.
+        """The refusal of a commit whose reads were all overtaken by whole documents.
 
-        A read that was overtaken stays overtaken, so what is found here holds whenever the commit
-        would have had its turn. None says nothing: then the commit is decided in full.
+        An overtaken read stays overtaken, so the refusal found here, without a transaction, would
+        be the same later. None means undecided: the commit is checked in full.
         """
         if not commit.confirmed or commit.pending or commit.branch != MAIN or self.reading.distant:
             return None
@@ -118,7 +117,7 @@ class Engine:
             seq, op, by, local_seq, landed = found
             if landed or seq <= read.seq or op == "patch":
                 return None
-            overlap = admit.Overlap(admit.Write(seq, op, None), None)
+            overlap = admit.Overlap(admit.RevisionWrite(seq, op, None), None)
             whose = CommitKey(by, local_seq)
             conflicts.append(conflict_of(read, MAIN, read.seq, overlap, whose))
         return ConflictError(tuple(conflicts))
@@ -129,7 +128,7 @@ class Engine:
         message: Mapping[str, Any],
         commit: Commit,
         guard: Guard | None = None,
-    ) -> Request:
+    ) -> CommitRequest:
         """A parsed commit, encoded as it will be stored; needs no lock."""
         operations = commit.operations
         original, texts = codec.encode_with_parts(
@@ -141,13 +140,13 @@ class Engine:
         if "delete" in [operation.op for operation in operations]:
             pairs = zip(operations, texts, strict=True)
             encoded = [None if operation.op == "delete" else text for operation, text in pairs]
-        return Request(CommitKey(session, commit.local_seq), commit, original, encoded, guard)
+        return CommitRequest(CommitKey(session, commit.local_seq), commit, original, encoded, guard)
 
-    def transact(self, requests: Sequence[Request]) -> list[Applied | StoreError]:
-        """Decide and write a batch. Each answer stands only because the whole batch is durable."""
+    def transact(self, requests: Sequence[CommitRequest]) -> list[Applied | StoreError]:
+        """Decide and write a batch. No answer is returned before the whole batch is durable."""
         answers: list[Applied | StoreError] = []
         try:
-            # Inside, for whoever is interrupted when it has just begun.
+            # Inside the try, so that an interrupt just after it is rolled back too.
             self.writing.begin()
             batch = Batch(
                 self._writes,
@@ -163,8 +162,8 @@ class Engine:
                 try:
                     answers.append(batch.decide(request))
                 except DATABASE_FAILURES:
-                    # Not an answer to one commit: the transaction may be gone, and what is
-                    # written after it would stand outside of any.
+                    # Not an answer to one commit: the transaction may be gone, and later writes
+                    # would be outside of any.
                     raise
                 except StoreError as refusal:
                     answers.append(refusal)
@@ -185,7 +184,7 @@ class Engine:
     def state(
         self, id: EntityId, branch: BranchName = MAIN, seq: Seq | None = None
     ) -> State | None:
-        """The document's newest revision at `seq` (default: now) and what it then was."""
+        """The document's newest revision at `seq` (default: now), and its content."""
         tables = self._reads
         if name_problem(id):
             replay.required_branch(tables, branch)
@@ -215,7 +214,7 @@ class Engine:
         return State(id, name, row.seq, row.op_index, row.op, document)
 
     def _patched(self, name: BranchName, id: EntityId, at: tuple[Seq, int]) -> Document:
-        """A patched head: rebuilt once, then kept as text, as each reader gets its own copy."""
+        """A patched head: rebuilt once, then kept as text, so that each read gets its own copy."""
         known = self._texts.get((name, id))
         if known is None or known[0] != at:
             on = replay.required_branch(self._reads, name)
@@ -241,9 +240,9 @@ class Engine:
     ) -> Branch:
         """Fork `parent` at `fork_seq` (default: its newest change).
 
-        With `by` the creation is a write: it has a seq and a commit row of its own, is idempotent,
-        and a name is used once. Without, as in the protocol's first version, nothing is recorded
-        and a name that exists, even deleted, is returned as it is.
+        With `by` the creation is a commit with its own seq and row; it is idempotent, and each name
+        can be used only once. Without, as in the protocol's first version, nothing is recorded, and
+        a branch that exists, even a deleted one, is returned as it is.
         """
         return self._lifecycle(
             lambda tables: branching.plan_create(tables, name, parent, fork_seq, by is not None),
@@ -274,14 +273,14 @@ class Engine:
         if by is not None:
             _check_session(by.session)
             if not 1 <= by.local_seq <= SAFE_INTEGER:
-                raise TransactionError("a localSeq is a whole number of at least 1")
+                raise TransactionError("localSeq must be a whole number of at least 1")
 
         def carry_out() -> Branch:
             done = self._recorded(tables, act, by)
             if done is not None:
                 return done
             if guard is not None:
-                self._ask(guard)
+                self._check_guard(guard)
             planned, now, seq = plan(tables), self._clock(), None
             if by is not None and planned.change is not None:
                 seq = Seq(tables.newest_seq() + 1)
@@ -294,8 +293,8 @@ class Engine:
 
         return self._in_transaction(carry_out)
 
-    def _ask(self, guard: Guard) -> None:
-        """As for a commit, inside the transaction."""
+    def _check_guard(self, guard: Guard) -> None:
+        """Refuse a write that the guard does not permit, as for a commit."""
         head = self._writes.head_kind(MAIN, guard.id)
         if head is not None and head[0] > guard.seq:
             on = replay.required_branch(self._writes, MAIN)
@@ -308,7 +307,7 @@ class Engine:
     def _recorded(
         self, tables: Tables, act: Mapping[str, Any], by: CommitKey | None
     ) -> Branch | None:
-        """The branch, if this very lifecycle write has landed before."""
+        """The branch, if this lifecycle commit has already landed."""
         stored = None if by is None else tables.commit_by_key(by)
         if stored is None or by is None:
             return None
@@ -320,7 +319,7 @@ class Engine:
     # blobs
 
     def put_blob(self, data: bytes, content_type: str, expected: str | None = None) -> str:
-        """Keep bytes under the hash of their content; the first content type stays."""
+        """Store bytes under their hash; the first content type is kept."""
         if name_problem(content_type):
             raise InvalidBlob(f"the content type of a blob {name_problem(content_type)}")
         from holdfast.store import hashing
@@ -332,7 +331,7 @@ class Engine:
         self._in_transaction(lambda: self._writes.add_blob(hash, data, content_type, now))
         return hash
 
-    # keeping
+    # maintenance
 
     def import_lines(self, lines: Iterable[str]) -> int:
         """Fill an empty space from an export, all or nothing."""
@@ -346,7 +345,7 @@ class Engine:
             commits = transfer.read_in(
                 self._writes, lines, self.settings, self.encode, self.decode, hashing.blob_hash, now
             )
-            # Its digest says that nobody changed it by accident, not that it is sound.
+            # The digest detects accidental changes; it does not prove that the history is valid.
             report = Verifier(self._writes, self.encode, self.decode).run()
             if report.findings:
                 raise InvalidExport(f"the export is not sound: {report.findings[0]}")
@@ -355,9 +354,9 @@ class Engine:
         return self._in_transaction(fill)
 
     def collect_garbage(self, blobs: bool, grace_seconds: float) -> Garbage:
-        """Rebuild heads and snapshots, drop unnamed blobs if asked, and compact the file.
+        """Rebuild heads and snapshots, drop unnamed blobs if requested, and compact the file.
 
-        A blob is put before the commit that names it, so one that was put within the grace is kept.
+        A blob is put before the commit that names it, so blobs put within the grace period stay.
         """
 
         from holdfast.store import derive
@@ -405,4 +404,4 @@ class Engine:
 def _check_session(session: SessionId) -> None:
     problem = name_problem(session)
     if problem:
-        raise TransactionError(f"this is not a session id: it {problem}")
+        raise TransactionError(f"invalid session id: it {problem}")

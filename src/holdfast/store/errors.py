@@ -7,22 +7,22 @@
     ├── TransactionError          a commit that can never land as it is
     │   ├── UnknownBranch, InactiveBranch
     │   └── CommitTooLarge
-    ├── ConflictError             a read the commit stands on no longer holds; has the `Conflict`s
+    ├── ConflictError             a read the commit depends on no longer holds; has the `Conflict`s
     ├── OutOfRange                a read at a seq the branch does not have
-    ├── UnknownSpace              a space that nobody made, opened to be read
-    ├── QueryError                a graph query that cannot be answered as asked
-    ├── BranchError               a branch that cannot be made, removed or merged as asked
+    ├── UnknownSpace              a space that does not exist, opened for reading
+    ├── QueryError                a graph query that is invalid or passes a limit
+    ├── BranchError               a branch that cannot be created, deleted or merged
     │   └── MergeClash            a merge that needs resolutions; has the `Clash`es
-    ├── InvalidExport             an export that cannot be read in
-    ├── InvalidBlob               bytes that are not what their hash says
-    ├── AuthorizationError        the caller did not prove who it is
-    ├── ProtocolError             the caller broke the protocol; the same thing again cannot help
+    ├── InvalidExport             an export that cannot be imported
+    ├── InvalidBlob               bytes that do not match their hash
+    ├── AuthorizationError        the caller did not prove its identity
+    ├── ProtocolError             the caller broke the protocol; sending it again cannot help
     │   ├── ReplayMismatch        one localSeq for two different commits
     │   ├── UnsafeSubject         a space id that could leave its directory
-    │   └── InvalidIdentity       a DID that names no Ed25519 key
-    ├── DamagedStore              the database does not say what it must
+    │   └── InvalidIdentity       a DID that is not an Ed25519 key
+    ├── DamagedStore              the database contradicts itself
     ├── StoreBusy, StoreUnreachable, StoreClosed
-    ├── StoreFailed               the database could not do it; nothing of it stays
+    ├── StoreFailed               the database refused a statement; nothing was written
     └── IdentityUnavailable       signatures need an optional package that is not installed
 
 An error that is sent to a peer has a `name`: the word the peer sees.
@@ -45,11 +45,11 @@ Step = str | int
 
 
 SENTENCE_MAX = 600
-"""How long a sentence gets; what it quotes may be of any length."""
+"""The longest message; what it quotes may be of any length."""
 
 
 def one_line(text: str) -> str:
-    """A text that can be printed and sent, whatever it quotes: on one line, and not endless."""
+    """A message on one line, printable and of limited length, whatever it quotes."""
     if len(text) > SENTENCE_MAX:
         half = SENTENCE_MAX // 2
         text = f"{text[:half]} … {text[-half:]}"
@@ -58,34 +58,34 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-class _Told(StoreError):
-    """An error that is told in a sentence."""
+class _MessageError(StoreError):
+    """An error with a one-line message and a hint."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(one_line(message))
         self.hint = one_line(hint) if hint else type(self).hint
 
 
-class PatchError(_Told):
+class PatchError(_MessageError):
     """Raised when a patch cannot be applied; the document stays as it was."""
 
     name = "TransactionError"
 
 
-class TransactionError(_Told):
+class TransactionError(_MessageError):
     """Raised when a commit can never land as it is."""
 
     name = "TransactionError"
 
 
-class NotPermitted(_Told):
-    """Raised when the document that guards a write does not allow it as it stands by then."""
+class NotPermitted(_MessageError):
+    """Raised when the document that guards a write does not allow it by the time it lands."""
 
     name = "AuthorizationError"
 
 
-class DamagedStore(_Told):
-    """Raised when a database does not say what it must; nothing was changed."""
+class DamagedStore(_MessageError):
+    """Raised when a database contradicts itself; nothing was changed."""
 
     name = "TransactionError"
 
@@ -94,16 +94,16 @@ class DamagedStore(_Told):
         self.hint = hint
 
 
-class StoreFailed(_Told):
-    """Raised when the database could not carry out a statement: a full disk, a refused row.
+class StoreFailed(_MessageError):
+    """Raised when the database could not run a statement: a full disk, a refused row.
 
-    Nothing of the transaction stays, and the store can be used again.
+    The transaction is rolled back, and the store can be used again.
     """
 
     name = "TransactionError"
 
 
-class StoreBusy(_Told):
+class StoreBusy(_MessageError):
     """Raised when another process kept the space locked for too long."""
 
     name = "TransactionError"
@@ -114,10 +114,10 @@ class StoreBusy(_Told):
         self.waited_ms = waited_ms
 
 
-class UnknownSpace(_Told):
-    """Raised when a space was to be opened as it is, and there is none of that name.
+class UnknownSpace(_MessageError):
+    """Raised when opening a space that does not exist, without creating it.
 
-    Only a peer that asks for spaces as they are is told so.
+    Sent only to peers that ask for existing spaces.
     """
 
     name = "UnknownSpaceError"
@@ -132,9 +132,9 @@ SPACES_NAMED = 6
 
 
 def _known_spaces(space: str, known: Sequence[str]) -> str:
-    """The spaces there are, those that look like a slip of the pen first."""
+    """The existing spaces, those with a similar name first."""
     if not known:
-        return "there are no spaces yet; the first write makes one"
+        return "there are no spaces yet; the first write creates one"
     from difflib import get_close_matches
 
     alike = get_close_matches(space, known, n=SPACES_NAMED)
@@ -164,14 +164,14 @@ class CommitTooLarge(TransactionError):
 
     def __init__(self, size: int, most: int) -> None:
         super().__init__(
-            f"the commit is {size} bytes long, and this space takes at most {most}",
+            f"the commit is {size} bytes long; this space accepts at most {most}",
             hint="split it, or store large data as blobs",
         )
         self.size, self.most = size, most
 
 
-class ProtocolError(_Told):
-    """Raised when a peer broke the protocol; sending the same thing again cannot help."""
+class ProtocolError(_MessageError):
+    """Raised when a peer broke the protocol; sending the same message again cannot help."""
 
     name = "ProtocolError"
 
@@ -187,7 +187,7 @@ class ReplayMismatch(ProtocolError):
         self.session, self.local_seq = session, local_seq
 
 
-class OutOfRange(_Told):
+class OutOfRange(_MessageError):
     """Raised when reading a branch at a seq that it does not have."""
 
     name = "QueryError"
@@ -198,25 +198,25 @@ class OutOfRange(_Told):
         self.hint = f"this branch can be read at seq {least} to {most}"
 
 
-class QueryError(_Told):
-    """Raised when a graph query cannot be answered as asked; nothing has changed."""
+class QueryError(_MessageError):
+    """Raised when a graph query is invalid or passes a limit; nothing has changed."""
 
     name = "QueryError"
 
 
-class BranchError(_Told):
-    """Raised when a branch cannot be made, removed or merged as asked."""
+class BranchError(_MessageError):
+    """Raised when a branch cannot be created, deleted or merged."""
 
     name = "TransactionError"
 
 
 class ConflictError(StoreError):
-    """Raised when reads that a commit stands on no longer hold; nothing was written."""
+    """Raised when reads that a commit depends on no longer hold; nothing was written."""
 
     name = "ConflictError"
 
     def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
-        assert conflicts, "a conflict error says what conflicted"
+        assert conflicts, "a conflict error names what conflicted"
         super().__init__(conflicts)
         self.conflicts = conflicts
 
@@ -230,19 +230,19 @@ class ConflictError(StoreError):
 
     @property
     def hint(self) -> str:  # type: ignore[override]
-        said, newest = one_line(self.conflicts[0].explanation()), self.retry_after_seq
+        cause, newest = one_line(self.conflicts[0].explanation()), self.retry_after_seq
         if newest is None:
-            return said
-        return f"{said}; read again at seq {newest} or later, then commit again"
+            return cause
+        return f"{cause}; read again at seq {newest} or later, then commit again"
 
 
-class InvalidBlob(_Told):
-    """Raised when bytes are not what their hash says, or nobody stored them."""
+class InvalidBlob(_MessageError):
+    """Raised when bytes do not match their hash, or are not stored."""
 
     name = "TransactionError"
 
 
-class StoreClosed(_Told):
+class StoreClosed(_MessageError):
     """Raised when a store is used after `close`."""
 
     name = "TransactionError"
@@ -251,14 +251,14 @@ class StoreClosed(_Told):
         super().__init__("the store is closed")
 
 
-class StoreUnreachable(_Told):
+class StoreUnreachable(_MessageError):
     """Raised when the database server cannot be reached; whether a commit landed is unknown."""
 
     name = "ConnectionError"
 
 
 DATABASE_FAILURES = (StoreFailed, StoreBusy, StoreClosed, StoreUnreachable)
-"""What the database itself says when it cannot go on, whatever it was asked for."""
+"""Failures of the database itself, not of one commit."""
 
 
 class InvalidValue(StoreError):
@@ -277,7 +277,7 @@ class InvalidValue(StoreError):
         return "".join(f"/{step}" for step in steps)
 
     def __str__(self) -> str:
-        # A refused name may hold half a character; the sentence must still be printable.
+        # A refused name may contain a lone surrogate; the message must still be printable.
         return one_line(f"{self.pointer or 'the value'} cannot be stored: {self.reason}")
 
 
@@ -301,7 +301,7 @@ class AuthorizationError(StoreError):
 class UnsafeSubject(ProtocolError):
     """Raised before any path is built from a space id that could name another file."""
 
-    hint = "a space id is not empty, not . or .., and holds no /, \\, NUL or half a character"
+    hint = "a space id must not be empty, . or .., nor contain /, \\, NUL or a lone surrogate"
 
     def __init__(self, subject: str) -> None:
         super().__init__(subject)
@@ -319,23 +319,23 @@ class InvalidIdentity(ProtocolError):
     def __init__(self, did: str, reason: str) -> None:
         super().__init__(did, reason)
         self.did, self.reason = did, reason
-        self.hint = "an identity reads did:key:z6Mk…, an Ed25519 public key in base58btc"
+        self.hint = "expected did:key:z6Mk…, an Ed25519 public key in base58btc"
 
     def __str__(self) -> str:
         return f"{self.did!r} is not an identity: {self.reason}"
 
 
 class IdentityUnavailable(StoreError):
-    """Raised when a signature is to be checked and the package that can do it is missing."""
+    """Raised when a signature must be checked and the `cryptography` package is missing."""
 
     hint = "run: pip install 'holdfast[identity]'"
 
     def __str__(self) -> str:
-        return "signatures cannot be checked: the package cryptography is not installed"
+        return "cannot check signatures: the cryptography package is not installed"
 
 
-class InvalidExport(_Told):
-    """Raised when an export cannot be read in; the space stays as it was."""
+class InvalidExport(_MessageError):
+    """Raised when an export cannot be imported; the space is unchanged."""
 
     name = "TransactionError"
 
@@ -349,6 +349,6 @@ class MergeClash(BranchError):
         places = len(clashes)
         super().__init__(
             f"merging {source!r} into {target!r} needs {places} resolution{'s' * (places != 1)}",
-            hint="settle each with --take source|target or a resolutions file",
+            hint="resolve each with --take source|target or --resolutions JSON",
         )
         self.source, self.target, self.clashes = source, target, clashes

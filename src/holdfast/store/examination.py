@@ -1,7 +1,7 @@
-"""The careful walk over a value that the quick look did not pass.
+"""The slow check of a value that failed the fast one.
 
-It keeps the way to every value it still has to look at, so that a refusal can name the place; that
-is why it is slow, and why `values.check` and the codec come here only when something is unusual.
+It keeps the path of every value it visits, so that an error can name the place. That makes it slow,
+so `values.check` and the codec call it only when something is unusual.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from holdfast.store.values import (
 
 
 class _Mode(Enum):
-    """What may stand at a place."""
+    """Which values are allowed at a place."""
 
     PLAIN = "plain"  # JSON, undefined, holes
     UNIFIED = "unified"  # everything
@@ -35,7 +35,7 @@ class _Mode(Enum):
 
 @dataclass(slots=True)
 class _Place:
-    """A value still to be looked at, and how we came to it."""
+    """A value still to be checked, and its path."""
 
     value: object
     mode: _Mode
@@ -59,10 +59,10 @@ class _Place:
         return trail[::-1]
 
     def enter(self, levels: int = 1) -> None:
-        """Open so many containers here, or refuse."""
+        """Refuse to nest this many more containers if that is too deep."""
         if self.nesting + levels <= NESTING_MAX:
             return
-        # A value that contains itself ends up here too, and deserves the truer name.
+        # A value that contains itself ends up here too; say so.
         seen: set[int] = set()
         for place in self.trail():
             if id(place.value) in seen:
@@ -75,7 +75,7 @@ class _Place:
 
 
 def examine(value: object, unified: bool) -> None:
-    """Refuse the first bad value found. Its own stack: the caller's depth does not matter."""
+    """Refuse the first invalid value. Iterative: the caller's stack depth does not matter."""
     todo = [_Place(value, _Mode.UNIFIED if unified else _Mode.PLAIN)]
     while todo:
         place = todo.pop()
@@ -94,7 +94,7 @@ def examine(value: object, unified: bool) -> None:
 
 
 def _quiet(value: object) -> bool:
-    """Whether there is nothing to say about a value: most need no place of their own."""
+    """Whether a value is certainly valid; most are, and need no `_Place`."""
     kind = type(value)
     if kind is str:
         return value.isascii()  # type: ignore[attr-defined, no-any-return]
@@ -102,7 +102,7 @@ def _quiet(value: object) -> bool:
 
 
 def _shown(key: object) -> str:
-    """A bad name in few words: its text may be endless, or beyond what Python spells."""
+    """An invalid member name, shortened: its text may be arbitrarily long."""
     short = key is None or isinstance(key, bool | float)
     short = short or (isinstance(key, int) and abs(key) <= SAFE_INTEGER)
     return repr(key) if short else f"(a {type(key).__name__})"
@@ -131,7 +131,7 @@ def _examine_instance(place: _Place, value: Instance) -> _Place:
     problem = shape_problem(value)
     if problem:
         raise place.refuse(f"not a proper {type(value).__name__}: {problem}")
-    # The state of a Problematic is text to us: nothing in it is decoded, nothing rich is in it.
+    # The state of a Problematic is not decoded, so it contains no rich values.
     mode = _Mode.BARE if isinstance(value, Problematic) else place.mode
     return _Place(value.state, mode, place.nesting + 1, place, None)
 
@@ -159,7 +159,7 @@ def _examine_scalar(place: _Place, value: object) -> None:
     elif isinstance(value, MOMENTS):
         _needs_unified(place, f"an {kind.__name__}")
         if type(value.value) not in (int, BigInt):
-            raise place.refuse(f"an {kind.__name__} counts in whole numbers")
+            raise place.refuse(f"an {kind.__name__} must be an integer")
         place.enter()
     elif kind is ContentHash:
         raise place.refuse("a content hash has no encoding; store its text")
@@ -174,7 +174,7 @@ def _examine_absent(place: _Place, value: Absent) -> None:
     if value is Hole and type(above) is not list:
         raise place.refuse("a hole can only be an element of an array")
     if above is None and place.mode is _Mode.PLAIN:
-        raise place.refuse("undefined has no text of its own in plain JSON")
+        raise place.refuse("plain JSON cannot represent undefined at the top level")
     if place.mode is _Mode.UNIFIED:
         place.enter()
 
@@ -187,9 +187,9 @@ def _examine_text(place: _Place) -> None:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
-            raise place.refuse("a lone surrogate is no character") from None
+            raise place.refuse("a lone surrogate is not a character") from None
 
 
 def _needs_unified(place: _Place, what: str) -> None:
     if place.mode is not _Mode.UNIFIED:
-        raise place.refuse(f"only the unified encoding carries {what}")
+        raise place.refuse(f"only the unified encoding can represent {what}")

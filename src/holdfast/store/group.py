@@ -1,10 +1,10 @@
-"""Commits that wait together land together.
+"""Group commit: commits that wait together are written in one transaction.
 
-Making a commit durable means waiting for the disk, and the disk does not care how many commits
-it is told about at once. So while one batch is on its way, others queue, and the next trip takes
-them all. Each caller is answered only after its batch is durable. A caller who finds nobody ahead
-writes at once, in its own thread; but not if the last trip took several, because then the others
-are about to come back, and would have to wait for a trip that took one.
+Making a commit durable means waiting for the disk, and one wait can serve many commits. So while
+one batch is being written, others queue, and the next batch takes them all. A caller gets its
+answer only after its batch is durable. With an empty queue a caller writes at once in its own
+thread, unless the last batch had several commits: then the other callers are about to return, and a
+batch of one would make them wait.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ BATCH_MAX = 512
 
 
 Tell = Callable[[Answer | BaseException], None]
-"""Whom to tell how an item ended: its answer, or what kept its batch from being written."""
+"""The callback of an item: its answer, or the error that kept its batch from being written."""
 
 
-def _tell(tell: Tell[Answer], fate: Answer | BaseException) -> None:
-    """Tell one caller; its mistakes, and its being cancelled, must not keep the others waiting."""
+def _call(tell: Tell[Answer], outcome: Answer | BaseException) -> None:
+    """Call one callback; its errors, and its cancellation, must not keep the others waiting."""
     try:
-        tell(fate)
+        tell(outcome)
     except BaseException:
         import logging
 
-        logging.getLogger(__name__).exception("a listener failed when told how its commit ended")
+        logging.getLogger(__name__).exception("the callback of a commit failed")
 
 
 class GroupCommit(Generic[Item, Answer]):
@@ -43,13 +43,13 @@ class GroupCommit(Generic[Item, Answer]):
     def __init__(self, write: Callable[[Sequence[Item]], list[Answer]]) -> None:
         self._write = write
         self._writing = threading.Lock()
-        self._queue = threading.Lock()  # guards what is below
+        self._queue = threading.Lock()  # guards the attributes below
         self._waiting: deque[tuple[Item, Tell[Answer]]] = deque()
         self._thread: threading.Thread | None = None
         self._asleep = self._closed = False
-        self._bell = threading.Lock()  # held; let go of to wake the thread
+        self._bell = threading.Lock()  # locked; released to wake the thread
         self._bell.acquire()
-        self._crowded = False  # whether the last trip of the thread took several
+        self._crowded = False  # whether the last batch had several commits
 
     def do(self, item: Item) -> Answer:
         """Write one item and wait until it is durable. Raises an answer that is an error."""
@@ -61,22 +61,22 @@ class GroupCommit(Generic[Item, Answer]):
             finally:
                 self._writing.release()
         if threading.current_thread() is self._thread:
-            # Whoever was just told writes in turn; the thread cannot wait for itself.
+            # A callback is writing; the thread cannot wait for itself.
             return self.exclusively(lambda: self._write([item])[0])
         done = threading.Lock()
         done.acquire()
-        told: list[Answer | BaseException] = []
+        outcomes: list[Answer | BaseException] = []
 
-        def tell(fate: Answer | BaseException) -> None:
-            told.append(fate)
+        def tell(outcome: Answer | BaseException) -> None:
+            outcomes.append(outcome)
             done.release()
 
         self.submit(item, tell)
         done.acquire()
-        (fate,) = told
-        if isinstance(fate, BaseException):
-            raise fate
-        return fate
+        (outcome,) = outcomes
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
 
     def submit(self, item: Item, tell: Tell[Answer]) -> None:
         """Queue one item; `tell` is called from the writing thread once its batch is durable."""
@@ -85,22 +85,22 @@ class GroupCommit(Generic[Item, Answer]):
                 raise StoreClosed
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="holdfast-commit", daemon=True)
-                # It may not start. Then nothing is queued for it, and the next caller tries again.
+                # If it does not start, nothing was queued, and the next caller tries again.
                 thread.start()
                 self._thread = thread
             self._waiting.append((item, tell))
             self._wake()
 
     def _wake(self) -> None:
-        """Ring for the thread, once, if it sleeps. The queue is held.
+        """Wake the thread if it sleeps. The caller holds the queue's lock.
 
-        It marks itself as awake: who is interrupted while ringing leaves that to the next caller.
+        The thread marks itself as awake, so a caller interrupted here leaves that to the next one.
         """
         if self._asleep and self._bell.locked():
             self._bell.release()
 
     def exclusively(self, act: Callable[[], Made]) -> Made:
-        """Run something that writes on its own, between batches."""
+        """Run a write of its own between batches."""
         with self._writing:
             if self._closed:
                 raise StoreClosed
@@ -111,17 +111,17 @@ class GroupCommit(Generic[Item, Answer]):
             with self._writing:
                 batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), BATCH_MAX))]
                 self._crowded = len(batch) > 1
-                fates: Sequence[Answer | BaseException]
+                outcomes: Sequence[Answer | BaseException]
                 try:
-                    fates = self._write([item for item, _ in batch])
+                    outcomes = self._write([item for item, _ in batch])
                 except BaseException as failure:
-                    fates = [failure] * len(batch)
-            # Not while writing: whoever is told may want to write, or to close.
-            for (_, tell), fate in zip(batch, fates, strict=True):
-                _tell(tell, fate)
+                    outcomes = [failure] * len(batch)
+            # Outside the lock: a callback may write or close.
+            for (_, tell), outcome in zip(batch, outcomes, strict=True):
+                _call(tell, outcome)
 
     def _something_waits(self) -> bool:
-        """Sleep until there is something to write; false when there never will be again."""
+        """Sleep until there is something to write; false once closed."""
         while True:
             with self._queue:
                 self._asleep = False
@@ -133,7 +133,7 @@ class GroupCommit(Generic[Item, Answer]):
             self._bell.acquire()
 
     def close(self) -> None:
-        """Finish what was queued, then refuse everything else."""
+        """Write what is queued, then refuse further work."""
         with self._queue:
             self._closed = True
             self._wake()

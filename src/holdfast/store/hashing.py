@@ -1,8 +1,8 @@
-"""The hash of a value, which every peer computes alike.
+"""Hashes of values, the same on every peer.
 
-There are two, and the peers of a connection agree on one. `hash_of` (canonical hashing) feeds
-SHA-256 one stream in which each value is announced by a byte that tells its type, so no two values
-share a stream:
+There are two, and the peers of a connection agree on one. `hash_of` (canonical hashing) is the
+SHA-256 of a stream in which a byte for its type precedes each value, so no two values share a
+stream:
 
     20 null   21 undefined   22 bool + 01/00   23 number + double, big-endian
     24 string + length + UTF-8   25 bytes + length + raw   26 bigint   27 nanoseconds   28 days
@@ -61,8 +61,8 @@ def hash_text(digest: bytes) -> str:
 def merkle_reference(value: object) -> bytes:
     """The merkle reference: 36 bytes, the prefix and a SHA-256 root.
 
-    It sees what plain JSON would: undefined members are not there, undefined elements and holes are
-    null. Integers, big or not, and bytes have leaves of their own; other rich values have none.
+    It covers what plain JSON would: undefined members are left out, undefined elements and holes
+    are null. Integers and bytes have leaves of their own; other rich values are refused.
     """
     try:
         return REFERENCE_PREFIX + _root(value, NESTING_MAX)
@@ -81,11 +81,11 @@ def blob_hash(data: bytes) -> str:
 
 
 class _Unhashable(Exception):
-    """Something in a value that has no place in the stream."""
+    """A part of a value that cannot be hashed."""
 
 
 def _refusal(value: object, problem: Exception) -> InvalidValue:
-    # The walk that hashes keeps no path; the one that checks does, and mostly says the same.
+    # Hashing keeps no path; the check does, and usually refuses for the same reason.
     try:
         check(value, unified=True)
     except InvalidValue as refused:

@@ -1,7 +1,7 @@
-"""The newest of patched documents, kept at hand so that the next patch need not rebuild them.
+"""A cache of patched documents, so that the next patch need not rebuild them.
 
-An entry is only ever used together with the head that the tables name, so another process writing
-to the same space cannot make it wrong. What it holds is bounded by bytes, not by age.
+An entry is used only if its revision is the head in the tables, so another process that writes to
+the same space cannot make it wrong. The cache is limited by bytes, not by age.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BYTES_MAX = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class HeadDocument:
-    """A document as of its newest revision, and the patches since its base; never changed."""
+    """A document as of its newest revision, and the patches since its base. Never modified."""
 
     at: tuple[Seq, int]
     document: Document | None
@@ -26,7 +26,7 @@ class HeadDocument:
 
     @property
     def size(self) -> int:
-        """About how many bytes it is worth: the text it was made from, and what an entry costs."""
+        """Approximate size: the text it was built from, plus the overhead of an entry."""
         return self.chain.base_bytes + self.chain.patch_bytes + 500
 
 
@@ -39,7 +39,7 @@ class HeadCache:
         self._entries: OrderedDict[tuple[BranchName, EntityId], HeadDocument] = OrderedDict()
 
     def get(self, key: tuple[BranchName, EntityId], at: tuple[Seq, int]) -> HeadDocument | None:
-        """The document, if what we hold is of exactly this revision."""
+        """The document, if the entry is of exactly this revision."""
         entry = self._entries.get(key)
         if entry is None or entry.at != at:
             return None
@@ -47,7 +47,7 @@ class HeadCache:
         return entry
 
     def put(self, key: tuple[BranchName, EntityId], document: HeadDocument) -> None:
-        """Hold a document; one too large for its share is not held."""
+        """Cache a document, unless it is larger than an eighth of the cache."""
         self.forget(key)
         if document.size * 8 > self._bytes_max:
             return

@@ -1,4 +1,4 @@
-"""What happened, newest first, in words a person can follow."""
+"""The commit log of a space, a branch or a document, newest first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One commit: when it landed, whose it was, what it did to which documents."""
+    """One commit: when it landed, its session, and what it did to which documents."""
 
     seq: Seq
     branch: BranchName
@@ -48,7 +48,7 @@ def log(
     limit: int,
 ) -> list[LogEntry]:
     """Commits below `before`, newest first; of one branch, or of one document on a branch."""
-    # As numbers that both engines can hold; there are no more commits than that.
+    # Clamped to what both engines can store; there are never more commits.
     at = Seq(_MOST if before is None else max(0, min(before, _MOST)))
     limit = max(0, min(limit, _MOST))
     if branch is not None:

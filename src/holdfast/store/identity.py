@@ -1,9 +1,9 @@
-"""Who opens a session: Ed25519 keys named by `did:key`, and the proof that one of them asked.
+"""Who opens a session: Ed25519 keys named by `did:key`, and the check of their signatures.
 
-A space is named by a public key, so whoever can sign with the private one owns it. To open a
-session the owner signs the hash of an invocation that repeats the request. We check that the
-invocation says what the request says, then the signature. Nothing here is stored or remembered.
-May refuse an owner whose request was put differently; never takes a stranger for the owner.
+A space is named by a public key; its owner holds the private key. To open a session the owner
+signs the hash of an invocation that repeats the request. The server checks that the invocation
+matches the request, then the signature. Nothing is stored. May refuse an owner whose request was
+written differently; never accepts another principal as the owner.
 """
 
 from typing import Final
@@ -24,7 +24,7 @@ _KEY_SIZE: Final = 32
 _SIGNATURE_SIZE: Final = 64
 _DIGITS: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _DIGITS_MAX: Final = 64
-"""No 34 bytes need more base58 digits than 47; a longer text is not worth the arithmetic."""
+"""34 bytes need at most 47 base58 digits; longer texts are refused without decoding."""
 
 
 def did_of(public_key: bytes) -> str:
@@ -64,7 +64,7 @@ def base58(data: bytes) -> str:
 
 
 def unbase58(text: str) -> bytes:
-    """The bytes of a base58 text; ValueError names a character that is no digit."""
+    """The bytes of a base58 text; ValueError names a character that is not a digit."""
     number = 0
     for character in text:
         digit = _DIGITS.find(character)
@@ -85,8 +85,8 @@ def verify_open(
 ) -> str:
     """The principal that signed this request to open a session of the space.
 
-    `signature` is taken as bytes, as a list of bytes, or as an object with their indexes for names,
-    the ways in which peers write a byte array.
+    `signature` may be bytes, a list of bytes, or an object with their indexes as names: the ways in
+    which peers write a byte array.
     """
     raw = _signature_bytes(signature)
     if not isinstance(invocation, dict) or raw is None:
@@ -105,7 +105,7 @@ def verify_open(
 
 
 def is_signed_by(did: str, invocation: object, signature: object, canonical_hashing: bool) -> bool:
-    """Whether the key that a DID names signed this invocation; `InvalidIdentity` if none does."""
+    """Whether the key of a DID signed this invocation; `InvalidIdentity` if the DID has none."""
     key, raw = public_key_of(did), _signature_bytes(signature)
     if raw is None:
         return False
@@ -117,7 +117,7 @@ def is_signed_by(did: str, invocation: object, signature: object, canonical_hash
 
 
 def _repeats(invocation: dict[str, object], space: str, session: object) -> bool:
-    """Whether the invocation asks for just this session of just this space."""
+    """Whether the invocation requests exactly this session of this space."""
     args = invocation.get("args")
     return (
         invocation.get("iss") == space
@@ -131,7 +131,7 @@ def _repeats(invocation: dict[str, object], space: str, session: object) -> bool
 
 
 def _descriptor(session: object) -> tuple[str | None, int | float | None]:
-    """What of a session is signed; a member of the wrong type counts as absent."""
+    """The signed part of a session; a member of the wrong type counts as absent."""
     members = session if isinstance(session, dict) else {}
     name, seen = members.get("sessionId"), members.get("seenSeq")
     return (

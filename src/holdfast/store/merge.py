@@ -1,10 +1,10 @@
-"""Merging two versions of a document that share an ancestor.
+"""Three-way merge of a document.
 
 Where only one side changed, its change is taken; where both made the same change, that one. Members
-of objects are merged one by one, and so are lists whose changed stretches do not touch. What is
-left is a conflict: a path, with the value of each side and of the ancestor, for somebody to settle.
+of objects are merged one by one, and so are lists whose changed ranges do not touch. The rest are
+conflicts: a path with the value of each side and of the ancestor, for the caller to resolve.
 
-The merge never chooses between two different changes of the same place on its own.
+The merge never chooses between two different changes of the same place by itself.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from holdfast.store.values import same
 SIDES = ("source", "target", "ancestor")
 
 EVERYWHERE = "*"
-"""In resolutions: whatever else conflicts in this document."""
+"""In resolutions: all other conflicts of the document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A place that both sides changed, differently; `MISSING` where a side has nothing."""
+    """A path that both sides changed differently; `MISSING` where a side has nothing."""
 
     id: EntityId
     path: Path
@@ -46,22 +46,22 @@ class Clash:
 
 
 @dataclass(slots=True)
-class Merger:
-    """Merges one document. `settled` says, by pointer, how its conflicts are to be resolved."""
+class DocumentMerger:
+    """Merges one document. `resolutions` maps pointers to how their conflicts are resolved."""
 
     id: EntityId
-    settled: Mapping[str, Any] = field(default_factory=dict)
+    resolutions: Mapping[str, Any] = field(default_factory=dict)
     clashes: list[Clash] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
 
     def merge(self, ancestor: Any, source: Any, target: Any, path: Path = ROOT) -> Any:
-        """The merged value; where a clash is unsettled, the target's stands in."""
+        """The merged value; an unresolved conflict keeps the target's value."""
         if _equal(source, target) or _equal(ancestor, source):
             return target
         if _equal(ancestor, target):
             return source
         here = pointer.encode(path)
-        if here in self.settled:
+        if here in self.resolutions:
             return self._resolved(here, ancestor, source, target)
         if isinstance(source, dict) and isinstance(target, dict):
             # Where both put a new object, their members are merged; where both put one in the
@@ -70,10 +70,10 @@ class Merger:
             if isinstance(below, dict):
                 return self._members(below, source, target, path)
         if isinstance(ancestor, list) and isinstance(source, list) and isinstance(target, list):
-            merged = self._stretches(ancestor, source, target, path)
+            merged = self._merge_lists(ancestor, source, target, path)
             if merged is not None:
                 return merged
-        if EVERYWHERE in self.settled:
+        if EVERYWHERE in self.resolutions:
             return self._resolved(EVERYWHERE, ancestor, source, target)
         self.clashes.append(Clash(self.id, path, ancestor, source, target))
         return target
@@ -93,16 +93,16 @@ class Merger:
                 merged[name] = value
         return merged
 
-    def _stretches(
+    def _merge_lists(
         self, ancestor: list[Any], source: list[Any], target: list[Any], path: Path
     ) -> list[Any] | None:
-        """Both sides' changes of a list, if they can be told apart."""
+        """The merged list, if the two sides changed separate ranges."""
         if len(ancestor) == len(source) == len(target):
             return [
                 self.merge(*values, (*path, str(index)))
                 for index, values in enumerate(zip(ancestor, source, target, strict=True))
             ]
-        ours, theirs = _stretch(ancestor, source), _stretch(ancestor, target)
+        ours, theirs = _list_edit(ancestor, source), _list_edit(ancestor, target)
         if ours.last < theirs.first:
             first, second = ours, theirs
         elif theirs.last < ours.first:
@@ -119,29 +119,29 @@ class Merger:
 
     def _resolved(self, key: str, ancestor: Any, source: Any, target: Any) -> Any:
         self.used.add(key)
-        choice = self.settled[key]
+        choice = self.resolutions[key]
         if choice in SIDES:
             return {"ancestor": ancestor, "source": source, "target": target}[choice]
         if isinstance(choice, Mapping) and set(choice) == {"value"}:
             return choice["value"]
         raise BranchError(
-            f"the resolution of {self.id} at {key!r} is neither a side nor a value",
+            f"the resolution of {self.id} at {key!r} must be a side or a value",
             hint='use "source", "target", "ancestor" or {"value": …}',
         )
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
-    """The one run of an ancestor's list, `first` up to `last`, that a side replaced by `new`."""
+class _ListEdit:
+    """The range `first` to `last` of an ancestor's list that a side replaced by `new`."""
 
     first: int
     last: int
     new: list[Any]
 
 
-def _stretch(ancestor: list[Any], side: list[Any]) -> _Stretch:
+def _list_edit(ancestor: list[Any], side: list[Any]) -> _ListEdit:
     head, tail = common_ends(ancestor, side)
-    return _Stretch(head, len(ancestor) - tail, side[head : len(side) - tail])
+    return _ListEdit(head, len(ancestor) - tail, side[head : len(side) - tail])
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -1,9 +1,8 @@
-"""Comparing and merging whole branches.
+"""Compare and merge branches.
 
-A merge is an ordinary commit on the target, so everything that holds for commits holds for it: it
-stands on reads of both branches, and if either moved meanwhile it is refused and can be tried
-again. Its `merge` member says what was merged up to where; the next merge of the same two branches
-starts from there.
+A merge is an ordinary commit on the target and is checked like one: it depends on reads of both
+branches, and if either changed meanwhile it is refused and can be tried again. Its `merge` member
+records what was merged up to which seq; the next merge of the two branches starts from there.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from typing import Any
 from holdfast.ids import BranchName, EntityId, Seq
 from holdfast.store import delta, replay
 from holdfast.store.branch import ancestry
-from holdfast.store.delta import MISSING, Change
+from holdfast.store.delta import MISSING, ValueChange
 from holdfast.store.errors import BranchError
-from holdfast.store.merge import Clash, Merger
+from holdfast.store.merge import Clash, DocumentMerger
 from holdfast.store.model import ACTIVE, Branch, Document, State
 from holdfast.store.replay import Decode, required_branch
 from holdfast.store.tables import Tables
@@ -40,7 +39,7 @@ class DocumentDiff:
 
     id: EntityId
     kind: str
-    changes: list[Change]
+    changes: list[ValueChange]
 
     def to_wire(self) -> dict[str, Any]:
         return {
@@ -52,7 +51,7 @@ class DocumentDiff:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What merging would do: the commit to make, or what must be settled first."""
+    """The result of a merge before it is committed: operations and reads, or conflicts."""
 
     source: Point
     target: Point
@@ -62,7 +61,7 @@ class Proposal:
     clashes: list[Clash]
 
     def to_commit(self, local_seq: int) -> dict[str, Any]:
-        """The commit that carries the merge out."""
+        """The commit that performs the merge."""
         return {
             "localSeq": local_seq,
             "branch": self.target.branch.name,
@@ -78,13 +77,13 @@ class Proposal:
 
 
 def now(tables: Tables, name: BranchName) -> Point:
-    """A branch as it is."""
+    """A branch at its newest change."""
     found = required_branch(tables, name)
     return Point(found, found.head_seq)
 
 
 def fork_point(tables: Tables, branch: Branch) -> Point:
-    """Where a branch left its parent; for the default branch, the beginning."""
+    """The fork point of a branch; for the default branch, seq 0."""
     if branch.parent is None:
         return Point(branch, Seq(0))
     assert branch.fork_seq is not None
@@ -101,7 +100,7 @@ def common_ancestor(tables: Tables, one: Branch, other: Branch) -> Point:
 
 
 def _reaches(tables: Tables, branch: Branch) -> dict[BranchName, Seq]:
-    """How far up each branch of its ancestry a branch can see, nearest first."""
+    """The newest seq of each ancestor that a branch can see, nearest first."""
     reach: dict[BranchName, Seq] = {}
     limit = branch.head_seq
     for line in ancestry(tables, branch):
@@ -155,35 +154,35 @@ def propose(
     target: BranchName,
     resolutions: Mapping[str, Any] | None = None,
 ) -> Proposal:
-    """What merging `source` into `target` would do.
+    """The result of merging `source` into `target`.
 
-    `resolutions` settles conflicts: by document id, either a side for all of it, or a mapping from
-    pointer (or `*`) to a side or a `{"value": …}`.
+    `resolutions` resolves conflicts: a document id maps to a side for the whole document, or to a
+    mapping from pointers (or `*`) to a side or a `{"value": …}`.
     """
     if source == target:
         raise BranchError(f"cannot merge {source!r} into itself")
     ours, theirs = now(tables, source), now(tables, target)
     if theirs.branch.status != ACTIVE:
-        raise BranchError(f"branch is not active: {target}", hint="merge into a living branch")
+        raise BranchError(f"branch is not active: {target}", hint="merge into an active branch")
     shared = common_ancestor(tables, ours.branch, theirs.branch)
     base = merge_base(tables, decode, ours, theirs)
     if not isinstance(resolutions, Mapping | None):
-        raise BranchError("resolutions are a mapping from document ids")
-    settled = {id: _by_pointer(id, choice) for id, choice in (resolutions or {}).items()}
+        raise BranchError("resolutions must be a mapping from document ids")
+    resolved = {id: _by_pointer(id, choice) for id, choice in (resolutions or {}).items()}
     operations: list[dict[str, Any]] = []
     reads: list[dict[str, Any]] = []
     clashes: list[Clash] = []
     for id in sorted(candidates(tables, ours.branch, shared)):
         new, old = ours.state(tables, decode, id), theirs.state(tables, decode, id)
         below = base.state(tables, decode, id)
-        merger = Merger(id, settled.get(id, {}))
+        merger = DocumentMerger(id, resolved.get(id, {}))
         mine, there = _document(new), _document(old)
         merged = merger.merge(_or_missing(_document(below)), _or_missing(mine), _or_missing(there))
         clashes += merger.clashes
         operation = _operation(id, there, None if merged is MISSING else merged)
         if operation is None and merger.used:
-            # Settled in the target's favour. That is a decision too: unrecorded, the next merge
-            # would ask for it again.
+            # Resolved in favour of the target. Recorded, because otherwise the next merge would
+            # report the conflict again.
             operation = _untouched(id, there)
         if operation is not None:
             operations.append(operation)
@@ -193,61 +192,66 @@ def propose(
 
 
 def merge_base(tables: Tables, decode: Decode, ours: Point, theirs: Point) -> Point:
-    """The newest point that both sides hold, through forks or through merges.
+    """The newest point that both sides contain, through forks or merges.
 
-    After a merge of A up to seq x into B, what A was at x is in B, and in whatever B goes into:
-    changes since count from there. An older point would do for most documents, but where a change
-    was merged and then taken back, it would bring the change back.
+    After a merge of A at seq x into B, B contains A at x, and so does every branch that B is merged
+    into. An older base would do for most documents, but it would restore a change that was merged
+    and then reverted.
     """
-    known = _Known(tables)
+    contents = _Contents(tables)
     for row in tables.merges():
         merged = decode(row.original).get("merge")
         if isinstance(merged, Mapping):
-            known.note(row.branch, row.seq, merged.get("sourceBranch"), merged.get("sourceSeq"))
-    mine, yours = known.at(ours.branch.name, ours.seq), known.at(theirs.branch.name, theirs.seq)
+            contents.add(row.branch, row.seq, merged.get("sourceBranch"), merged.get("sourceSeq"))
+    mine, yours = (
+        contents.at(ours.branch.name, ours.seq),
+        contents.at(theirs.branch.name, theirs.seq),
+    )
     both = {name: min(seq, yours[name]) for name, seq in mine.items() if name in yours}
 
     def within(name: BranchName, seq: Seq) -> bool:
-        """Whether another point that both hold was made from this one."""
+        """Whether another common point contains this one."""
         return any(
-            known.at(other, at).get(name, -1) >= seq for other, at in both.items() if other != name
+            contents.at(other, at).get(name, -1) >= seq
+            for other, at in both.items()
+            if other != name
         )
 
     newest = max((seq, name) for name, seq in both.items() if not within(name, seq))
     return Point(required_branch(tables, newest[1]), newest[0])
 
 
-class _Known:
-    """What every branch holds of the others: up to which seq. Merges are noted oldest first."""
+class _Contents:
+    """Up to which seq each branch contains the others. Merges are added oldest first."""
 
     def __init__(self, tables: Tables) -> None:
         self._branches = {branch.name: branch for branch in tables.branches()}
         self._steps: dict[BranchName, list[tuple[Seq, dict[BranchName, Seq]]]] = {}
 
-    def note(self, name: BranchName, seq: Seq, source: Any, source_seq: Any) -> None:
-        # A client says what it merged, so it may say anything.
+    def add(self, name: BranchName, seq: Seq, source: Any, source_seq: Any) -> None:
+        # This comes from a client, so it may be anything.
         known = isinstance(source, str) and source in self._branches and source != name
         if not known or type(source_seq) is not int or not 0 <= source_seq < seq:
             return
-        held = self.at(name, seq)
+        contained = self.at(name, seq)
         for other, at in self.at(BranchName(source), Seq(source_seq)).items():
             if other != name:
-                held[other] = max(at, held.get(other, at))
-        self._steps.setdefault(name, []).append((seq, held))
+                contained[other] = max(at, contained.get(other, at))
+        self._steps.setdefault(name, []).append((seq, contained))
 
     def at(self, name: BranchName, seq: Seq) -> dict[BranchName, Seq]:
-        """Up to which seq of each branch this point holds everything."""
-        held: dict[BranchName, Seq] = {}
+        """Up to which seq of each branch this point contains everything."""
+        contained: dict[BranchName, Seq] = {}
         for at, step in reversed(self._steps.get(name, ())):
             if at <= seq:
-                held = dict(step)
+                contained = dict(step)
                 break
         else:
             branch = self._branches[name]
             if branch.parent is not None and branch.fork_seq is not None:
-                held = self.at(branch.parent, min(seq, branch.fork_seq))
-        held[name] = seq
-        return held
+                contained = self.at(branch.parent, min(seq, branch.fork_seq))
+        contained[name] = seq
+        return contained
 
 
 def _by_pointer(id: str, choice: Any) -> Mapping[str, Any]:
@@ -256,7 +260,7 @@ def _by_pointer(id: str, choice: Any) -> Mapping[str, Any]:
     if isinstance(choice, Mapping):
         return choice
     raise BranchError(
-        f"the resolution of {id} is neither a side nor a mapping from pointers",
+        f"the resolution of {id} must be a side or a mapping from pointers",
         hint='use "source", "target", or {"/value/x": {"value": …}}',
     )
 
@@ -279,7 +283,7 @@ def _operation(id: EntityId, old: Document | None, new: Any) -> dict[str, Any] |
 
 
 def _untouched(id: EntityId, document: Document | None) -> dict[str, Any]:
-    """An operation that leaves a document as it is."""
+    """An operation that does not change a document."""
     if document is None:
         return {"op": "delete", "id": id}
     return {"op": "patch", "id": id, "patches": []}

@@ -21,10 +21,10 @@ Document = dict[str, Any]
 OpKind = Literal["set", "patch", "delete"]
 
 NAME_BYTES_MAX = 1024
-"""The longest id, branch or session. Both engines can index that."""
+"""The longest id, branch name or session id that both engines can index."""
 
 _LISTS = (list, tuple)
-"""What a list may come as. Named once: every commit is asked several times."""
+"""Accepted list types, as one constant because every parse checks several."""
 
 DELETED = "deleted"
 ACTIVE = "active"
@@ -39,9 +39,9 @@ class Operation(NamedTuple):
 
 
 class ConfirmedRead(NamedTuple):
-    """I saw `path` of `id` as of `seq`.
+    """The session read `path` of `id` as of `seq`.
 
-    A shape read saw which members there are, not their values.
+    A shape read saw which members exist, not their values.
     """
 
     id: EntityId
@@ -53,10 +53,10 @@ class ConfirmedRead(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PendingRead:
-    """I saw `path` of `id` through my commits `layers`, on top of the server's state at `basis`.
+    """The session read `path` of `id` through its own commits `layers`, above seq `basis`.
 
-    The legacy form names one layer and no basis. It cannot tell a write that slipped in below the
-    layer, so our own client never sends it.
+    The legacy form has one layer and no basis. It cannot detect a write below the layer, so our
+    client never sends it.
     """
 
     id: EntityId
@@ -68,7 +68,7 @@ class PendingRead:
 
 
 class Commit(NamedTuple):
-    """A set of operations that land together or not at all, with the reads they stand on."""
+    """Operations that land together or not at all, and the reads they depend on."""
 
     local_seq: LocalSeq
     operations: tuple[Operation, ...]
@@ -80,7 +80,7 @@ class Commit(NamedTuple):
     def parse(cls, message: Any) -> Commit:
         """The typed form of a client's commit object."""
         if not isinstance(message, dict):
-            raise TransactionError("a commit is a JSON object")
+            raise TransactionError("a commit must be a JSON object")
         operations = message.get("operations")
         if not isinstance(operations, _LISTS) or not operations:
             raise TransactionError("memory v2 commit requires at least one operation")
@@ -97,7 +97,7 @@ class Commit(NamedTuple):
 
 
 class Revision(NamedTuple):
-    """One stored write. It is known by its branch, document, seq and place in the commit."""
+    """One stored write, identified by branch, document, seq and index in the commit."""
 
     branch: BranchName
     id: EntityId
@@ -141,7 +141,7 @@ class Applied(NamedTuple):
 
     @property
     def revisions(self) -> tuple[Revision, ...]:
-        """What the commit left; made when asked for, as few who commit ask."""
+        """What the commit wrote; built on demand, because few callers need it."""
         branch, seq = self.commit.branch, self.seq
         return tuple(
             [
@@ -168,14 +168,14 @@ class Applied(NamedTuple):
 
 
 Problem = tuple[str, str]
-"""Why something may not be done, and what to do next."""
+"""The message and the hint of a refusal."""
 
 
 class Guard(NamedTuple):
-    """A document of the default branch that says whether a write may land.
+    """A document of the default branch that decides whether a write is permitted.
 
-    Whoever made the guard has judged by the document as of `seq`. If it was written since, it is
-    judged again, by what it is in the very transaction that would land the write.
+    The caller has already checked the document as of `seq`. If it was written since, `judge` is
+    called again in the transaction that would land the write.
     """
 
     id: EntityId
@@ -190,7 +190,7 @@ class Guard(NamedTuple):
 
 
 class State(NamedTuple):
-    """A document as of some point: the newest revision there, and what the document then was."""
+    """A document at a seq: its newest revision there, and its content."""
 
     id: EntityId
     branch: BranchName
@@ -235,14 +235,14 @@ class Branch:
 
 
 class CommitKey(NamedTuple):
-    """What a commit is known by before it lands."""
+    """The key of a commit, known before it lands."""
 
     session: SessionId
     local_seq: LocalSeq
 
 
 def lifecycle_of(message: Any) -> Mapping[str, Any] | None:
-    """What a stored commit did to a branch, if it is a lifecycle write.
+    """The branch change of a stored commit, if it is a lifecycle commit.
 
     A client's commit has operations; one that also has a member of this name is still a commit.
     """
@@ -261,8 +261,8 @@ def _entries(reads: Mapping[str, Any], kind: str) -> Sequence[Any]:
     return entries
 
 
-# What follows answers with `Any`, for whoever asks to say which kind of number or name it is:
-# calling a `NewType` for each would take a tenth of the time that a commit is parsed in.
+# These return `Any`, and the caller's annotation says which kind of number or name it is: calling a
+# `NewType` for each would take a tenth of the time of parsing a commit.
 
 
 def _whole(value: Any, what: str, least: int = 0) -> Any:
@@ -293,7 +293,7 @@ def _id(entry: Any, what: str) -> EntityId:
 
 
 def name_problem(name: Any) -> str:
-    """Why this cannot be an id, a branch or a session; empty if it can."""
+    """Why this is not a valid id, branch or session; empty if it is."""
     if type(name) is str and name.isascii() and 0 < len(name) <= NAME_BYTES_MAX:
         return "has a NUL character" if "\0" in name else ""
     if name == "":
@@ -306,7 +306,7 @@ def name_problem(name: Any) -> str:
 
 
 def text_problem(text: Any) -> str:
-    """Why no engine can compare this with a name; empty if each can."""
+    """Why an engine could not compare this with a name; empty if both can."""
     if not isinstance(text, str):
         return "is not a string"
     if "\0" in text:
@@ -316,7 +316,7 @@ def text_problem(text: Any) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return "has half a character"
+        return "has a lone surrogate"
     return ""
 
 
@@ -369,7 +369,7 @@ def _pending(entry: Any) -> PendingRead:
     named = entry.get("localSeq")
     layers = named if isinstance(named, list) else [named]
     if not layers:
-        raise TransactionError("pending read.localSeq names no layer")
+        raise TransactionError("pending read.localSeq must not be empty")
     basis = entry.get("basisSeq")
     return PendingRead(
         id=name,

@@ -1,11 +1,11 @@
 """Applying edits to documents.
 
 A patch is a list of small operations, applied left to right; the first failure fails the list.
-Nine kinds exist. Five move values about and need to know what is there:
+There are nine kinds. Five depend on what is there:
 
     replace  add  remove  move  splice
 
-Four commute with themselves, so that writers who only append or count need not read first:
+Four commute with themselves, so writers who only append or count need not read first:
 
     append  add-unique  remove-by-value  increment
 
@@ -29,13 +29,13 @@ Operation = Mapping[str, Any]
 
 
 def apply(document: Any, operations: Iterable[Operation]) -> Any:
-    """The document after the operations; the one given stays as it is."""
+    """The document after the operations; the argument is not changed."""
     return fold(document, [operations])
 
 
 def fold(document: Any, patches: Iterable[Iterable[Operation]]) -> Any:
     """The document after several patches, oldest first."""
-    draft = _Draft(document)
+    draft = _DocumentDraft(document)
     for patch in patches:
         for operation in patch:
             draft.apply(operation)
@@ -43,7 +43,7 @@ def fold(document: Any, patches: Iterable[Iterable[Operation]]) -> Any:
 
 
 def apply_to_document(document: dict[str, Any] | None, operations: Any) -> dict[str, Any]:
-    """A stored document after a patch: a missing one starts empty, and it stays an object."""
+    """A stored document after a patch: a missing one starts empty, and the result is an object."""
     after = apply({} if document is None else document, operations)
     if not isinstance(after, dict):
         raise PatchError(
@@ -55,20 +55,20 @@ def apply_to_document(document: dict[str, Any] | None, operations: Any) -> dict[
 
 def has(document: Any, path: Path) -> bool:
     """Whether a document has something at this path."""
-    return _Draft(document).exists(path)
+    return _DocumentDraft(document).exists(path)
 
 
 def get(document: Any, path: Path) -> Any:
     """What a document has at this path."""
-    return _Draft(document).value(path)
+    return _DocumentDraft(document).value(path)
 
 
-class _Draft:
-    """A document being edited. Containers in `_own` are ours to change; all others are shared."""
+class _DocumentDraft:
+    """A document being edited. Containers in `_own` are private copies; all others are shared."""
 
     def __init__(self, root: Any) -> None:
         self.root = root
-        # Keeping the containers themselves, not just their ids, so that no id is reused meanwhile.
+        # Holds the containers themselves, so that their ids are not reused.
         self._own: dict[int, Any] = {}
 
     def apply(self, operation: Operation) -> None:
@@ -91,7 +91,7 @@ class _Draft:
         return container
 
     def container(self, path: Path, whole: Path, *, create: bool = False) -> Any:
-        """The container at `path`, ready to be changed. `whole` is what errors name."""
+        """The container at `path`, as a private copy. Errors name the path `whole`."""
         if not isinstance(self.root, dict | list):
             raise _missing(whole)
         node = self.root = self.owned(self.root)
@@ -131,7 +131,7 @@ class _Draft:
         return node
 
     def put(self, path: Path, value: Any) -> None:
-        """Write at a path whose parent exists: what `replace` does."""
+        """Write at a path whose parent exists (`replace`)."""
         _check_depth(path, value)
         if not path:
             self.root = value
@@ -143,7 +143,7 @@ class _Draft:
             container[path[-1]] = value
 
     def insert(self, path: Path, value: Any) -> None:
-        """Write or insert, making missing parents: what `add` does."""
+        """Write or insert, creating missing parents (`add`)."""
         _check_depth(path, value)
         if not path:
             self.root = value
@@ -160,7 +160,7 @@ class _Draft:
             container.insert(index, value)
 
     def take(self, path: Path) -> Any:
-        """Remove and return: what `remove` does."""
+        """Remove and return the value at a path (`remove`)."""
         container = self.container(path[:-1], path)
         if isinstance(container, list):
             return container.pop(_existing(container, path))
@@ -176,7 +176,7 @@ class _Draft:
         return True
 
     def array(self, path: Path, kind: str) -> list[Any]:
-        """The existing array at `path`, ready to be changed."""
+        """The existing array at `path`, as a private copy."""
         target = self.value(path)
         if not isinstance(target, list):
             raise PatchError(f"{kind} target is not an array at {pointer.encode(path)}")
@@ -185,15 +185,12 @@ class _Draft:
 
 
 def _check_depth(path: Path, *values: Any) -> None:
-    """Refuse what would nest a document deeper than its text may be.
-
-    `path` opens as many containers as it has steps, and `values` stand in the last of them.
-    """
+    """Refuse `values` at `path` if they would nest the document too deep."""
     level, depth = list(values), len(path)
     while True:
         level = [node for node in level if isinstance(node, dict | list)]
         if depth + bool(level) > NESTING_MAX:
-            raise PatchError(f"a document is not nested deeper than {NESTING_MAX}")
+            raise PatchError(f"the document would be nested deeper than {NESTING_MAX} levels")
         if not level:
             return
         level = [
@@ -217,7 +214,7 @@ def _existing(array: list[Any], path: Path) -> int:
 
 def _member(operation: Operation, name: str) -> Any:
     if name not in operation:
-        raise PatchError(f"patch operation {operation['op']} has no {name}")
+        raise PatchError(f"patch operation {operation['op']} requires {name}")
     return operation[name]
 
 
@@ -245,22 +242,22 @@ def _list(operation: Operation, name: str) -> list[Any]:
     return values
 
 
-def _replace(draft: _Draft, operation: Operation) -> None:
+def _replace(draft: _DocumentDraft, operation: Operation) -> None:
     draft.put(_path(operation), _member(operation, "value"))
 
 
-def _add(draft: _Draft, operation: Operation) -> None:
+def _add(draft: _DocumentDraft, operation: Operation) -> None:
     draft.insert(_path(operation), _member(operation, "value"))
 
 
-def _remove(draft: _Draft, operation: Operation) -> None:
+def _remove(draft: _DocumentDraft, operation: Operation) -> None:
     path = _path(operation)
     if not path:
         raise PatchError("root remove must be represented as a delete operation")
     draft.take(path)
 
 
-def _move(draft: _Draft, operation: Operation) -> None:
+def _move(draft: _DocumentDraft, operation: Operation) -> None:
     source, target = _path(operation, "from"), _path(operation)
     if not source:
         raise PatchError("cannot move the root value")
@@ -270,7 +267,7 @@ def _move(draft: _Draft, operation: Operation) -> None:
     draft.insert(target, draft.take(source))
 
 
-def _splice(draft: _Draft, operation: Operation) -> None:
+def _splice(draft: _DocumentDraft, operation: Operation) -> None:
     path = _path(operation)
     array = draft.array(path, "splice")
     index, remove = _count(operation, "index"), _count(operation, "remove")
@@ -281,21 +278,21 @@ def _splice(draft: _Draft, operation: Operation) -> None:
     array[index : index + remove] = added
 
 
-def _grown(draft: _Draft, operation: Operation) -> list[Any]:
-    """The array that append and add-unique extend; one that is missing is made."""
+def _grown(draft: _DocumentDraft, operation: Operation) -> list[Any]:
+    """The array that append and add-unique extend; created if missing."""
     path = _path(operation)
     if not draft.exists(path):
         draft.insert(path, draft.fresh([]))
     return draft.array(path, str(operation["op"]))
 
 
-def _append(draft: _Draft, operation: Operation) -> None:
+def _append(draft: _DocumentDraft, operation: Operation) -> None:
     values = _list(operation, "values")
     _check_depth((*_path(operation), pointer.END), *values)
     _grown(draft, operation).extend(values)
 
 
-def _add_unique(draft: _Draft, operation: Operation) -> None:
+def _add_unique(draft: _DocumentDraft, operation: Operation) -> None:
     values = _list(operation, "values")
     _check_depth((*_path(operation), pointer.END), *values)
     array = _grown(draft, operation)
@@ -304,14 +301,14 @@ def _add_unique(draft: _Draft, operation: Operation) -> None:
             array.append(value)
 
 
-def _remove_by_value(draft: _Draft, operation: Operation) -> None:
+def _remove_by_value(draft: _DocumentDraft, operation: Operation) -> None:
     path, value = _path(operation), _member(operation, "value")
     if draft.exists(path):
         array = draft.array(path, "remove-by-value")
         array[:] = [present for present in array if not same(value, present)]
 
 
-def _increment(draft: _Draft, operation: Operation) -> None:
+def _increment(draft: _DocumentDraft, operation: Operation) -> None:
     path, amount = _path(operation), _member(operation, "by")
     if not _is_number(amount) or not _in_range(amount) or amount == 0:
         raise PatchError("increment requires a finite non-zero amount")
@@ -335,7 +332,7 @@ def _in_range(number: int | float) -> bool:
     return abs(number) <= SAFE_INTEGER if isinstance(number, int) else math.isfinite(number)
 
 
-_ACTS: dict[str, Callable[[_Draft, Operation], None]] = {
+_ACTS: dict[str, Callable[[_DocumentDraft, Operation], None]] = {
     "replace": _replace,
     "add": _add,
     "remove": _remove,

@@ -1,8 +1,8 @@
-"""JSON pointers and document paths: how they are written, and when two of them overlap.
+"""JSON pointers and document paths: parsing, encoding, and whether two paths overlap.
 
 A pointer is the text form (`/value/items/0`), a path the tuple form (`("value", "items", "0")`).
-Patch application, conflict detection and the client's invalidation all use this module, so that
-they cannot drift apart.
+Patch application, conflict detection and the client's invalidation all use this module, so they
+agree.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 ROOT: Path = ()
 
 END = "-"
-"""The token for the place after an array's last element."""
+"""The token for the position after an array's last element."""
 
 INDEX_MAX = 2**32 - 2
 _INDEX = re.compile(r"0|[1-9][0-9]*")
@@ -53,12 +53,12 @@ def is_prefix(short: Path, long: Path) -> bool:
 
 
 def overlap(one: Path, other: Path) -> bool:
-    """Whether a change at one path can be seen at the other: one is at or below the other."""
+    """Whether one path is at or below the other, so that a change at one affects both."""
     return is_prefix(one, other) if len(one) <= len(other) else is_prefix(other, one)
 
 
 def looks_like_slot(token: str) -> bool:
-    """Whether a token could address an array: an index without leading zeros, or `-`."""
+    """Whether a token could be an array index: no leading zeros, or `-`."""
     return token == END or _INDEX.fullmatch(token) is not None
 
 

@@ -1,8 +1,8 @@
-"""The store on PostgreSQL: the schema, the connection, and who may write.
+"""The store on PostgreSQL: the schema, the connection and the write lock.
 
-Each space is a schema with the same eight tables, so that spaces can be moved, dropped and
-distributed one by one. Several processes may write to one space: a write transaction starts by
-locking the row of the default branch, which makes admission serial and keeps seqs gap-free.
+Each space is a schema with the same eight tables, so that each can be moved or dropped by itself.
+Several processes may write to one space: a write transaction starts by locking the row of the
+default branch, which makes admission serial and keeps seqs gap-free.
 """
 
 from __future__ import annotations
@@ -110,24 +110,24 @@ UPDATE blob_store SET put_at = {_NOW}
 
 LOCK_MS = 30_000
 
-# A server or a role may be set up to acknowledge a commit before it is on disk. We do not.
-_ON_OUR_TERMS = f"""
+# A server or role may be configured to acknowledge commits before they are on disk; this is not.
+_SESSION_SETTINGS = f"""
 SELECT set_config('lock_timeout', '{LOCK_MS}', false),
   CASE WHEN current_setting('synchronous_commit') = 'off'
     THEN set_config('synchronous_commit', 'on', false) END
 """
 
 CHANNEL = "holdfast_commits"
-"""Where every commit is announced; the payload is the schema of the space."""
+"""The NOTIFY channel of all commits; the payload is the schema of the space."""
 
 
 def schema_name(space: str) -> str:
-    """The schema that holds a space. Hashed, because names there end at 63 bytes."""
+    """The schema of a space. Hashed, because PostgreSQL cuts names at 63 bytes."""
     return "holdfast_" + hashlib.sha256(space.encode()).hexdigest()[:40]
 
 
 def reached(url: str, name: str) -> psycopg.Connection[Any]:
-    """A connection, or `StoreUnreachable`."""
+    """Connect, or raise `StoreUnreachable`."""
     try:
         return connect(url, name)
     except NotReached as error:
@@ -154,7 +154,7 @@ class PostgresDatabase:
 
     def _connect(self) -> psycopg.Connection[Row]:
         connection: psycopg.Connection[Row] = reached(self._url, "holdfast")
-        connection.execute(_ON_OUR_TERMS)
+        connection.execute(_SESSION_SETTINGS)
         return connection
 
     def _prepare_schema(self, create: bool) -> None:
@@ -166,7 +166,7 @@ class PostgresDatabase:
         self.run("BEGIN")
         self._in_transaction = True
         try:
-            # Two processes may open a new space at once; the second waits and finds it made.
+            # Two processes may create a space at once; the second waits and finds it there.
             self.rows(
                 "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
                 (f"holdfast/{self._space}",),
@@ -182,7 +182,7 @@ class PostgresDatabase:
                 for statement in _FROM_4.split(";\n"):
                     self.run(statement)
             elif version != SCHEMA_VERSION:
-                raise DamagedStore(f"the space {self._space} is stored in version {version}")
+                raise DamagedStore(f"the space {self._space} has tables of version {version}")
             if version != SCHEMA_VERSION:
                 quoted = f"holdfast {SCHEMA_VERSION} {self._space}".replace("'", "''")
                 self.run(f"COMMENT ON SCHEMA {self._schema} IS '{quoted}'")
@@ -192,7 +192,7 @@ class PostgresDatabase:
             raise
 
     def _version(self) -> int | None:
-        """The version of the space's tables; None if it has none yet."""
+        """The version of the space's tables; None if there are none."""
         found = self.rows(
             "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1",
             (self._schema,),
@@ -208,7 +208,7 @@ class PostgresDatabase:
             "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace "
             "WHERE nspname LIKE 'holdfast\\_%'"
         )
-        # Another schema may be called so, and have any comment.
+        # Other programs' schemas may match the pattern; their comments differ.
         words = [(text or "").split(" ", 2) for (text,) in found]
         return sorted(w[2] for w in words if len(w) == 3 and w[0] == "holdfast" and w[1].isdigit())
 
@@ -221,43 +221,43 @@ class PostgresDatabase:
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         if self._in_transaction:
-            return self._ask(sql, parameters)
+            return self._query(sql, parameters)
         try:
-            return self._ask(sql, parameters)
+            return self._query(sql, parameters)
         except StoreUnreachable:
-            # The server may have been restarted since we last spoke. Outside a transaction we only
-            # ask, so asking once more does nothing twice.
-            return self._ask(sql, parameters)
+            # The server may have restarted. Outside a transaction there are only reads, so trying
+            # again is safe.
+            return self._query(sql, parameters)
 
-    def _ask(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
-        with self._named(), self._lock:
+    def _query(self, sql: str, parameters: Sequence[Any]) -> list[Row]:
+        with self._translated(), self._lock:
             return self._connection.execute(sql, parameters or None).fetchall()
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:
-        with self._named(), self._lock:
+        with self._translated(), self._lock:
             self._connection.execute(sql, parameters or None)
 
     def run_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        with self._named(), self._lock, self._connection.cursor() as cursor:
+        with self._translated(), self._lock, self._connection.cursor() as cursor:
             cursor.executemany(sql, list(parameters))
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        with self._named(), self._connection.pipeline():
+        with self._translated(), self._connection.pipeline():
             yield
 
     @contextmanager
-    def _named(self) -> Iterator[None]:
-        """A living connection, and failures of the server by our names."""
+    def _translated(self) -> Iterator[None]:
+        """Reconnect if needed, and raise the server's errors as ours."""
         import psycopg
 
         self._reconnect_if_broken()
         try:
             yield
         except psycopg.Error as error:
-            raise self._name_of(error) from error
+            raise self._store_error(error) from error
 
-    def _name_of(self, error: psycopg.Error) -> StoreError:
+    def _store_error(self, error: psycopg.Error) -> StoreError:
         import psycopg
 
         if self._connection.closed:
@@ -266,7 +266,7 @@ class PostgresDatabase:
             return StoreBusy(LOCK_MS)
         if isinstance(error, psycopg.errors.DiskFull):
             return StoreFailed(
-                f"there is no room for this: {_line(error)}", hint="free some, then try again"
+                f"the disk is full: {_line(error)}", hint="free some space, then try again"
             )
         return StoreFailed(f"the database failed: {_line(error)}")
 
@@ -274,7 +274,7 @@ class PostgresDatabase:
         try:
             self._begin_and_lock()
         except StoreUnreachable:
-            # As for a question: nothing has been written yet.
+            # Nothing has been written yet, so trying again is safe.
             self._begin_and_lock()
 
     def _begin_and_lock(self) -> None:
@@ -282,11 +282,11 @@ class PostgresDatabase:
         self._in_transaction = True
         try:
             with self.together():
-                # Whatever the server's default: what follows must see what the lock waited for.
+                # Not the server's default: later reads must see what the lock waited for.
                 self.run("BEGIN ISOLATION LEVEL READ COMMITTED")
                 self.run("SELECT name FROM branch WHERE name = '' FOR UPDATE")
         except BaseException:
-            # Whoever could not begin has nothing to roll back, so it is done here.
+            # The caller has no transaction to roll back, so it is done here.
             self.rollback()
             raise
 
@@ -296,8 +296,8 @@ class PostgresDatabase:
         self._in_transaction = True
 
     def commit(self) -> None:
-        # Told in the transaction itself: whoever listens hears of it exactly when it is durable,
-        # even if this process ends in the same moment. Who hears looks up what is new.
+        # Notified inside the transaction, so listeners hear of it exactly when it is durable, even
+        # if this process ends at that moment. They look up what is new themselves.
         with self.together():
             self.run("SELECT pg_notify($1, $2)", (CHANNEL, self._schema))
             self.run("COMMIT")
@@ -315,9 +315,9 @@ class PostgresDatabase:
         self._in_transaction = False
 
     def _reconnect_if_broken(self) -> None:
-        """A server that was restarted is a new server: what comes next starts there.
+        """Reconnect after a restart of the server.
 
-        Not inside a transaction: its rest must not run without its beginning.
+        Not inside a transaction: the rest of it must not run without its beginning.
         """
         if self._closed:
             raise StoreClosed
@@ -326,7 +326,7 @@ class PostgresDatabase:
             self._connection.execute(f"SET search_path TO {self._schema}")
 
     def compact(self) -> None:
-        """Let the server reclaim what dead rows held."""
+        """Let the server reclaim the space of dead rows."""
         for table in TABLES:
             self.run(f'VACUUM "{table}"')
 
@@ -336,6 +336,6 @@ class PostgresDatabase:
 
 
 def _line(error: Exception) -> str:
-    """What the server said, without where in the statement."""
-    said = str(error).strip()
-    return said.splitlines()[0] if said else type(error).__name__
+    """The first line of an error: its message without the statement."""
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__

@@ -1,9 +1,9 @@
-"""What a document was: heads, snapshots and revisions folded into a state.
+"""Document states at any seq, from heads, snapshots and revisions.
 
-The three ways to read agree, because they are one: find the newest revision at or before the
-point, and if it is a patch, start from the nearest base below it and apply what came since. A base
-is a `set`, a `delete`, a snapshot, or, on a branch that has only patched the document so far, what
-the branch inherited when it was forked.
+Every read works the same way: find the newest revision at or before the seq; if it is a patch,
+start from the nearest base below it and apply the patches since. A base is a `set`, a `delete`, a
+snapshot, or, on a branch that has only patched the document so far, the state it inherited when it
+was forked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Decode = Callable[[str], Any]
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """A document rebuilt from patches, and the chain it took."""
+    """A document rebuilt from patches, and the chain of patches applied."""
 
     document: Document
     chain: Chain
@@ -33,7 +33,7 @@ class Rebuilt:
 def state_at(
     tables: Tables, decode: Decode, branch: Branch, id: EntityId, seq: Seq
 ) -> State | None:
-    """The state of a document on a branch as of `seq`; None if it never was there."""
+    """The state of a document on a branch as of `seq`; None if it did not exist."""
     row = tables.newest_revision(branch.name, id, seq)
     if row is None:
         return inherited(tables, decode, branch, id, seq)
@@ -51,7 +51,7 @@ def newest_state(tables: Tables, decode: Decode, branch: Branch, id: EntityId) -
 def inherited(
     tables: Tables, decode: Decode, branch: Branch, id: EntityId, seq: Seq
 ) -> State | None:
-    """What a branch sees of a document that it never wrote itself."""
+    """The state of a document that a branch inherits from its parent."""
     if branch.parent is None:
         return None
     assert branch.fork_seq is not None, "a branch with a parent was forked somewhere"
@@ -99,7 +99,7 @@ def rebuild(
 
 
 def required_branch(tables: Tables, name: BranchName) -> Branch:
-    """The branch of that name, deleted or not."""
+    """The branch with this name, active or deleted."""
     found = None if name and name_problem(name) else tables.branch(name)
     if found is None:
         raise UnknownBranch(name)
@@ -107,7 +107,7 @@ def required_branch(tables: Tables, name: BranchName) -> Branch:
 
 
 def check_range(branch: Branch, seq: Seq) -> None:
-    """Refuse a seq that the branch does not have."""
+    """Raise `OutOfRange` if the branch cannot be read at this seq."""
     least = 0 if branch.name == MAIN else branch.created_seq
     if not least <= seq <= branch.head_seq:
         raise OutOfRange(branch.name, seq, Seq(least), branch.head_seq)

@@ -1,14 +1,14 @@
-"""Where the database of a space lies.
+"""Where the database of a space is stored.
 
-A store is a URL, a space is a subject below it. The subject comes from a peer, so it is guarded
-before any path is built from it; it is then used as it stands, since nothing in it can leave its
-directory. A store whose path has an extension is a single file: its databases lie beside it.
+A store is a URL, and a space is a subject below it. The subject comes from a peer, so it is checked
+before any path is built from it; a valid one cannot leave its directory and is used unchanged. A
+store whose path has an extension is a single file: its databases are beside it.
 
     file:///srv/spaces      /srv/spaces/engine-v3/<subject>.sqlite
     file:///srv/memory.db   /srv/memory.engine-v3/<subject>.sqlite
-    memory://anything       no path: the database lives in memory
+    memory://anything       no path: the database is in memory
 
-There is one root and no other: older files are neither read nor moved.
+There is no second root: older files are neither read nor moved.
 """
 
 import re
@@ -21,20 +21,20 @@ from holdfast.store.errors import UnsafeSubject
 
 ENGINE_ROOT: Final = "engine-v3"
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:").match  # one letter is a drive
-_UNSAFE = re.compile(r"[\x00/\\\ud800-\udfff]").search  # half a character has no bytes
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:").match  # a single letter is a drive
+_UNSAFE = re.compile(r"[\x00/\\\ud800-\udfff]").search  # a lone surrogate cannot be encoded
 
 
 def guard(subject: str) -> None:
-    """Refuse a subject that could name anything but a file in its own directory."""
+    """Refuse a subject that could name a file outside its directory."""
     if subject in ("", ".", "..") or _UNSAFE(subject):
         raise UnsafeSubject(subject)
 
 
 def resolve_root(store: str | Path, single_file: bool | None = None) -> Path | None:
-    """The directory of a store's databases; None for a store that is not on disk.
+    """The directory of a store's databases; None for a store in memory.
 
-    `single_file` says which kind of store it is; None lets the extension decide.
+    `single_file` says which kind of store it is; with None the extension decides.
     """
     path = _path_of(store)
     if path is None:
@@ -44,12 +44,12 @@ def resolve_root(store: str | Path, single_file: bool | None = None) -> Path | N
     if not single_file:
         return path / ENGINE_ROOT
     if not path.name:
-        raise UsageError(f"{store} names no file", "name the single file of the store")
+        raise UsageError(f"{store} is not a file path", "pass the path of the store's file")
     return path.with_name(f"{path.stem}.{ENGINE_ROOT}")
 
 
 def resolve(store: str | Path, subject: str, single_file: bool | None = None) -> Path | None:
-    """The database file of a space; None for a store that is not on disk."""
+    """The database file of a space; None for a store in memory."""
     guard(subject)
     root = resolve_root(store, single_file)
     return None if root is None else root / f"{subject}.sqlite"
@@ -65,10 +65,10 @@ def spaces(store: str | Path) -> list[str]:
 
 
 def is_made(file: Path) -> bool:
-    """Whether there is a database: an empty file is one that was never made."""
+    """Whether there is a database; an empty file is not one."""
     try:
         return file.is_file() and file.stat().st_size > 0
-    except OSError:  # gone since it was listed
+    except OSError:  # deleted since it was listed
         return False
 
 
@@ -84,5 +84,5 @@ def _path_of(store: str | Path) -> Path | None:
         raise UsageError(f"{store} is on another machine", "use file:///path")
     path = unquote(url.path)
     if "\x00" in path or not path:
-        raise UsageError(f"{store} names no path", "use file:///path")
+        raise UsageError(f"{store} has no path", "use file:///path")
     return Path(path)

@@ -1,4 +1,4 @@
-"""What can be chosen when a space is opened, and the choices of the original protocol."""
+"""The settings of a space, and those of the protocol's first version."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from holdfast.store.admit import Reach
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class StoreSettings:
     """How a space behaves. The defaults are ours; `original()` is the protocol's first version."""
 
     snapshot_interval: int = 10
-    """Take a snapshot after this many patches; 0 or less takes none."""
+    """Take a snapshot after this many patches; 0 or less for never."""
 
     snapshot_retention: int | None = None
-    """Keep this many snapshots per document; 0 or less keeps all; None spaces them out instead."""
+    """Keep this many snapshots per document; 0 or less for all; None spaces them out."""
 
     reach: Reach = Reach.LEAF
-    """How far a write reaches when reads are checked."""
+    """Which paths a write touches when reads are checked."""
 
     rich_values: bool = False
     """Store and send values beyond JSON (big integers, undefined, bytes) in tagged form."""
 
     commit_bytes_max: int = 32 * 1024 * 1024
-    """The longest commit that is accepted, encoded."""
+    """The longest accepted commit, encoded."""
 
     @classmethod
-    def original(cls) -> Settings:
-        """The newest two snapshots, and writes that reach their parents."""
+    def original(cls) -> StoreSettings:
+        """The first version: two snapshots per document, writes touch their containers."""
         return cls(snapshot_retention=2, reach=Reach.PARENTS)

@@ -1,31 +1,31 @@
-"""When to keep a whole copy of a patched document, and for how long.
+"""When to take a snapshot of a patched document, and which snapshots to keep.
 
-A document that is only ever patched would take longer to read with every patch. A snapshot is a
-redundant copy from which reading can start; deleting any of them loses nothing.
+Without snapshots a document would take longer to read with every patch. A snapshot is a redundant
+copy from which a read can start; deleting one loses nothing.
 
-It is tempting to keep the newest few. Then a read far back in time replays everything since the
-last `set`: in a document of 100,000 patches, tens of thousands of them. Keeping all of them costs
-more room than the history itself. So they are spaced: the newest two stay, and of the older ones
-those that stand at least `SPACING` patches, and as many bytes of patches as the document is long,
-after the one before. A read at any seq then starts at a snapshot and replays a bounded run, and
-all snapshots together take about as much room as the patches do.
+Keeping only the newest few is not enough: a read far back then replays everything since the last
+`set`, tens of thousands of patches in a document that has 100,000. Keeping all of them takes more
+space than the history itself. So snapshots are spaced: the newest two stay, and an older one stays
+if it is at least `SPACING` patches, and as many bytes of patches as the document is long, after the
+previous one. A read at any seq then replays a bounded number of patches, and all snapshots together
+take about as much space as the patches.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 
 SPACING = 48
-"""Patches between the snapshots that are kept for good."""
+"""Minimum number of patches between old snapshots."""
 
 DENSE = 2
-"""The newest snapshots that are always kept."""
+"""How many of the newest snapshots are always kept."""
 
 _SHARE = 8
-"""A snapshot waits until the patches since the last are an eighth of the document's length, so
-that a long document is not written out again for every ten small edits."""
+"""A snapshot is taken once the patches since the last one are 1/8 of the document's length, so that
+a long document is not written again for every ten small edits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Chain:
         return Chain(self.patches + 1, self.patch_bytes + size, self.base_bytes)
 
 
-def due(chain: Chain, settings: Settings) -> bool:
-    """Whether the patch just applied calls for a snapshot."""
+def due(chain: Chain, settings: StoreSettings) -> bool:
+    """Whether to take a snapshot after the patch just applied."""
     if settings.snapshot_interval <= 0 or chain.patches < settings.snapshot_interval:
         return False
     return settings.snapshot_retention is not None or (
@@ -49,6 +49,6 @@ def due(chain: Chain, settings: Settings) -> bool:
     )
 
 
-def earns_its_place(patches: int, patch_bytes: int, size: int) -> bool:
-    """Whether a snapshot that is no longer among the newest stays, given what stands before it."""
+def keep_old(patches: int, patch_bytes: int, size: int) -> bool:
+    """Whether to keep an old snapshot, given the patches since the previous one."""
     return patches >= SPACING and patch_bytes >= size

@@ -1,7 +1,7 @@
-"""How numbers and bytes are spelled, each in exactly one way.
+"""Canonical text for numbers and bytes.
 
-Equal values must have equal text on every peer, so nothing here has a choice: what is read is
-refused unless it would be written just so.
+Equal values must have equal text on every peer, so each value has exactly one form, and reading
+refuses any other.
 """
 
 import binascii
@@ -9,7 +9,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 
 def number_text(number: float) -> str:
-    """A finite double as JavaScript prints it: the fewest digits that name it, `-0` as `0`."""
+    """A finite double as JavaScript prints it: the shortest form, and `-0` as `0`."""
     if number == 0:
         return "0"
     mantissa, mark, exponent = repr(number).partition("e")
@@ -26,7 +26,7 @@ def number_text(number: float) -> str:
 
 
 def integer_bytes(value: int) -> bytes:
-    """Two's complement, big-endian, no byte more than needed; zero is one byte."""
+    """Two's complement, big-endian, in as few bytes as possible; zero is one byte."""
     # A negative number needs as many bits as its complement: -128 fits where 127 does.
     bits = (value if value >= 0 else ~value).bit_length()
     return int(value).to_bytes(bits // 8 + 1, "big", signed=True)
@@ -38,7 +38,7 @@ def base64url(data: bytes) -> str:
 
 
 def unbase64url(text: object) -> bytes:
-    """The bytes of unpadded base64url; ValueError unless they would be written just so."""
+    """The bytes of unpadded base64url; ValueError if the text is not canonical."""
     if not isinstance(text, str):
         raise ValueError("expected base64url text")
     try:
@@ -51,7 +51,7 @@ def unbase64url(text: object) -> bytes:
 
 
 def integer_of(text: object) -> int:
-    """The integer of its two's complement in base64url; ValueError unless written just so."""
+    """An integer from two's complement in base64url; ValueError if not canonical."""
     data = unbase64url(text)
     value = int.from_bytes(data, "big", signed=True)
     if integer_bytes(value) != data:

@@ -1,10 +1,10 @@
 """The store on SQLite: the schema, the connection and its durability.
 
-We go through `apsw`, because it brings a current SQLite: versions before 3.51.3 can corrupt a
-write-ahead log in a rare race, and the one beside Python is often older. Without `apsw` the
-standard library's module serves, with a warning.
+`apsw` is preferred because it bundles a current SQLite: versions before 3.51.3 can corrupt a
+write-ahead log in a rare race, and Python's is often older. Without `apsw` the standard library's
+module is used, with a warning.
 
-`synchronous=FULL`: a commit is on disk when it is acknowledged. WAL lets readers go on while a
+`synchronous=FULL`: a commit is on disk when it is acknowledged. In WAL mode, reads continue while a
 commit is written.
 """
 
@@ -104,7 +104,7 @@ INSERT INTO branch (name, created_at) VALUES ('', strftime('%Y-%m-%dT%H:%M:%fZ',
 _COMMIT_TABLE = _SCHEMA[: _SCHEMA.index(";\nCREATE TABLE revision")]
 
 # In version 3 the key's index had the session first. SQLite cannot change a table's own index, so
-# the table is written anew.
+# the table is rebuilt.
 _FROM_3 = (
     _COMMIT_TABLE.replace('"commit"', "commit_4", 1),
     'INSERT INTO commit_4 SELECT * FROM "commit"',
@@ -112,7 +112,7 @@ _FROM_3 = (
     'ALTER TABLE commit_4 RENAME TO "commit"',
 )
 
-# Version 4 did not know when a blob was put. None was put later than now.
+# Version 4 did not record when a blob was put. Now is a safe upper bound.
 _FROM_4 = (
     "ALTER TABLE blob_store ADD COLUMN put_at TEXT NOT NULL DEFAULT ''",
     "UPDATE blob_store SET put_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')",
@@ -124,7 +124,7 @@ _PRAGMAS = (
     "PRAGMA temp_store=MEMORY",
     "PRAGMA mmap_size=268435456",
     "PRAGMA foreign_keys=ON",
-    # 16 MB between checkpoints: a page that many commits touch goes to the file once.
+    # 16 MB between checkpoints: a page that many commits change is written to the file once.
     "PRAGMA wal_autocheckpoint=4000",
 )
 
@@ -132,9 +132,9 @@ MEMORY = ":memory:"
 
 
 def make_private(path: Path) -> None:
-    """Make a file, and the directories above it that are missing, for this user alone.
+    """Create a file and its missing directories, accessible to this user only.
 
-    Before SQLite does, so that no other user can ever read them.
+    Done before SQLite would create it with wider permissions.
     """
     try:
         missing = []
@@ -149,7 +149,7 @@ def make_private(path: Path) -> None:
         elif not may_write(path):
             raise StoreFailed(f"cannot write to {path}", hint=HOME_HINT)
     except OSError as error:
-        hint = _HINTS.get(error.errno or 0, "name another place, or set HOLDFAST_HOME")
+        hint = _HINTS.get(error.errno or 0, "choose another path, or set HOLDFAST_HOME")
         reason = error.strerror or str(error)
         raise StoreFailed(f"cannot open {path}: {reason.lower()}", hint=hint) from error
 
@@ -157,20 +157,20 @@ def make_private(path: Path) -> None:
 _HINTS = {
     errno.EMFILE: "too many files are open: close some, or allow more with ulimit -n",
     errno.ENFILE: "too many files are open on this machine: close some programs",
-    errno.ENOSPC: "free some room, then try again",
+    errno.ENOSPC: "free some space, then try again",
 }
 
 
 def may_write(path: Path) -> bool:
-    """Whether this user may change a file and make others beside it, as SQLite must to read it."""
+    """Whether this user may write a file and its directory, which SQLite needs even to read."""
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 class SqliteDatabase:
     """One connection to one space's file.
 
-    A file that is not there is made, unless `missing` says what to raise instead. A frozen one
-    refuses to be written.
+    A missing file is created, unless `missing` returns an error to raise instead. A frozen database
+    refuses writes.
     """
 
     distant = False
@@ -187,11 +187,11 @@ class SqliteDatabase:
         elif path is not None and missing is not None and not is_made(path):
             raise missing()
         self._driver = connect(MEMORY if path is None else str(path), create=missing is None)
-        # Straight to the driver: every statement of every commit passes here.
+        # Bound directly to the driver: every statement of every commit passes here.
         self.rows: Callable[..., list[Row]] = self._driver.rows
         self.run_many = self._driver.many
         try:
-            self._log_ahead()
+            self._enable_wal()
             for pragma in _PRAGMAS:
                 self.rows(pragma)
             self._prepare_schema()
@@ -201,8 +201,8 @@ class SqliteDatabase:
             self.close()
             raise
 
-    def _log_ahead(self, clock: Callable[[], float] = system.monotonic) -> None:
-        """Switch to the write-ahead log. SQLite does not wait here if another opens it too."""
+    def _enable_wal(self, clock: Callable[[], float] = system.monotonic) -> None:
+        """Switch to WAL mode. SQLite's busy timeout does not apply here, so this retries."""
         give_up = clock() + BUSY_MS / 1000
         while True:
             try:
@@ -217,15 +217,15 @@ class SqliteDatabase:
         version = self.rows("PRAGMA user_version")[0][0]
         if version == SCHEMA_VERSION:
             return
-        # A table is replaced while others refer to it; what they refer to is the same afterwards.
+        # A referenced table is replaced; its rows are the same afterwards.
         self.rows("PRAGMA foreign_keys=OFF")
         self.begin()
         try:
-            # Another process may have made the tables since we looked.
+            # Another process may have created the tables meanwhile.
             version = self.rows("PRAGMA user_version")[0][0]
             if version == 0 and not self.tables():
                 if self._missing is not None:
-                    # Whoever began to make it died before there were tables.
+                    # The process that created the file ended before it created the tables.
                     raise self._missing()
                 self._run_all(_SCHEMA.split(";\n"))
             elif version in (3, 4):
@@ -233,7 +233,7 @@ class SqliteDatabase:
             elif version != SCHEMA_VERSION:
                 raise DamagedStore(
                     f"{self.path} is not a store of version {SCHEMA_VERSION}",
-                    hint="export it with the version that wrote it, then import that here",
+                    hint="export it with the version that wrote it, then import the export",
                 )
             self.rows(f"PRAGMA user_version={SCHEMA_VERSION}")
             self.commit()
@@ -281,9 +281,9 @@ class SqliteDatabase:
 
 
 class SqliteFile:
-    """A small file for what belongs beside spaces and not into them. One thread at a time.
+    """A small SQLite file beside the spaces. One thread at a time.
 
-    It is not synchronised on every write: what is kept there may be lost with the machine.
+    It is not synced on every write: recent writes may be lost in a power failure.
     """
 
     def __init__(self, path: Path) -> None:
@@ -298,7 +298,7 @@ class SqliteFile:
             return self._driver.rows(sql, parameters)
 
     def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        """Run a statement for each row, all of them or none."""
+        """Run a statement for each row in one transaction."""
         with self._lock:
             self._driver.rows("BEGIN IMMEDIATE", ())
             try:

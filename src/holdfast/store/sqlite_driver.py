@@ -1,6 +1,6 @@
-"""SQLite itself: apsw, or the standard library where apsw has no wheel.
+"""Drivers for SQLite: apsw, or the standard library where apsw has no wheel.
 
-Both are reached by the same few verbs, and what they raise has a name of ours.
+Both have the same methods and raise the store's own errors.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class _Apsw:
         except apsw.Error as error:
             raise self._named(error) from error
         self._connection.set_busy_timeout(BUSY_MS)
-        # One plan per statement. Without this SQLite looks at what is bound to a join's parameters
-        # and plans it anew every time, which takes longer than the join.
+        # One plan per statement. Otherwise SQLite plans a join again for each set of bound values,
+        # which takes longer than the join itself.
         self._connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
@@ -68,7 +68,7 @@ class _Apsw:
         if isinstance(error, self._errors.CantOpenError):
             return _unopened(error)
         if isinstance(error, self._errors.ReadOnlyError):
-            return StoreFailed("this space can only be read here", hint=HOME_HINT)
+            return StoreFailed("this space is read-only", hint=HOME_HINT)
         return StoreFailed(f"the database failed: {error}")
 
     def in_transaction(self) -> bool:
@@ -140,32 +140,32 @@ class _Stdlib:
 
 
 def _full(error: Exception) -> StoreFailed:
-    return StoreFailed(f"there is no room for this: {error}", hint="free some, then try again")
+    return StoreFailed(f"the disk is full: {error}", hint="free some space, then try again")
 
 
 def _unopened(error: Exception) -> StoreFailed:
-    """SQLite does not say why; the two usual reasons are in the hint."""
+    """SQLite does not say why; the hint has the two usual reasons."""
     return StoreFailed(
         f"the database cannot be opened: {error}",
-        hint="too many files may be open (ulimit -n), or its directory cannot be written to",
+        hint="too many files may be open (ulimit -n), or its directory is not writable",
     )
 
 
 _TOGETHER = 64
-"""Rows that one statement inserts at most: fewer statements, and fewer moments in which the other
-threads of this process are let in."""
+"""The most rows that one statement inserts: fewer statements, and fewer switches to other threads
+of this process."""
 
 
 @lru_cache(maxsize=256)
 def _is_of_rows(sql: str) -> bool:
-    """Whether a statement inserts rows and binds nothing beside them: then they can be joined."""
+    """Whether a statement only inserts rows; then several can be joined into one."""
     beside = re.split(r"VALUES \([^)]*\)", sql, maxsplit=1)[-1]
     return sql.startswith("INSERT") and "$" not in beside
 
 
 @lru_cache(maxsize=512)
 def _rows_together(sql: str, count: int) -> str:
-    """An INSERT of one row, as an INSERT of several."""
+    """A single-row INSERT as one of several rows."""
     before, values, after = re.split(r"VALUES (\([^)]*\))", sql, maxsplit=1)
     width = max(int(number) for number in re.findall(r"\$(\d+)", values))
 
@@ -177,12 +177,12 @@ def _rows_together(sql: str, count: int) -> str:
 
 @lru_cache(maxsize=256)
 def _numbered(sql: str) -> str:
-    """A statement with its parameters as SQLite numbers them: `?1` for `$1`."""
+    """A statement with parameters in SQLite's form: `?1` for `$1`."""
     return sql.replace("$", "?")
 
 
 def connect(name: str, create: bool = True) -> _Apsw | _Stdlib:
-    """Open a database by its path; one that is not there is made only if `create` says so."""
+    """Open a database file; a missing one is created only if `create`."""
     try:
         return _Apsw(name, create)
     except ImportError:

@@ -1,7 +1,7 @@
-"""Store: the few verbs others call.
+"""`Store`: an open space, and the methods other packages call.
 
-A store is one space, open. It may be used from several threads; commits that arrive together share
-one trip to the disk, and reads do not wait for them.
+A store may be used from several threads. Commits that arrive together share one write to the disk,
+and reads do not wait for them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from holdfast import system
 from holdfast.errors import StoreError, UsageError
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import replay, roots
-from holdfast.store.batch import Request
+from holdfast.store.batch import CommitRequest
 from holdfast.store.engine import Engine, Garbage
 from holdfast.store.errors import InvalidBlob, MergeClash, QueryError, ReplayMismatch, UnknownSpace
 from holdfast.store.group import GroupCommit
@@ -34,20 +34,20 @@ from holdfast.store.model import (
     name_problem,
     text_problem,
 )
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.tables import Database
 
-# The verbs below that few commands need import what they need: agents start us often.
+# Methods that few commands need import their modules themselves: start-up must stay fast.
 if TYPE_CHECKING:
-    from holdfast.store.graph import Limits, QueryResult
+    from holdfast.store.graph import GraphLimits, QueryResult
     from holdfast.store.history import LogEntry
     from holdfast.store.merging import DocumentDiff, Point, Proposal
-    from holdfast.store.verify import Report
+    from holdfast.store.verify import VerifyReport
 
 Made = TypeVar("Made")
 
 BLOB_GRACE_SECONDS = 3_600.0
-"""How long a blob may wait for the commit that names it."""
+"""How long an unnamed blob is kept: the commit that names it may be on its way."""
 
 
 class Store:
@@ -57,7 +57,7 @@ class Store:
         self,
         writing: Database,
         reading: Database | None = None,
-        settings: Settings | None = None,
+        settings: StoreSettings | None = None,
         clock: Callable[[], str] | None = None,
         space: str = "",
         open_reader: Callable[[], Database] | None = None,
@@ -65,12 +65,12 @@ class Store:
         self.space = space
         self._open_reader = open_reader
         self.when_closed: Callable[[], object] | None = None
-        """Called once the files are let go of."""
+        """Called once the files are closed."""
         reading = writing if reading is None else reading
-        self.engine = Engine(writing, reading, settings or Settings(), clock or utc_now)
-        self._group: GroupCommit[Request, Applied | StoreError] = GroupCommit(self._write)
-        # One connection serves all readers in turn. It is the writer's own only where there can be
-        # no second one (a database in memory); then reads wait for commits.
+        self.engine = Engine(writing, reading, settings or StoreSettings(), clock or utc_now)
+        self._group: GroupCommit[CommitRequest, Applied | StoreError] = GroupCommit(self._write)
+        # One connection serves all readers in turn. A database in memory has only one connection,
+        # shared with the writer; then reads wait for commits.
         self._reader = threading.RLock()
         self._shared = reading is writing
 
@@ -85,10 +85,10 @@ class Store:
     def transact(
         self, session: str, commit: Mapping[str, Any], guard: Guard | None = None
     ) -> Applied:
-        """Land a commit (the wire's object), or raise why not. When this returns it is durable."""
+        """Commit (in wire form) and return when it is durable; raises if it is refused."""
         engine, by = self.engine, SessionId(session)
         parsed = engine.parse(by, commit)
-        # A look before queueing, unless somebody else is reading: writers do not wait for readers.
+        # Checked before queueing unless another thread reads: writers do not wait for readers.
         if parsed.confirmed and self._reader.acquire(blocking=False):
             try:
                 refusal = engine.refused_at_sight(by, parsed)
@@ -108,20 +108,20 @@ class Store:
         tell: Callable[[Applied | StoreError], None],
         guard: Guard | None = None,
     ) -> None:
-        """Queue a commit; `tell` is called from another thread once its fate is durable.
+        """Queue a commit; `tell` is called from another thread once its outcome is durable.
 
-        A failure of the database itself is told as the error it was.
+        A failure of the database itself is passed as a `StoreError` too.
         """
         by = SessionId(session)
-        # Encoded before this returns: what the caller handed us is the caller's to change.
+        # Encoded before this returns: the caller may change its message afterwards.
         request = self.engine.prepare(by, commit, self.engine.parse(by, commit), guard)
 
-        def told(fate: Applied | StoreError | BaseException) -> None:
-            if isinstance(fate, BaseException) and not isinstance(fate, StoreError):
-                fate = StoreError(f"the database failed: {fate}")
-            tell(fate)
+        def tell_outcome(outcome: Applied | StoreError | BaseException) -> None:
+            if isinstance(outcome, BaseException) and not isinstance(outcome, StoreError):
+                outcome = StoreError(f"the database failed: {outcome}")
+            tell(outcome)
 
-        self._group.submit(request, told)
+        self._group.submit(request, tell_outcome)
 
     def next_local_seq(self, session: str) -> LocalSeq:
         """The first localSeq that a session has not used for an accepted commit."""
@@ -143,7 +143,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Engine]:
-        """The engine, for several reads in a row; nobody else reads meanwhile."""
+        """The engine, for several reads in a row; other readers wait."""
         with self._reader:
             yield self.engine
 
@@ -171,7 +171,7 @@ class Store:
             states = (self.engine.state_of(MAIN, id, row) for id, row in rows)
             return [state for state in states if state.document is not None]
 
-    def query(self, query: Mapping[str, Any], limits: Limits | None = None) -> QueryResult:
+    def query(self, query: Mapping[str, Any], limits: GraphLimits | None = None) -> QueryResult:
         """Every document that a graph query reaches, all as of one moment.
 
         Honours `branch` and `atSeq`; `serverSeq` is the newest seq even then.
@@ -242,7 +242,7 @@ class Store:
     def delete_branch(
         self, name: str, by: CommitKey | None = None, guard: Guard | None = None
     ) -> Branch:
-        """Close a branch to writes. With `by` the deletion is itself a commit."""
+        """Delete a branch: it refuses writes. With `by` the deletion is itself a commit."""
         return self._exclusively(lambda: self.engine.delete_branch(BranchName(name), by, guard))
 
     def diff(
@@ -252,7 +252,7 @@ class Store:
         seq: int | None = None,
         against_seq: int | None = None,
     ) -> list[DocumentDiff]:
-        """How a branch differs from where it was forked, or from another branch or seq."""
+        """How a branch differs from its fork point, or from another branch or seq."""
         from holdfast.store import merging
 
         with self._reader:
@@ -276,7 +276,7 @@ class Store:
     def propose_merge(
         self, source: str, target: str = MAIN, resolutions: Mapping[str, Any] | None = None
     ) -> Proposal:
-        """What merging would do; nothing is written."""
+        """The result a merge would have; nothing is written."""
         from holdfast.store import merging
 
         with self._reader:
@@ -339,13 +339,13 @@ class Store:
         with self._reader:
             return log(self.engine.tables, self.engine.decode, id, branch, before, limit)
 
-    # keeping
+    # maintenance
 
     def export(self, space: str | None = None) -> Generator[str, None, None]:
-        """Every line of an export, as of one moment, however slowly they are taken.
+        """Every line of an export, all as of one moment, however slowly they are consumed.
 
-        It has a connection of its own. Where there can be none (a database in memory) the lines are
-        collected first, so that nobody else waits for whoever takes them.
+        It uses its own connection. A database in memory has only one, so there the lines are
+        collected first, and other readers do not wait for the consumer.
         """
         from holdfast.store.tables import Tables
         from holdfast.store.transfer import lines
@@ -356,7 +356,7 @@ class Store:
                 collected = list(lines(self.engine.tables, name, settings))
             yield from collected
             return
-        self.newest_seq()  # says so if the store is closed
+        self.newest_seq()  # raises if the store is closed
         own = self._open_reader()
         try:
             own.begin_reading()
@@ -366,10 +366,12 @@ class Store:
             own.close()
 
     def import_lines(self, lines: Iterable[str]) -> int:
-        """Fill this empty space from an export; how many commits it has. All or nothing."""
+        """Fill this empty space from an export, all or nothing; returns the number of commits."""
         return self._exclusively(lambda: self.engine.import_lines(lines))
 
-    def verify(self, progress: Callable[[int, int], None] = lambda done, total: None) -> Report:
+    def verify(
+        self, progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> VerifyReport:
         """Check every invariant that can be checked at rest."""
         from holdfast.store.verify import Verifier
 
@@ -380,9 +382,9 @@ class Store:
     def collect_garbage(
         self, blobs: bool = False, grace_seconds: float = BLOB_GRACE_SECONDS
     ) -> Garbage:
-        """Rebuild what is derived, drop what nothing names, and give the room back.
+        """Rebuild derived state, drop unnamed blobs if requested, and compact the database.
 
-        A blob that was put within the grace is kept: the commit that names it may be on its way.
+        A blob put within the grace period is kept: the commit that names it may be on its way.
         """
         return self._exclusively(lambda: self.engine.collect_garbage(blobs, grace_seconds))
 
@@ -394,11 +396,11 @@ class Store:
         content_type: str = "application/octet-stream",
         expected: str | None = None,
     ) -> str:
-        """Keep bytes; answers the hash they are kept under."""
+        """Store bytes; returns their hash."""
         return self._exclusively(lambda: self.engine.put_blob(data, content_type, expected))
 
     def blob(self, hash: str) -> tuple[bytes, str]:
-        """The bytes under a hash, and their content type."""
+        """The bytes with this hash, and their content type."""
         with self._reader:
             found = None if name_problem(hash) else self.engine.tables.blob(hash)
         if found is None:
@@ -437,17 +439,16 @@ class Store:
 def open_store(
     url: str | Path,
     space: str,
-    settings: Settings | None = None,
+    settings: StoreSettings | None = None,
     clock: Callable[[], str] | None = None,
     create: bool = True,
     copies: bool = True,
 ) -> Store:
     """Open a space: a directory or file (SQLite), `memory:`, or `postgresql://…`.
 
-    A space that does not exist is made, unless `create` is false: then this raises `UnknownSpace`
-    and leaves no trace. Whoever only wants to read opens it so; where this user may not write, they
-    read a copy of the space as it is now, and every write is refused. Unless `copies`, that is
-    refused as a whole.
+    A missing space is created, unless `create` is false: then this raises `UnknownSpace`. To only
+    read a space, open it with `create=False`: where this user may not write, that opens a temporary
+    copy, and every write is refused. With `copies=False` opening it is refused instead.
     """
     text = str(url)
     roots.guard(space)
@@ -463,9 +464,9 @@ def open_store(
         )
     path = roots.resolve(url, space)
     if path is None and not text.lower().startswith("memory:"):
-        # In memory it would be lost, and whoever asked for a database does not expect that.
+        # Kept in memory, its data would be lost without warning.
         raise UsageError(
-            f"this is no store that is known: {text.partition(':')[0]}:…",
+            f"unknown kind of store: {text.partition(':')[0]}:…",
             "use a directory, a file, memory: or postgresql://…, as in HOLDFAST_DATABASE_URL",
         )
     from holdfast.store.sqlite import SqliteDatabase, may_write
@@ -498,7 +499,7 @@ def open_store(
         return store
     return _store_of(
         SqliteDatabase(path, None if create else unknown),
-        # What the first has opened or made is there; if it is not, somebody has taken it away.
+        # The first connection opened or created it; if it is missing now, it was deleted.
         lambda: SqliteDatabase(path, unknown),
         settings,
         clock,
@@ -509,11 +510,11 @@ def open_store(
 def _store_of(
     writing: Database,
     open_reader: Callable[[], Database],
-    settings: Settings | None,
+    settings: StoreSettings | None,
     clock: Callable[[], str] | None,
     space: str,
 ) -> Store:
-    """A store that has opened its second connection too, or leaves the first closed."""
+    """A store with its second connection open; if that fails, the first is closed."""
     try:
         reading = open_reader()
     except BaseException:
@@ -523,7 +524,7 @@ def _store_of(
 
 
 def utc_now(now_ms: Callable[[], int] = system.now_ms) -> str:
-    """The time as it is stored: UTC, ISO 8601, milliseconds."""
+    """The time in the stored format: UTC, ISO 8601, milliseconds."""
     milliseconds = now_ms()
     return f"{_second(milliseconds // 1_000)}.{milliseconds % 1_000:03d}Z"
 

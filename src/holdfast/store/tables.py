@@ -1,8 +1,7 @@
-"""The eight tables, as questions and answers: the store's only SQL beside the schemas.
+"""Typed access to the eight tables: the store's only SQL besides the schemas.
 
-Both engines understand the same statements, so they stand here once; `sqlite.py` and
-`postgres.py` hold what differs (the schema, the connection, what a lock is). Parameters are
-written `$1`, `$2`, ….
+Both engines accept the same statements; `sqlite.py` and `postgres.py` have what differs (the
+schema, the connection, the lock). Parameters are written `$1`, `$2`, ….
 """
 
 from __future__ import annotations
@@ -120,13 +119,13 @@ class Tables:
         )
         return CommitRow(*found[0]) if found else None
 
-    def foresee(self, keys: Iterable[CommitKey]) -> dict[CommitKey, CommitRow] | None:
-        """The stored commits among these keys; None where asking one by one is as good."""
-        asked = list(keys)
-        if len(asked) < (2 if self._db.distant else 8):
+    def commits_by_keys(self, keys: Iterable[CommitKey]) -> dict[CommitKey, CommitRow] | None:
+        """The stored commits among these keys; None if single lookups are as fast."""
+        wanted = list(keys)
+        if len(wanted) < (2 if self._db.distant else 8):
             return None
         found = self._db.rows(
-            _commits_by_key(len(asked), self._db.distant), list(chain.from_iterable(asked))
+            _commits_by_key(len(wanted), self._db.distant), list(chain.from_iterable(wanted))
         )
         return {row.key: row for row in (CommitRow(*columns) for columns in found)}
 
@@ -135,7 +134,7 @@ class Tables:
         return CommitRow(*found[0]) if found else None
 
     def key_at(self, seq: Seq) -> CommitKey | None:
-        """Whose commit landed at a seq."""
+        """The key of the commit at a seq."""
         found = self._db.rows('SELECT session_id, local_seq FROM "commit" WHERE seq = $1', (seq,))
         return CommitKey(*found[0]) if found else None
 
@@ -147,7 +146,7 @@ class Tables:
         return Seq(found[0][0]) if found else None
 
     def next_local_seq(self, session: SessionId) -> LocalSeq:
-        """One more than the session's newest. On SQLite this looks through newer keys of others."""
+        """One more than the session's newest. On SQLite this scans newer keys of other sessions."""
         found = self._db.rows(
             'SELECT local_seq FROM "commit" WHERE session_id = $1 ORDER BY local_seq DESC LIMIT 1',
             (session,),
@@ -165,7 +164,7 @@ class Tables:
         return [CommitRow(*row) for row in self._db.rows(sql, (seq, limit))]
 
     def merges(self) -> list[CommitRow]:
-        """Commits that say they merged something, oldest first."""
+        """Commits with a `merge` member, oldest first."""
         sql = f'SELECT {_COMMIT} FROM "commit" WHERE original LIKE \'%"merge":%\' ORDER BY seq'
         return [CommitRow(*row) for row in self._db.rows(sql)]
 
@@ -229,7 +228,7 @@ class Tables:
             (branch, id, after),
         )
         if len(few) < 32:
-            # Mostly there are one or two, and walking a table forwards is the faster way.
+            # Usually there are one or two, and scanning forwards is faster.
             yield from reversed(few)
             return
         newest = self.newest_revision(branch, id, Seq(2**62))
@@ -268,7 +267,7 @@ class Tables:
         return sorted(found, key=lambda row: int(row[3]))
 
     def orphans(self) -> list[Row]:
-        """Revisions that belong to no commit, or whose commit wrote elsewhere."""
+        """Revisions without a commit, or whose commit is on another branch or seq."""
         return self._db.rows(
             "SELECT r.branch, r.id, r.seq, r.op_index FROM revision r "
             'LEFT JOIN "commit" c ON c.seq = r.commit_seq '
@@ -284,7 +283,7 @@ class Tables:
         return (Seq(found[0][0]), found[0][1]) if found else None
 
     def head_kind(self, branch: BranchName, id: EntityId) -> tuple[Seq, str] | None:
-        """The seq of a document's head on this branch, and whether it set, patched or deleted."""
+        """The seq and the kind (set, patch, delete) of a document's head on this branch."""
         found = self._db.rows(
             "SELECT h.seq, r.op FROM head h JOIN revision r "
             "ON r.branch = h.branch AND r.id = h.id AND r.seq = h.seq AND r.op_index = h.op_index "
@@ -381,7 +380,7 @@ class Tables:
     def weigh_patches(
         self, branch: BranchName, id: EntityId, after: Seq, upto: Seq
     ) -> tuple[int, int]:
-        """How many patches stand in (after, upto], and how long they are together."""
+        """The number of patches in (after, upto], and their total length."""
         found = self._db.rows(
             "SELECT count(*), coalesce(sum(length(data)), 0) FROM revision WHERE branch = $1 "
             "AND id = $2 AND seq > $3 AND seq <= $4 AND op = 'patch'",
@@ -395,7 +394,7 @@ class Tables:
         return [EntityId(row[0]) for row in self._db.rows(sql, (branch,))]
 
     def clear_derived(self) -> None:
-        """Forget every head and snapshot; only for rebuilding them in the same transaction."""
+        """Delete every head and snapshot, to rebuild them in the same transaction."""
         self._db.run("DELETE FROM head")
         self._db.run("DELETE FROM snapshot")
 
@@ -411,7 +410,7 @@ class Tables:
         ]
 
     def put_branch(self, branch: Branch) -> None:
-        """Write a branch row; one of that name is replaced."""
+        """Write a branch row, replacing one with the same name."""
         self._db.run(
             f"INSERT INTO branch ({_BRANCH}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) "
             "ON CONFLICT (name) DO UPDATE SET head_seq = excluded.head_seq, "
@@ -440,7 +439,7 @@ class Tables:
     # blobs
 
     def add_blob(self, hash: str, data: bytes, content_type: str, at: str) -> None:
-        # Whoever puts it again counts on it as much as the first, so it is young again.
+        # Putting a blob again renews it: that caller may be about to name it too.
         self._db.run(
             "INSERT INTO blob_store (hash, data, content_type, size, put_at) "
             "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (hash) DO UPDATE "
@@ -464,16 +463,16 @@ class Tables:
         return [row[0] for row in found]
 
     def date_blobs(self, at: str) -> None:
-        """Blobs of unknown age are as old as this. Only an older version leaves such behind."""
+        """Give blobs of unknown age this time. Only older versions wrote such blobs."""
         self._db.run("UPDATE blob_store SET put_at = $1 WHERE put_at = ''", (at,))
 
     def drop_blobs(self, hashes: Iterable[str]) -> None:
         self._db.run_many("DELETE FROM blob_store WHERE hash = $1", [(h,) for h in hashes])
 
-    # what stays empty in this version
+    # tables that are unused in this version
 
     def reserved_rows(self) -> int:
-        """Rows of the two tables kept for signed writes; nothing fills them yet."""
+        """Rows of the two tables reserved for signed writes; nothing writes them yet."""
         found = self._db.rows(
             'SELECT (SELECT count(*) FROM invocation) + (SELECT count(*) FROM "authorization")'
         )
@@ -482,11 +481,11 @@ class Tables:
 
 @lru_cache(maxsize=64)
 def _commits_by_key(count: int, distant: bool) -> str:
-    """The question for so many keys at once."""
+    """The query for this many keys."""
     number = "::bigint" if distant else ""
     places = ", ".join(f"(${2 * n + 1}, ${2 * n + 2}{number})" for n in range(count))
-    # A join, and not IN: that would collect and sort the keys first.
+    # A join rather than IN, which would collect and sort the keys first.
     return (
-        f'SELECT {_COMMIT} FROM (VALUES {places}) AS asked JOIN "commit" '
-        "ON session_id = asked.column1 AND local_seq = asked.column2"
+        f'SELECT {_COMMIT} FROM (VALUES {places}) AS wanted JOIN "commit" '
+        "ON session_id = wanted.column1 AND local_seq = wanted.column2"
     )

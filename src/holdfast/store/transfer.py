@@ -1,8 +1,8 @@
-"""A space as lines of JSON: to move it, keep it, or read it with other tools.
+"""Export and import a space as lines of JSON.
 
-Only ground state is written: branches, commits as they were received, blobs. Revisions follow from
-the commits, heads and snapshots from the revisions. The last line counts the lines before it and
-has their SHA-256, so that a file cut short or edited is noticed before anything is written.
+Only ground state is exported: branches, commits as received, blobs. Revisions follow from the
+commits, heads and snapshots from the revisions. The last line has the number of lines before it and
+their SHA-256, so that a truncated or edited file is detected before anything is committed.
 
 EXPORT_FORMAT history:
 1  header, branches, commits, blobs, end
@@ -23,7 +23,7 @@ from holdfast.store import derive
 from holdfast.store.branch import depth
 from holdfast.store.errors import DamagedStore, InvalidExport
 from holdfast.store.model import ACTIVE, DELETED, Branch, Commit, lifecycle_of, name_problem
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.tables import CommitRow, Tables
 
 EXPORT_FORMAT = 1
@@ -72,7 +72,7 @@ class _End(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     sha256: str
 
 
-class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+class _ExportLine(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     branch: _Branch | None = None
     commit: _Commit | None = None
     blob: _Blob | None = None
@@ -80,57 +80,57 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 _header_of = msgspec.json.Decoder(_Header).decode
-_line_of = msgspec.json.Decoder(_Line).decode
+_line_of = msgspec.json.Decoder(_ExportLine).decode
 
 
-def lines(tables: Tables, space: str, settings: Settings) -> Iterator[str]:
+def lines(tables: Tables, space: str, settings: StoreSettings) -> Iterator[str]:
     """Every line of the export, without line ends."""
     digest, count = hashlib.sha256(), 0
     for line in _body(tables, space, settings):
         digest.update(line + b"\n")
         count += 1
         yield line.decode()
-    yield _encode(_Line(end=_End(count, digest.hexdigest()))).decode()
+    yield _encode(_ExportLine(end=_End(count, digest.hexdigest()))).decode()
 
 
-def _body(tables: Tables, space: str, settings: Settings) -> Iterator[bytes]:
+def _body(tables: Tables, space: str, settings: StoreSettings) -> Iterator[bytes]:
     newest = tables.newest_seq()
     yield _encode(_Header("space", EXPORT_FORMAT, space, settings.rich_values, newest))
     for b in _parents_first(tables):
         row = (b.name, b.parent, b.fork_seq, b.created_seq, b.head_seq, b.status)
-        yield _encode(_Line(branch=_Branch(*row, b.created_at, b.deleted_at)))
+        yield _encode(_ExportLine(branch=_Branch(*row, b.created_at, b.deleted_at)))
     after = Seq(0)
-    # Up to the newest when we began: a commit that lands meanwhile belongs to the next export.
+    # Only up to the newest seq at the start; later commits belong to the next export.
     while page := [row for row in tables.commits(after, _PAGE) if row.seq <= newest]:
         for c in page:
             texts = msgspec.Raw(c.resolution.encode()), msgspec.Raw(c.original.encode())
             row_ = (c.seq, c.branch, c.session, c.local_seq, c.created_at)
-            yield _encode(_Line(commit=_Commit(*row_, *texts)))
+            yield _encode(_ExportLine(commit=_Commit(*row_, *texts)))
         after = page[-1].seq
     for hash in tables.blob_hashes():
         found = tables.blob(hash)
         if found is not None:
             data, content_type, _ = found
-            yield _encode(_Line(blob=_Blob(hash, content_type, b64encode(data).decode())))
+            yield _encode(_ExportLine(blob=_Blob(hash, content_type, b64encode(data).decode())))
 
 
 def read_in(
     tables: Tables,
     source: Iterable[str],
-    settings: Settings,
+    settings: StoreSettings,
     encode: Callable[[Any], str],
     decode: Callable[[str], Any],
     blob_hash: Callable[[bytes], str],
     now: str,
 ) -> int:
-    """Fill an empty space from an export, inside the caller's transaction; how many commits.
+    """Fill an empty space from an export in the caller's transaction; returns the commit count.
 
-    Raises before the end if anything is amiss; the caller then rolls back.
+    Raises if anything is wrong; the caller then rolls back.
     """
     if tables.newest_seq() or len(tables.branches()) > 1 or tables.blob_hashes():
         raise InvalidExport("the space is not empty", hint="import into a new space")
     digest, count, commits, ended = hashlib.sha256(), 0, 0, False
-    promised, branches = 0, set[str]()
+    expected_commits, branches = 0, set[str]()
     for number, text in enumerate(source, 1):
         if ended:
             raise InvalidExport(f"line {number} follows the end of the export")
@@ -139,7 +139,7 @@ def read_in(
             if number == 1:
                 header = _header_of(raw)
                 _check_header(header, settings)
-                promised = header.newest_seq
+                expected_commits = header.newest_seq
             else:
                 line = _line_of(raw)
                 if line.end is not None:
@@ -158,9 +158,11 @@ def read_in(
         digest.update(raw + b"\n")
         count += 1
     if not ended:
-        raise InvalidExport("the export has no end: it was cut short")
-    if commits != promised:
-        raise InvalidExport(f"the export has {commits} commits, but it promised {promised}")
+        raise InvalidExport("the export is cut short: its last line is missing")
+    if commits != expected_commits:
+        raise InvalidExport(
+            f"the export has {commits} commits, but its header says {expected_commits}"
+        )
     try:
         derive.rebuild(tables, settings, encode, decode)
     except StoreError as error:
@@ -168,11 +170,11 @@ def read_in(
     return commits
 
 
-def _check_header(header: _Header, settings: Settings) -> None:
+def _check_header(header: _Header, settings: StoreSettings) -> None:
     if header.holdfast != "space" or header.format != EXPORT_FORMAT:
         raise InvalidExport(
-            f"this is format {header.format}, and only {EXPORT_FORMAT} is read here",
-            hint="import it with the holdfast that wrote it",
+            f"the export has format {header.format}; only {EXPORT_FORMAT} is supported",
+            hint="import it with the version of holdfast that wrote it",
         )
     if header.rich_values != settings.rich_values:
         raise InvalidExport(
@@ -183,12 +185,14 @@ def _check_header(header: _Header, settings: Settings) -> None:
 
 def _check_end(end: _End, count: int, digest: str) -> None:
     if end.lines != count or end.sha256 != digest:
-        raise InvalidExport("the export was changed after it was written: its digest differs")
+        raise InvalidExport(
+            "the export was changed after it was written: its digest does not match"
+        )
 
 
 def _write_line(
     tables: Tables,
-    line: _Line,
+    line: _ExportLine,
     before: int,
     branches: set[str],
     decode: Callable[[str], Any],
@@ -197,24 +201,26 @@ def _write_line(
     now: str,
 ) -> int:
     if sum(part is not None for part in (line.branch, line.blob, line.commit)) != 1:
-        raise InvalidExport("a line is one branch, one commit, one blob, or the end")
+        raise InvalidExport("expected one branch, commit or blob, or the end")
     if line.branch is not None:
         _check_branch(line.branch, branches)
         _write_branch(tables, line.branch)
         branches.add(line.branch.name)
     elif line.blob is not None:
         if name_problem(line.blob.content_type):
-            raise InvalidExport(f"the type of a blob {name_problem(line.blob.content_type)}")
+            raise InvalidExport(
+                f"the content type of a blob {name_problem(line.blob.content_type)}"
+            )
         data = b64decode(line.blob.data, validate=True)
         if blob_hash(data) != line.blob.hash:
-            raise InvalidExport(f"the bytes of blob {line.blob.hash} hash to something else")
+            raise InvalidExport(f"the bytes of blob {line.blob.hash} do not match its hash")
         tables.add_blob(line.blob.hash, data, line.blob.content_type, now)
     elif line.commit is not None:
         c = line.commit
         if c.seq != before + 1:
-            raise InvalidExport(f"commit {c.seq} stands where {before + 1} belongs")
+            raise InvalidExport(f"found commit {c.seq} where {before + 1} was expected")
         if c.branch not in branches:
-            raise InvalidExport(f"commit {c.seq} is on a branch that is not there")
+            raise InvalidExport(f"commit {c.seq} is on a branch that does not exist")
         if name_problem(c.session_id):
             raise InvalidExport(f"the session of commit {c.seq} {name_problem(c.session_id)}")
         original = bytes(c.original).decode()
@@ -242,13 +248,13 @@ def _check_branch(b: _Branch, before: set[str]) -> None:
     if problem:
         raise InvalidExport(f"the name of a branch {problem}")
     if b.name in before:
-        raise InvalidExport(f"branch {b.name!r} stands here twice")
+        raise InvalidExport(f"branch {b.name!r} is there twice")
     if b.name == MAIN and (b.parent_branch, b.fork_seq) == (None, None):
         return
     if b.name == MAIN or b.parent_branch not in before:
-        raise InvalidExport(f"the parent of branch {b.name!r} does not stand before it")
+        raise InvalidExport(f"branch {b.name!r} must follow its parent")
     if b.fork_seq is None or b.fork_seq < 0 or b.status not in (ACTIVE, DELETED):
-        raise InvalidExport(f"branch {b.name!r} has no place to stand")
+        raise InvalidExport(f"branch {b.name!r} has an invalid fork point or status")
 
 
 def _write_branch(tables: Tables, b: _Branch) -> None:
@@ -276,7 +282,7 @@ def revisions_of(
     try:
         operations = Commit.parse(message).operations
     except Exception as error:
-        raise DamagedStore(f"the commit at seq {row.seq} cannot be understood: {error}") from error
+        raise DamagedStore(f"the commit at seq {row.seq} is invalid: {error}") from error
     return [
         (row.branch, op.id, row.seq, i, op.op, None if op.op == "delete" else encode(op.data))
         for i, op in enumerate(operations)

@@ -1,20 +1,19 @@
-"""What a document may hold, beside plain JSON.
+"""The values a document may contain besides plain JSON.
 
-Documents are JSON for almost everyone, and JSON values are ordinary Python values here: None,
-bool, int, float, str, list, dict. A peer that speaks the unified encoding may also send what
-JavaScript has and JSON has not; each of those is a type of its own, so that nothing is confused
-with the JSON that spells it:
+Most documents are JSON, and JSON values are ordinary Python values: None, bool, int, float, str,
+list, dict. A peer that uses the unified encoding may also send values that JavaScript has and JSON
+lacks. Each has a type of its own, so that it cannot be confused with the JSON that encodes it:
 
     Undefined, Hole       a member without a value; a missing array element
     BigInt                an integer of any size; bytes are bytes
     EpochNsec, EpochDays  a moment, a date, counted from 1970
     Map, Set, Error, RegExp
-    Unknown               an instance of a type we do not know, kept as it is
-    Problematic           a malformed instance of a type we know, sent on unchanged
+    UnknownInstance       an instance of a type we do not know, kept as it is
+    Problematic           a malformed instance of a known type, passed on unchanged
 
-A number is a double. An int that a double cannot hold exactly is a BigInt, whatever its Python
-type: it is never rounded. A value is refused by name and place (`InvalidValue`) when it could not
-be read back as it was written. May refuse what some peer would have taken; never alters a value.
+A number is a double. An int that a double cannot represent exactly is a BigInt, whatever its Python
+type: it is never rounded. A value that could not be read back as written is refused with its path
+(`InvalidValue`). May refuse what another peer would accept; never alters a value.
 """
 
 from dataclasses import dataclass, field
@@ -24,14 +23,14 @@ from typing import ClassVar, Final, TypeAlias
 import msgspec
 
 SAFE_INTEGER: Final = 2**53 - 1
-"""The largest int whose neighbours are doubles too."""
+"""The largest int n such that n and n + 1 are both exact doubles."""
 
 NESTING_MAX: Final = 500
 """How many containers may be open at once in an encoded text."""
 
 
 class Absent(Enum):
-    """The two ways in which JavaScript has no value; each exists once."""
+    """JavaScript's two kinds of missing value; both are singletons."""
 
     UNDEFINED = "undefined"
     HOLE = "hole"
@@ -45,7 +44,7 @@ Hole: Final = Absent.HOLE
 
 
 class BigInt(int):
-    """An integer of any size that stays apart from the number of the same worth."""
+    """An integer of any size, distinct from the number with the same value."""
 
     __slots__ = ()
 
@@ -71,7 +70,7 @@ class EpochDays:
 
 @dataclass(frozen=True, slots=True)
 class ContentHash:
-    """The hash of some value, as a value. It can be hashed; it has no encoding."""
+    """The hash of a value, as a value. It can be hashed but not encoded."""
 
     tag: str
     digest: bytes
@@ -91,7 +90,7 @@ class Map:
 
 @dataclass(slots=True)
 class Set:
-    """Values in order, each meant to be there once."""
+    """Values in order, without duplicates."""
 
     tag: ClassVar[str] = "Set@1"
     items: "list[Value]" = field(default_factory=list)
@@ -128,8 +127,8 @@ class RegExp:
 
 
 @dataclass(slots=True)
-class Unknown:
-    """An instance of a type we do not know. We may keep it and send it on, nothing else."""
+class UnknownInstance:
+    """An instance of an unknown type, stored and passed on unchanged."""
 
     tag: str
     state: "Value"
@@ -137,14 +136,14 @@ class Unknown:
 
 @dataclass(slots=True)
 class Problematic:
-    """A malformed instance of a type we know. `state` is JSON as it came; it goes out unchanged."""
+    """A malformed instance of a known type. `state` is the received JSON, passed on unchanged."""
 
     tag: str
     state: "Value"
     problem: str = ""
 
 
-Instance: TypeAlias = Map | Set | Error | RegExp | Unknown | Problematic
+Instance: TypeAlias = Map | Set | Error | RegExp | UnknownInstance | Problematic
 """A tag and a state."""
 
 Value: TypeAlias = (
@@ -152,11 +151,11 @@ Value: TypeAlias = (
     "Absent | EpochNsec | EpochDays | ContentHash | Instance | None"
 )
 
-INSTANCES: Final = (Map, Set, Error, RegExp, Unknown, Problematic)
+INSTANCES: Final = (Map, Set, Error, RegExp, UnknownInstance, Problematic)
 MOMENTS: Final = (EpochNsec, EpochDays)
 
 META_TAGS: Final = frozenset({"object", "quote", "hole"})
-"""Tags that shape the text and name no type."""
+"""Tags of the encoding itself; they are not types."""
 
 KNOWN_TAGS: Final = META_TAGS | {
     "Undefined@1",
@@ -164,7 +163,7 @@ KNOWN_TAGS: Final = META_TAGS | {
     "Bytes@1",
     *(kind.tag for kind in (EpochNsec, EpochDays, Map, Set, Error, RegExp)),
 }
-"""Tags that an `Unknown` cannot have."""
+"""Tags that an `UnknownInstance` cannot have."""
 
 _PROBE = msgspec.json.Encoder()
 
@@ -172,8 +171,8 @@ _PROBE = msgspec.json.Encoder()
 def same(left: object, right: object) -> bool:
     """Whether two values are the same value.
 
-    Member order is nothing, the order of everything else counts. `1` and `1.0` are one number;
-    `True` is not a number and a BigInt is not the number of its worth.
+    The order of members does not matter. `1` and `1.0` are the same number; `True` is not a number,
+    and a BigInt is not equal to the number with the same value.
     """
     if left is right:
         return True
@@ -206,7 +205,7 @@ def same(left: object, right: object) -> bool:
 
 
 def is_bigint(value: object) -> bool:
-    """Whether an int is a BigInt: by its type, or because no double stands for it alone."""
+    """Whether an int is a BigInt: by its type, or because it is not an exact double."""
     if isinstance(value, BigInt):
         return True
     return type(value) is int and not -SAFE_INTEGER <= value <= SAFE_INTEGER
@@ -215,9 +214,9 @@ def is_bigint(value: object) -> bool:
 def is_plain(value: object, unified: bool, room: int = NESTING_MAX) -> bool:
     """Whether msgspec writes this value exactly as JavaScript would, strings aside.
 
-    This is the hot path of every write, so it is one loop over exact types. False only means that
-    a closer look is needed: at an unusual number, a rich value, an escape, a bad value. It sees no
-    lone surrogates; encoding does.
+    Every write runs this, so it is one loop over exact types. False only means that a slower check
+    is needed: for an unusual number, a rich value, an escape or an invalid value. Lone surrogates
+    are not detected here but when encoding.
     """
     kind = type(value)
     if kind is dict:
@@ -254,26 +253,26 @@ def is_plain(value: object, unified: bool, room: int = NESTING_MAX) -> bool:
 
 
 def is_ordinary(number: float) -> bool:
-    """Whether every JSON writer spells this double alike: no exponent, not integral, finite."""
+    """Whether every JSON encoder writes this double the same: finite, not integral, no exponent."""
     return (1e-3 <= number < 1e15 or -1e15 < number <= -1e-3) and number % 1 != 0
 
 
 def check(value: object, unified: bool = False) -> None:
-    """Refuse, by name and place, a value that the encoding of this mode cannot carry."""
+    """Raise `InvalidValue` with the path of the first value that this mode cannot encode."""
     try:
         if is_plain(value, unified):
             _PROBE.encode(value)
             return
     except (UnicodeEncodeError, RecursionError):
-        pass  # the careful walk says where, or that only our caller's stack was short
-    # Only a value that needs a closer look pays for the import, and the walk needs our types.
+        pass  # the slow check finds the place, or that only the caller's stack was too deep
+    # Imported late: few values need it, and it imports the types above.
     from holdfast.store.examination import examine
 
     examine(value, unified)
 
 
 def shape_problem(value: Instance) -> str:
-    """What is wrong with the shape of a known instance; empty when it is as its type has it."""
+    """What is wrong with the state of a known instance; empty if it is valid."""
     match value:
         case Map(entries):
             pairs = [x for x in entries if isinstance(x, list) and len(x) == 2 and Hole not in x]
@@ -288,7 +287,7 @@ def shape_problem(value: Instance) -> str:
         case RegExp(source, flags, flavor):
             if not all(isinstance(text, str) for text in (source, flags, flavor)):
                 return "expected source, flags and flavor to be text"
-        case Unknown(tag):
+        case UnknownInstance(tag):
             return f"the tag {tag} is known" if tag in KNOWN_TAGS else ""
         case Problematic():
             return ""

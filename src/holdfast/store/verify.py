@@ -1,7 +1,6 @@
-"""Does the database say what it must? Every invariant that can be checked at rest.
+"""Verify a space: check every invariant that can be checked at rest.
 
-The numbers are those of the catalogue in docs/store.md. The check reads everything and changes
-nothing.
+docs/store.md lists the invariants by number. Verifying reads everything and changes nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 
 from holdfast.ids import MAIN, BranchName, EntityId, LocalSeq, Seq, SessionId
 from holdfast.store import admit, derive, hashing, replay
-from holdfast.store.admit import Reach, Write
+from holdfast.store.admit import Reach, RevisionWrite
 from holdfast.store.model import ACTIVE, DELETED, Branch, Commit, CommitKey, lifecycle_of
 from holdfast.store.pointer import Path
 from holdfast.store.tables import CommitRow, Tables
@@ -24,8 +23,8 @@ _START = Seq(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One invariant that does not hold, and where."""
+class InvariantFinding:
+    """A violated invariant, and where."""
 
     invariant: str
     sentence: str
@@ -35,7 +34,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Report:
+class VerifyReport:
     """What was checked, and what was found."""
 
     commits: int = 0
@@ -46,9 +45,9 @@ class Report:
     blobs: int = 0
     legacy_reads: int = 0
     reordered: int = 0
-    """Commits that landed after a later one of their session: sent again after a refusal."""
+    """Commits that landed after a later one of their session, because they were sent again."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[InvariantFinding] = field(default_factory=list)
 
     @property
     def sound(self) -> bool:
@@ -66,13 +65,13 @@ class Report:
 
 
 @dataclass(slots=True)
-class _Line:
-    """What the commits say of a branch."""
+class _BranchHistory:
+    """What the commits record about a branch."""
 
     oldest: Seq | None = None
     newest: Seq = _START
     created: Seq | None = None
-    """Where its creation was recorded, if it was; then also what it was to be forked from."""
+    """The seq of its creation if that was recorded, as are then its parent and fork point."""
 
     parent: Any = None
     fork_seq: Any = None
@@ -80,7 +79,7 @@ class _Line:
 
 
 class Verifier:
-    """Walks one space."""
+    """Verifies one space."""
 
     def __init__(
         self,
@@ -91,25 +90,25 @@ class Verifier:
     ) -> None:
         self._tables, self._encode, self._decode = tables, encode, decode
         self._progress = progress
-        self.report = Report()
+        self.report = VerifyReport()
         self._operations = 0
         self._lost = False
 
-    def run(self) -> Report:
+    def run(self) -> VerifyReport:
         """Check everything; every finding is in the report."""
         self._branches_hold()
         if self._lost:
-            # Whatever else is read goes up the branches, which may lead nowhere.
+            # Every other check follows branches to their parents, which is not possible here.
             return self.report
         self._commits_hold()
         self._documents_hold()
         self._blobs_hold()
         if self._tables.reserved_rows():
-            self._found("INV-24", "the tables kept for signed writes are not empty")
+            self._found("INV-24", "the tables reserved for signed writes are not empty")
         return self.report
 
     def _found(self, invariant: str, sentence: str) -> None:
-        self.report.findings.append(Finding(invariant, sentence))
+        self.report.findings.append(InvariantFinding(invariant, sentence))
 
     # branches
 
@@ -127,7 +126,7 @@ class Verifier:
             self._branch_holds(branch, branches, lines[branch.name])
 
     def _branch_holds(
-        self, branch: Branch, branches: dict[BranchName, Branch], line: _Line
+        self, branch: Branch, branches: dict[BranchName, Branch], line: _BranchHistory
     ) -> None:
         name = branch.name
         start = Seq(0)
@@ -137,60 +136,62 @@ class Verifier:
             elif branch.status != ACTIVE:
                 self._found("INV-22", "the default branch is not active")
             elif branch.fork_seq is not None or branch.created_seq:
-                self._found("INV-22", "the default branch was there from the start")
+                self._found("INV-22", "the default branch must not have a fork point")
         else:
             start = branch.created_seq
             self._fork_holds(branch, branches.get(branch.parent), line)
         if branch.head_seq != max(line.newest, start):
             self._found(
                 "INV-22",
-                f"branch {name!r} says its head is {branch.head_seq}, "
+                f"the head of branch {name!r} is {branch.head_seq}, "
                 f"but its newest change is at {max(line.newest, start)}",
             )
         ended = branch.status == DELETED
         if branch.status not in (ACTIVE, DELETED) or ended != (branch.deleted_at is not None):
             self._found("INV-22", f"branch {name!r} is neither active nor deleted")
         if line.deleted is not None and (not ended or line.newest > line.deleted):
-            self._found("INV-22", f"branch {name!r} goes on after it was deleted")
+            self._found("INV-22", f"branch {name!r} was written after it was deleted")
 
-    def _fork_holds(self, branch: Branch, above: Branch | None, line: _Line) -> None:
+    def _fork_holds(self, branch: Branch, above: Branch | None, line: _BranchHistory) -> None:
         name, recorded = branch.name, line.created is not None
         if above is None:
             self._found("INV-22", f"the parent of {name!r} does not exist")
         elif branch.fork_seq is None or branch.fork_seq > above.head_seq:
-            self._found("INV-22", f"{name!r} was forked beyond its parent's head")
+            self._found("INV-22", f"{name!r} is forked after its parent's head")
         elif branch.created_seq < branch.fork_seq:
-            self._found("INV-22", f"{name!r} was created before it was forked")
+            self._found("INV-22", f"{name!r} was created before its fork point")
         elif recorded and (branch.parent, branch.fork_seq) != (line.parent, line.fork_seq):
-            self._found("INV-22", f"{name!r} was not forked where its commit says")
+            self._found("INV-22", f"the fork point of {name!r} is not the one in its commit")
         if branch.created_seq != (line.created if recorded else branch.fork_seq):
             self._found("INV-22", f"{name!r} was not created at seq {branch.created_seq}")
         if line.oldest is not None and line.oldest <= branch.created_seq:
             self._found("INV-22", f"{name!r} was written to before it was created")
 
-    def _lines(self, branches: dict[BranchName, Branch]) -> dict[BranchName, _Line]:
-        lines = {name: _Line() for name in branches}
+    def _lines(self, branches: dict[BranchName, Branch]) -> dict[BranchName, _BranchHistory]:
+        lines = {name: _BranchHistory() for name in branches}
         for row in self._commits():
             line, act = lines.get(row.branch), self._lifecycle(row)
             if line is None:
-                self._found("INV-22", f"the commit at seq {row.seq} is on no branch")
+                self._found("INV-22", f"the branch of the commit at seq {row.seq} does not exist")
             elif act is None:
                 line.oldest, line.newest = line.oldest or row.seq, row.seq
             elif act.get("name") != row.branch:
-                self._found("INV-22", f"the commit at seq {row.seq} is of another branch")
+                self._found(
+                    "INV-22", f"the lifecycle commit at seq {row.seq} is about another branch"
+                )
             elif act.get("op") == "delete":
                 line.deleted = row.seq
             else:
                 line.created, line.parent = row.seq, act.get("parentBranch")
                 line.fork_seq = act.get("forkSeq")
                 if line.fork_seq is None and line.parent in branches:
-                    # Where its parent was at that time.
+                    # The newest change of its parent at that time.
                     start = _START if line.parent == MAIN else branches[line.parent].created_seq
                     line.fork_seq = max(lines[line.parent].newest, start)
         return lines
 
     def _lifecycle(self, row: CommitRow) -> Mapping[str, Any] | None:
-        """What a commit did to a branch. One that cannot be read is found later."""
+        """The branch change of a commit. An unreadable commit is reported later."""
         try:
             marked = '"branchLifecycle":' in row.original
             return lifecycle_of(self._decode(row.original)) if marked else None
@@ -200,7 +201,7 @@ class Verifier:
     # commits
 
     def _commits(self) -> Iterator[CommitRow]:
-        after = Seq(-(2**62))  # one that is numbered too low is found too
+        after = Seq(-(2**62))  # to find commits with a negative seq too
         while page := self._tables.commits(after, _PAGE):
             yield from page
             after = page[-1].seq
@@ -215,7 +216,7 @@ class Verifier:
             if row.seq != expected:
                 self._found("INV-22", f"seq {expected} is missing: the next commit is {row.seq}")
                 expected = row.seq
-            # Not a finding: a refused localSeq may be used again, whatever has landed since.
+            # Not a finding: a refused localSeq may be used again later.
             self.report.reordered += last_of.get(row.session, 0) > row.local_seq
             last_of[row.session] = max(last_of.get(row.session, LocalSeq(0)), row.local_seq)
             self._row_holds(row)
@@ -228,16 +229,18 @@ class Verifier:
             message = self._decode(row.original)
             resolution = self._decode(row.resolution)
             expected = revisions_of(row, self._decode, self._encode)
-        except Exception as error:  # whatever stands there, it is no commit
+        except Exception as error:  # any error means that it is not a valid commit
             self._found("INV-8", f"the commit at seq {row.seq} cannot be read: {error}")
             return
         if not isinstance(resolution, dict) or resolution.get("seq") != row.seq:
-            self._found("INV-11", f"the resolution at seq {row.seq} says another seq")
+            self._found("INV-11", f"the resolution at seq {row.seq} has another seq")
             resolution = {}
         self._operations += len(expected)
         stored = self._tables.revisions_of_commit(row.seq, [r[1] for r in expected], row.branch)
         if [tuple(r) for r in stored] != expected:
-            self._found("INV-8", f"the revisions at seq {row.seq} are not the commit's operations")
+            self._found(
+                "INV-8", f"the revisions at seq {row.seq} differ from the commit's operations"
+            )
         if message.get("localSeq") != row.local_seq:
             self._found("INV-11", f"the commit at seq {row.seq} was sent under another localSeq")
         if lifecycle_of(message) is None:
@@ -247,7 +250,7 @@ class Verifier:
             self._reads_hold(row, commit, resolution)
 
     def _reads_hold(self, row: CommitRow, commit: Commit, resolution: dict[str, Any]) -> None:
-        """INV-1: what the commit read was still so when it landed."""
+        """INV-1: the commit's reads still held when it landed."""
         for read in commit.confirmed:
             on = commit.branch if read.branch is None else read.branch
             self._read_holds(row, on, read.id, read.path, read.shape, read.seq, frozenset())
@@ -287,10 +290,10 @@ class Verifier:
             layers = (write for write in since() if write.seq in own)
             return state is not None and admit.certainly_had(place, state.document, layers)
 
-        def since() -> Iterator[Write]:
+        def since() -> Iterator[RevisionWrite]:
             for seq, op, data in self._tables.writes_since(branch, id, basis):
                 if seq < row.seq:
-                    yield Write(Seq(seq), op, self._decode(data) if op == "patch" else None)
+                    yield RevisionWrite(Seq(seq), op, self._decode(data) if op == "patch" else None)
 
         writes = (write for write in since() if write.seq not in own)
         found = admit.first_overlap(path, shape, writes, Reach.LEAF, had)
@@ -319,7 +322,7 @@ class Verifier:
             )
         strays = self._tables.snapshot_count() - self.report.snapshots
         if strays:
-            self._found("INV-9", f"there are {strays} snapshots of documents that have no history")
+            self._found("INV-9", f"there are {strays} snapshots of documents without revisions")
         for row in self._tables.orphans():
             self._found("INV-20", f"a revision of {row[1]} at seq {row[2]} has no commit")
 
@@ -340,11 +343,13 @@ class Verifier:
                 if seq not in at_seq:
                     self._found("INV-9", f"{id} has a snapshot at seq {seq}, but no write there")
                 elif not same(self._decode(text), at_seq[seq]):
-                    self._found("INV-9", f"the snapshot of {id} at seq {seq} is not its history")
+                    self._found(
+                        "INV-9", f"the snapshot of {id} at seq {seq} differs from its history"
+                    )
             now = replay.newest_state(self._tables, self._decode, branch, id)
             if not same(None if now is None else now.document, document):
-                self._found("INV-23", f"reading {id} gives something other than its history")
-        except Exception as error:  # whatever stands there, it is no history
+                self._found("INV-23", f"reading {id} differs from its history")
+        except Exception as error:  # any error means that the history is not valid
             self._found("INV-9", f"the history of {id} on {branch.name!r} cannot be read: {error}")
 
     def _blobs_hold(self) -> None:
@@ -352,11 +357,11 @@ class Verifier:
             self.report.blobs += 1
             found = self._tables.blob(hash)
             if found is None or hashing.blob_hash(found[0]) != hash or found[2] != len(found[0]):
-                self._found("INV-25", f"the bytes of blob {hash} are not what its hash says")
+                self._found("INV-25", f"the bytes of blob {hash} do not match its hash")
 
 
 def _descends(name: BranchName, branches: dict[BranchName, Branch]) -> bool:
-    """Whether going up from a branch ends at the default branch."""
+    """Whether a branch descends from the default branch."""
     at: BranchName | None = name
     for _ in range(len(branches) + 1):
         if at is None or at not in branches:

@@ -1,5 +1,14 @@
 """What `holdfast serve` serves over HTTP: one application made of parts, behind one door."""
 
-from holdfast.web.site import Asgi, Part, Site, answer, answer_json, body_of, headers_of, query_of
+from holdfast.web.site import (
+    Asgi,
+    Site,
+    SitePart,
+    answer,
+    answer_json,
+    body_of,
+    headers_of,
+    query_of,
+)
 
-__all__ = ["Asgi", "Part", "Site", "answer", "answer_json", "body_of", "headers_of", "query_of"]
+__all__ = ["Asgi", "Site", "SitePart", "answer", "answer_json", "body_of", "headers_of", "query_of"]

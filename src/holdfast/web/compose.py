@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
 from holdfast.web.blobs import blobs
 from holdfast.web.metrics import Counters, metrics_page
-from holdfast.web.site import Asgi, Part, Site, answer, answer_json
+from holdfast.web.site import Asgi, Site, SitePart, answer, answer_json
 
 if TYPE_CHECKING:
     from holdfast.app import App
@@ -24,17 +24,22 @@ LOOK_EVERY_S = 0.5
 
 
 def site(
-    app: App, service: SyncService, doors: OriginPolicy, token: str, *, extra: Sequence[Part] = ()
+    app: App,
+    service: SyncService,
+    doors: OriginPolicy,
+    token: str,
+    *,
+    extra: Sequence[SitePart] = (),
 ) -> Site:
     """Everything that `holdfast serve` serves."""
     counters = Counters()
     page = _dashboard(app, service)
     parts = [
-        Part("/sync", _socket(service), open=True, life=lambda: _running(service)),
-        Part("/blobs", blobs(service)),
-        Part("/healthz", _health(service), open=True),
-        Part("/metrics", metrics_page(service, counters), open=True),
-        Part("/", page, life=getattr(page, "life", None)),
+        SitePart("/sync", _socket(service), open=True, life=lambda: _running(service)),
+        SitePart("/blobs", blobs(service)),
+        SitePart("/healthz", _health(service), open=True),
+        SitePart("/metrics", metrics_page(service, counters), open=True),
+        SitePart("/", page, life=getattr(page, "life", None)),
         *extra,
     ]
     if find_spec("mcp") is not None:

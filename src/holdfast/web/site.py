@@ -55,7 +55,7 @@ log = logging.getLogger("holdfast.web")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SitePart:
     """One application below one path; `/` takes whatever no other part does."""
 
     path: str
@@ -73,7 +73,7 @@ class Part:
 class Site:
     """All parts as one ASGI application, behind one door."""
 
-    def __init__(self, parts: Sequence[Part], doors: OriginPolicy, token: str) -> None:
+    def __init__(self, parts: Sequence[SitePart], doors: OriginPolicy, token: str) -> None:
         assert token, "a site without a token would be open to every program on the machine"
         self.parts = sorted(parts, key=lambda part: len(part.path), reverse=True)
         self._doors, self._token = doors, token

@@ -23,7 +23,7 @@ from holdfast.sequence.errors import EmptyQuery, InvalidEndBound, MissingCacheEn
 from holdfast.sequence.graph import Graph, Location, Vertex
 from holdfast.sequence.reference import insert, invariants
 from holdfast.sequence.reference.split import cuts
-from holdfast.sequence.response import EndReason, Response
+from holdfast.sequence.response import EndReason, GraphMatch
 from holdfast.sequence.search import (
     Clear,
     SearchState,
@@ -152,7 +152,7 @@ def play_search(case: Data) -> None:
             _check_kept(case, expect, clear)
 
 
-FINDERS: dict[str, Callable[..., Response]] = {
+FINDERS: dict[str, Callable[..., GraphMatch]] = {
     "find_ancestor": find_ancestor,
     "find_parent": find_parent,
 }
@@ -190,7 +190,7 @@ def _play_search(case: Data, expect: Data, clear: Clear) -> None:
     named = Named(case)
     graph, names = named.graph, case["query"]
 
-    def search() -> Response:
+    def search() -> GraphMatch:
         if case["method"] == "find_sequence":
             return find_sequence(graph, [graph.value(named.ids[name]) for name in names])
         find = find_parent if case["method"] == "find_parent" else find_ancestor
@@ -211,7 +211,7 @@ def _play_search(case: Data, expect: Data, clear: Clear) -> None:
         assert "second" not in expect, "only find_consecutive has a second answer"
 
 
-def _play_refusal(named: Named, expect: Data, search: Callable[[], Response]) -> None:
+def _play_refusal(named: Named, expect: Data, search: Callable[[], GraphMatch]) -> None:
     kinds: dict[str, type[Exception]] = {
         "error_single_index": SingleToken,
         "error_empty_query": EmptyQuery,
@@ -227,7 +227,7 @@ def _play_refusal(named: Named, expect: Data, search: Callable[[], Response]) ->
         assert expect.get("root") is None
 
 
-def _check_answer(named: Named, expect: Data, answer: Response) -> None:
+def _check_answer(named: Named, expect: Data, answer: GraphMatch) -> None:
     _known(expect, EXPECTED, "expect")
     assert answer.kind.value == expect["kind"]
     assert named.name(answer.root) == expect["root"]
@@ -266,7 +266,7 @@ def _check_cursor(expect: Data, cursor: Matched | Candidate) -> None:
     assert {field: found[field] for field in expect} == expect
 
 
-def _path_facts(named: Named, answer: Response) -> Data:
+def _path_facts(named: Named, answer: GraphMatch) -> Data:
     path = answer.path
     assert path is not None, "the answer has no path"
     return {
@@ -285,14 +285,14 @@ def _path_facts(named: Named, answer: Response) -> Data:
     }
 
 
-def _check_path(named: Named, expect: Data, answer: Response) -> None:
+def _check_path(named: Named, expect: Data, answer: GraphMatch) -> None:
     found = _path_facts(named, answer)
     _known(expect, set(found), "path")
     assert {field: found[field] for field in expect} == expect
 
 
 def _check_asserted(
-    named: Named, expect: Data, answer: Response, cursor: Matched | Candidate
+    named: Named, expect: Data, answer: GraphMatch, cursor: Matched | Candidate
 ) -> None:
     """What the original test of the case asserts: start and end are child indexes there."""
     _known(expect, ASSERTED, "asserted_by_test")
@@ -503,7 +503,7 @@ def _advance_query(named: Named, setup: Data, expect: Data) -> None:
 
 def _search_steps(
     named: Named, query: list[str], clear: Clear = Clear.CLOSED
-) -> tuple[Response, list[MatchResult]]:
+) -> tuple[GraphMatch, list[MatchResult]]:
     state = SearchState(named.graph, beginning(named.query(query)), clear=clear)
     results = list(state.results())
     return state.response(), results

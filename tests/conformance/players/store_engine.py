@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from holdfast.ids import MAIN, EntityId, LocalSeq, SessionId
 from holdfast.store.model import CommitKey
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from tests.conformance.players.store_pure import from_case, to_case
 
@@ -39,7 +39,7 @@ class EnginePlayer:
 
     def __init__(self, status: str, url: str = "memory:", space: str = "did:key:case") -> None:
         self.space = space
-        self.settings = Settings.original() if status == "seed" else Settings()
+        self.settings = StoreSettings.original() if status == "seed" else StoreSettings()
         self.url = url
         self.store: Store | None = None
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from holdfast.ids import SpaceId
 from holdfast.store.errors import AuthorizationError
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from holdfast.sync.server.connection import Connection
 from holdfast.sync.server.proof import OpenProof
@@ -23,7 +23,7 @@ class WirePlayer:
     def __init__(self, status: str, options: Step) -> None:
         unknown = set(options) - {"session_ttl_ms", "authorize"}
         assert not unknown, f"no such option: {unknown}"
-        self._settings = Settings.original() if status == "seed" else Settings()
+        self._settings = StoreSettings.original() if status == "seed" else StoreSettings()
         self._stores: dict[str, Store] = {}
         numbers = count(1)
         more: dict[str, Any] = {}

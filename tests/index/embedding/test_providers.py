@@ -14,7 +14,7 @@ import pytest
 
 from holdfast.errors import UsageError
 from holdfast.index.embedding.http import HttpEmbedding
-from holdfast.index.embedding.provider import Passing, TooMuch, embed_all
+from holdfast.index.embedding.provider import BatchTooLarge, TransientFailure, embed_all
 from holdfast.index.errors import EmbeddingFailed
 from holdfast.index.settings import provider_of
 
@@ -36,7 +36,7 @@ class Scripted:
             if step is not None:
                 return step
         if len(texts) > self.most:
-            raise TooMuch("batch size")
+            raise BatchTooLarge("batch size")
         return np.array([[len(t), 1.0] for t in texts], dtype=np.float32)
 
     def embed_query(self, text: str) -> Any:
@@ -60,23 +60,25 @@ def test_a_refused_batch_is_halved_until_it_fits() -> None:
 @pytest.mark.shows("INDEX-EMBEDDING-BATCHES")
 def test_a_passing_failure_is_tried_again_a_few_times() -> None:
     waits: list[float] = []
-    rows = embed_all(Scripted(Passing("busy"), Passing("busy")), TEXTS, sleep=waits.append)
+    rows = embed_all(
+        Scripted(TransientFailure("busy"), TransientFailure("busy")), TEXTS, sleep=waits.append
+    )
     assert len(rows) == 50
     assert waits == [0.5, 1.0]
     with pytest.raises(EmbeddingFailed, match="tried 4 times"):
-        embed_all(Scripted(*[Passing("busy")] * 9), TEXTS, sleep=waits.append)
+        embed_all(Scripted(*[TransientFailure("busy")] * 9), TEXTS, sleep=waits.append)
 
 
 @pytest.mark.shows("INDEX-EMBEDDING-BATCHES", "INDEX-EMBEDDING-FAILS-RUN")
 @pytest.mark.parametrize(
     "step",
     [
-        RuntimeError("odd"), TooMuch("one text"), np.zeros((1, 2), np.float32),
+        RuntimeError("odd"), BatchTooLarge("one text"), np.zeros((1, 2), np.float32),
         np.full((1, 3), 1.0, np.float32), np.full((1, 2), np.nan, np.float32),
     ],
 )  # fmt: skip
 def test_anything_else_fails_the_run(step: Any) -> None:
-    texts = ["x"] if isinstance(step, TooMuch) or step is None else ["x", "y"]
+    texts = ["x"] if isinstance(step, BatchTooLarge) or step is None else ["x", "y"]
     if isinstance(step, np.ndarray) and np.isnan(step).any():
         texts = ["x"]
     with pytest.raises(EmbeddingFailed):
@@ -139,8 +141,9 @@ def test_each_server_is_spoken_to_in_its_way(
 @pytest.mark.parametrize(
     ("code", "answer", "error"),
     [
-        (413, "x", TooMuch), (400, {"error": "batch size exceeds maximum"}, TooMuch),
-        (429, "x", Passing), (503, "x", Passing), (401, "no key", EmbeddingFailed),
+        (413, "x", BatchTooLarge), (400, {"error": "batch size exceeds maximum"}, BatchTooLarge),
+        (429, "x", TransientFailure), (503, "x", TransientFailure),
+        (401, "no key", EmbeddingFailed),
         (200, b"not json", EmbeddingFailed), (200, {"data": []}, EmbeddingFailed),
         (200, {"data": [{"index": 0, "embedding": [1, 2, 3]}]}, EmbeddingFailed),
         (200, {"data": [{"index": 0, "embedding": [1, math.nan]}]}, EmbeddingFailed),
@@ -159,7 +162,7 @@ def test_a_servers_refusals_are_told_apart(
 @pytest.mark.shows("INDEX-EMBEDDING-HTTP")
 def test_an_unreachable_server_may_pass_and_a_query_fails_plainly() -> None:
     provider = HttpEmbedding("openai", "http://127.0.0.1:9", "m", 2)
-    with pytest.raises(Passing):
+    with pytest.raises(TransientFailure):
         provider.embed(["a"])
     with pytest.raises(EmbeddingFailed):
         provider.embed_query("a")

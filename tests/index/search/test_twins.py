@@ -45,7 +45,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("class Registry", {"group_by": "file"}),
     ("search/ranking.py", {}),
     ("files/disk.py walk", {"result_mode": "raw"}),
-    ("ValueError: not a model's file", {}),
+    ("ValueError: not a model file", {}),
     ("could not read '%s'", {}),
     ("how is a stale index told from a valid one", {}),
     ("where are vectors turned into floats", {"limit": 30}),

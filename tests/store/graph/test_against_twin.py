@@ -10,12 +10,19 @@ from hypothesis import strategies as st
 
 from holdfast.ids import GENESIS, MAIN, EntityId
 from holdfast.store.errors import QueryError
-from holdfast.store.graph import Entity, Limits, Loaded, TrackedGraph, query_graph, roots_of
+from holdfast.store.graph import (
+    GraphEntity,
+    GraphLimits,
+    Loaded,
+    TrackedGraph,
+    query_graph,
+    roots_of,
+)
 from tests.scale import examples
 from tests.store.graph import strategies, twin
 from tests.store.graph.world import World
 
-LIMITS = Limits(path=8)
+LIMITS = GraphLimits(path=8)
 
 
 def _world(documents: dict[str, Any]) -> World:
@@ -24,17 +31,17 @@ def _world(documents: dict[str, Any]) -> World:
     return world
 
 
-def _twin(world: World, query: Any) -> list[Entity]:
+def _twin(world: World, query: Any) -> list[GraphEntity]:
     found = twin.reached(world.find, query, "here", LIMITS.path)
     return [_entity(entity, loaded) for entity, loaded in found.items()]
 
 
-def _entity(entity: str, loaded: Loaded | None) -> Entity:
+def _entity(entity: str, loaded: Loaded | None) -> GraphEntity:
     seq, document = loaded or (GENESIS, None)
-    return Entity(branch=MAIN, id=EntityId(entity), seq=seq, document=document)
+    return GraphEntity(branch=MAIN, id=EntityId(entity), seq=seq, document=document)
 
 
-def _ask(world: World, query: Any) -> list[Entity]:
+def _ask(world: World, query: Any) -> list[GraphEntity]:
     return query_graph(world.at(), query, space="here", limits=LIMITS)
 
 
@@ -65,7 +72,7 @@ def test_order_repetition_and_growth_change_no_answer(
     assert _ask(world, query) == whole, "warm schemas"
     graph = _graph()
     memo, size = graph.memo, 0
-    reported: dict[str, Entity] = {}
+    reported: dict[str, GraphEntity] = {}
     for root in shuffled:
         change = graph.grow(world.at(), roots_of({"roots": [root]}, LIMITS))
         reported |= {entity["id"]: entity for entity in change.entities}

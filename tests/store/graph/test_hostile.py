@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.ids import EntityId
 from holdfast.store.errors import QueryError
-from holdfast.store.graph import Limits, TrackedGraph, query_graph, roots_of
+from holdfast.store.graph import GraphLimits, TrackedGraph, query_graph, roots_of
 from holdfast.store.graph.schemas import PARTS_MAX
 from tests.scale import examples
 from tests.store.graph.strategies import schemas
@@ -94,7 +94,7 @@ def test_options_that_meet_again_at_every_level_are_walked_once() -> None:
     world.commit({"of:a": {"value": value}, "of:b": {"value": 1}})
     again = {"properties": {"a": {"$ref": "#/$defs/s"}}}
     schema = {"$ref": "#/$defs/s", "$defs": {"s": {"anyOf": [again, {**again, "required": ["a"]}]}}}
-    found = query_graph(world.at(), query("of:a", schema=schema), limits=Limits(steps=1_000))
+    found = query_graph(world.at(), query("of:a", schema=schema), limits=GraphLimits(steps=1_000))
     assert [entity["id"] for entity in found] == ["of:a", "of:b"]
 
 
@@ -114,7 +114,7 @@ def test_schemas_that_pile_up_along_links_do_not_run_away() -> None:
         targets = {f"k{m}": (n + m) % count for m in (1, 2)}
         value = {k: link(f"of:{t}", schema=_endless(f"p{n}{k}")) for k, t in targets.items()}
         world.commit({f"of:{n}": {"value": value}})
-    graph = TrackedGraph(limits=Limits(steps=100_000))
+    graph = TrackedGraph(limits=GraphLimits(steps=100_000))
     graph.grow(world.at(), roots_of(query("of:0", schema=_endless("q"))))
     assert len(graph.entities()) == count
     assert max(map(len, graph.frontier.values())) <= 2**PARTS_MAX

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.store.graph import query_graph
-from holdfast.store.graph.links import NOWHERE, Link, link_in, source_of
+from holdfast.store.graph.links import NOWHERE, DocumentLink, link_in, source_of
 from tests.store.graph.world import World, link, query
 
 
@@ -20,25 +20,29 @@ def _reached(value: Any, schema: Any = True, **documents: Any) -> list[str]:
     return [entity["id"] for entity in found]
 
 
-LINKS: list[tuple[str, Any, Link | None]] = [
-    ("an id and a path", link("of:b", "x"), Link("of:b", ("x",), "", None, False)),
-    ("no path", {"/": {"link@1": {"id": "of:b"}}}, Link("of:b", (), "", None, False)),
-    ("no id", link(None, "x"), Link("", ("x",), "", None, False)),
-    ("a space", link("of:b", space="did:x"), Link("of:b", (), "did:x", None, False)),
-    ("a schema", link("of:b", schema=False), Link("of:b", (), "", False, False)),
-    ("a redirect", link("of:b", overwrite="redirect"), Link("of:b", (), "", None, True)),
-    ("a position as a number", {"/": {"link@1": {"path": [0]}}}, Link("", ("0",), "", None, False)),
-    ("keys beside link@1", {"/": {"link@1": {}, "x": 1}}, Link("", (), "", None, False)),
+LINKS: list[tuple[str, Any, DocumentLink | None]] = [
+    ("an id and a path", link("of:b", "x"), DocumentLink("of:b", ("x",), "", None, False)),
+    ("no path", {"/": {"link@1": {"id": "of:b"}}}, DocumentLink("of:b", (), "", None, False)),
+    ("no id", link(None, "x"), DocumentLink("", ("x",), "", None, False)),
+    ("a space", link("of:b", space="did:x"), DocumentLink("of:b", (), "did:x", None, False)),
+    ("a schema", link("of:b", schema=False), DocumentLink("of:b", (), "", False, False)),
+    ("a redirect", link("of:b", overwrite="redirect"), DocumentLink("of:b", (), "", None, True)),
+    (
+        "a position as a number",
+        {"/": {"link@1": {"path": [0]}}},
+        DocumentLink("", ("0",), "", None, False),
+    ),
+    ("keys beside link@1", {"/": {"link@1": {}, "x": 1}}, DocumentLink("", (), "", None, False)),
     ("keys beside /", {"/": {"link@1": {}}, "x": 1}, None),
     ("another tag", {"/": {"link@2": {"id": "of:b"}}}, None),
     ("a short reference", {"/": "b"}, None),
-    ("an alias", {"$alias": {"path": ["x"]}}, Link("", ("x",), "", None, True)),
+    ("an alias", {"$alias": {"path": ["x"]}}, DocumentLink("", ("x",), "", None, True)),
     ("an alias to a cell", {"$alias": {"path": [], "cell": {"/": "b"}}},
-     Link("of:b", (), "", None, True)),
+     DocumentLink("of:b", (), "", None, True)),
     ("an alias to a full id", {"$alias": {"path": [], "cell": {"/": "of:b"}}},
-     Link("of:b", (), "", None, True)),
+     DocumentLink("of:b", (), "", None, True)),
     ("an alias with a schema", {"$alias": {"path": [], "schema": True}},
-     Link("", (), "", True, True)),
+     DocumentLink("", (), "", True, True)),
     ("an alias without a path", {"$alias": {"cell": {"/": "b"}}}, None),
     ("an alias with keys beside it", {"$alias": {"path": []}, "x": 1}, None),
     ("a body that is no object", {"/": {"link@1": "of:b"}}, NOWHERE),
@@ -57,7 +61,7 @@ LINKS: list[tuple[str, Any, Link | None]] = [
 
 @pytest.mark.shows("TRAV-LINK-1", "TRAV-LINK-ALIAS")
 @pytest.mark.parametrize(("node", "wanted"), [row[1:] for row in LINKS], ids=[r[0] for r in LINKS])
-def test_an_object_is_a_link_or_data(node: Any, wanted: Link | None) -> None:
+def test_an_object_is_a_link_or_data(node: Any, wanted: DocumentLink | None) -> None:
     assert link_in(node) == wanted
     assert (link_in(node) is NOWHERE) == (wanted is NOWHERE)
 

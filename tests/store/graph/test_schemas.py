@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from holdfast.store.errors import QueryError
-from holdfast.store.graph import Limits, query_graph
+from holdfast.store.graph import GraphLimits, query_graph
 from holdfast.store.graph.schemas import FALSE, TRUE, combine, schema_of
 from tests.store.graph.world import World, link, query
 
@@ -336,7 +336,7 @@ def test_a_schema_that_doubles_at_every_reference_runs_out_of_steps() -> None:
     world = World()
     world.commit({"of:a": {"value": {}}})
     with pytest.raises(QueryError, match="takes more than 5000 steps"):
-        query_graph(world.at(), query("of:a", schema=schema), limits=Limits(steps=5_000))
+        query_graph(world.at(), query("of:a", schema=schema), limits=GraphLimits(steps=5_000))
 
 
 @pytest.mark.shows("TRAV-HOSTILE")

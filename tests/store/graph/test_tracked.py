@@ -6,13 +6,13 @@ import pytest
 
 from holdfast.ids import BranchName, EntityId
 from holdfast.store.errors import QueryError
-from holdfast.store.graph import Change, Limits, Memo, TrackedGraph, query_graph, roots_of
+from holdfast.store.graph import GraphChange, GraphLimits, Memo, TrackedGraph, query_graph, roots_of
 from holdfast.store.graph.schemas import FALSE, TRUE, schema_of
 from tests.store.graph.world import NODES, World, chain, link, query
 
 
-def ids_of(answer: Change | list[Any]) -> list[str]:
-    entities = answer.entities if isinstance(answer, Change) else answer
+def ids_of(answer: GraphChange | list[Any]) -> list[str]:
+    entities = answer.entities if isinstance(answer, GraphChange) else answer
     return [entity["id"] for entity in entities]
 
 
@@ -25,9 +25,9 @@ def dirty(*ids: str) -> set[EntityId]:
 
 
 def grown(
-    world: World, *ids: str, schema: Any = True, limits: Limits | None = None
+    world: World, *ids: str, schema: Any = True, limits: GraphLimits | None = None
 ) -> TrackedGraph:
-    graph = TrackedGraph(limits=limits or Limits())
+    graph = TrackedGraph(limits=limits or GraphLimits())
     graph.grow(world.at(), roots_of(query(*ids, schema=schema)))
     return graph
 
@@ -218,7 +218,7 @@ def test_a_write_to_a_document_that_is_not_tracked_reads_nothing() -> None:
     world = recursive()
     graph = grown(world, "of:1", schema=NODES)
     world.reads.clear()
-    assert graph.refresh(world.at(), dirty("of:40")) == Change([], frozenset())
+    assert graph.refresh(world.at(), dirty("of:40")) == GraphChange([], frozenset())
     assert world.reads == {}
 
 
@@ -367,7 +367,7 @@ def test_graphs_that_share_a_memo_walk_a_document_once() -> None:
     world = recursive()
     memo: Memo = {}
     roots = roots_of(query("of:1", schema=NODES))
-    first, few_steps = TrackedGraph(memo=memo), Limits(steps=32)
+    first, few_steps = TrackedGraph(memo=memo), GraphLimits(steps=32)
     first.grow(world.at(), roots)
     with pytest.raises(QueryError):
         TrackedGraph(limits=few_steps).grow(world.at(), roots)
@@ -379,7 +379,7 @@ def test_graphs_that_share_a_memo_walk_a_document_once() -> None:
     this_round: Memo = {}
     written = dirty(*numbered(1, 32))
     first.refresh(world.at(), written, this_round)
-    second.limits = Limits(steps=64)
+    second.limits = GraphLimits(steps=64)
     second.refresh(world.at(), written, this_round)
     assert second.entities() == first.entities()
     assert len(second.entities()) == 64
@@ -397,20 +397,20 @@ def test_graphs_that_share_a_memo_walk_a_document_once() -> None:
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        (Limits(depth=30), "more than 30 links deep at of:32"),
-        (Limits(entities=31), "more than 31 documents"),
-        (Limits(steps=50), "more than 50 steps"),
+        (GraphLimits(depth=30), "more than 30 links deep at of:32"),
+        (GraphLimits(entities=31), "more than 31 documents"),
+        (GraphLimits(steps=50), "more than 50 steps"),
     ],
 )
 def test_a_graph_beyond_a_limit_is_refused_and_one_at_it_is_not(
-    limits: Limits, message: str
+    limits: GraphLimits, message: str
 ) -> None:
     world = World()
     world.commit(_line(32))
     with pytest.raises(QueryError, match=message) as refused:
         query_graph(world.at(), query("of:1"), limits=limits)
     assert refused.value.hint
-    enough = Limits(depth=31, entities=32, steps=100)
+    enough = GraphLimits(depth=31, entities=32, steps=100)
     assert len(query_graph(world.at(), query("of:1"), limits=enough)) == 32
 
 
@@ -424,9 +424,9 @@ def test_depth_is_the_shortest_way_from_any_root() -> None:
     world = World()
     world.commit(_line(20))
     far_and_near = query("of:1", "of:10")
-    assert len(query_graph(world.at(), far_and_near, limits=Limits(depth=10))) == 20
+    assert len(query_graph(world.at(), far_and_near, limits=GraphLimits(depth=10))) == 20
     with pytest.raises(QueryError):
-        query_graph(world.at(), far_and_near, limits=Limits(depth=9))
+        query_graph(world.at(), far_and_near, limits=GraphLimits(depth=9))
 
 
 @pytest.mark.shows("TRAV-LIMITS")
@@ -434,14 +434,14 @@ def test_missing_documents_count_as_looked_up() -> None:
     world = World()
     world.commit({"of:a": {"value": [link(f"of:none{n}") for n in range(20)]}})
     with pytest.raises(QueryError, match="more than 20 documents"):
-        query_graph(world.at(), query("of:a"), limits=Limits(entities=20))
+        query_graph(world.at(), query("of:a"), limits=GraphLimits(entities=20))
 
 
 @pytest.mark.shows("TRAV-LIMITS", "TRAV-ROLLBACK")
 def test_growth_counts_what_is_there_already_and_a_refused_one_leaves_it() -> None:
     world = World()
     world.commit({**_line(20), "of:z": {"value": 1}})
-    graph = grown(world, "of:1", limits=Limits(entities=20))
+    graph = grown(world, "of:1", limits=GraphLimits(entities=20))
     before = graph.entities()
     with pytest.raises(QueryError):
         graph.grow(world.at(), roots_of(query("of:z")))
@@ -455,7 +455,7 @@ def test_a_refresh_goes_as_deep_as_it_must() -> None:
     """Depth is counted from roots. Counting from a written document would judge by chance."""
     world = World()
     world.commit(_line(20))
-    graph = grown(world, "of:1", limits=Limits(depth=19))
+    graph = grown(world, "of:1", limits=GraphLimits(depth=19))
     world.commit({"of:20": {"value": link("of:21")}, "of:21": {"value": 1}})
     assert ids_of(graph.refresh(world.at(), dirty("of:20", "of:21"))) == ["of:20", "of:21"]
 
@@ -466,7 +466,7 @@ def test_a_link_whose_path_grows_for_ever_is_dropped_not_refused() -> None:
     world.commit({"of:a": {"value": link("of:a", "x")}})
     graph = grown(world, "of:a")
     assert ids_of(graph.entities()) == ["of:a"]
-    assert len(graph.frontier[EntityId("of:a")]) <= Limits().path
+    assert len(graph.frontier[EntityId("of:a")]) <= GraphLimits().path
 
 
 @pytest.mark.shows("TRAV-HOSTILE")

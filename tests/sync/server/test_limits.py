@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.ids import SpaceId
-from holdfast.store.graph import Limits as GraphLimits
+from holdfast.store.graph import GraphLimits
 from holdfast.store.store import Store
 from holdfast.sync.server.limits import Bucket, Limits
 from holdfast.sync.server.settings import OnCommitted, commit_now

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.ids import SessionId, SpaceId
-from holdfast.store.graph import Limits as GraphLimits
+from holdfast.store.graph import GraphLimits
 from holdfast.sync.server.session_registry import public_name
 from holdfast.sync.server.session_store import (
     FORMAT,

@@ -1,8 +1,8 @@
-"""What an agent's hook tells us, and what we tell it back.
+"""What a hook of Claude Code passes to us, and what it prints.
 
-A hook runs inside the agent's turn, so it is quick and never fails it: whatever goes wrong here is
-no reason to stop an agent. It leaves a binding (which conversation, which transcript, which
-process), and after a compaction it tells the model what it no longer holds.
+A hook runs inside the agent's turn, so it must be quick and must never fail it. It stores a binding
+(the conversation, its transcript and the agent's process), and after a compaction it tells the
+model what it no longer holds.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """The facts of one hook call."""
+class HookCall:
+    """One call of the hook."""
 
     event: str
     session: str
@@ -27,8 +27,8 @@ class Heard:
     source: str = ""
 
 
-def parse(raw: str) -> Heard | None:
-    """What a hook was given on its standard input; None when it is nothing we know."""
+def parse(raw: str) -> HookCall | None:
+    """The hook call in its standard input; None if it is not one we know."""
     try:
         given = json.loads(raw)
     except ValueError:
@@ -40,14 +40,14 @@ def parse(raw: str) -> Heard | None:
     if not all(isinstance(text, str) and text for text in texts):
         return None
     event, session, transcript = map(str, texts)
-    return Heard(
+    return HookCall(
         event, session, transcript, str(given.get("cwd") or ""), str(given.get("source") or "")
     )
 
 
-def answer(heard: Heard, recovery: Callable[[], str | None]) -> dict[str, Any]:
-    """What to print: nothing but after a compaction, where the model is told what it lost."""
-    if heard.event != "SessionStart" or heard.source != "compact":
+def answer(call: HookCall, recovery: Callable[[], str | None]) -> dict[str, Any]:
+    """What to print: after a compaction, what the model lost; otherwise nothing."""
+    if call.event != "SessionStart" or call.source != "compact":
         return {}
     lost = recovery()
     if lost is None:
@@ -57,19 +57,19 @@ def answer(heard: Heard, recovery: Callable[[], str | None]) -> dict[str, Any]:
     }
 
 
-def recovery_text(app: App, heard: Heard) -> str | None:
-    """The recovery list of the conversation, or None when there is nothing to say."""
+def recovery_text(app: App, call: HookCall) -> str | None:
+    """The recovery list of the conversation, or None if nothing was lost."""
     from holdfast.reading.hosts.detect import open_host
 
     host = open_host(
-        heard.transcript,
+        call.transcript,
         app.home,
         now_ms=app.clock.now_ms,
         new_id=lambda: "hook",
         kind="claude-code",
         newest_leaf=True,
     )
-    found = app.reader(heard.cwd or "/").context(host)
+    found = app.reader(call.cwd or "/").context(host)
     if found.doubt is not None or not found.lost:
         return None
-    return found.to_text(heard.cwd)
+    return found.to_text(call.cwd)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import watching
-from holdfast.cli.failures import Refused
+from holdfast.cli.failures import CommandRefused
 from holdfast.cli.memory import arguments, branches, documents, maintenance
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Verb = Callable[["Store", argparse.Namespace, App], int]
 
 MAKING: tuple[Verb, ...] = (documents.put, documents.edit, maintenance.import_)
-"""The verbs that make a space that is not there."""
+"""The verbs that create a missing space."""
 MAKING_ACTS: tuple[tuple[Verb, str], ...] = ((branches.branch, "create"), (watching.acl, "set"))
 """The same for verbs that do several things."""
 
@@ -29,7 +29,7 @@ CHECKS: dict[Verb, Callable[[argparse.Namespace], None]] = {
     branches.branch: branches.check,
     watching.acl: watching.check_acl,
 }
-"""What can be wrong in itself is looked at before a space is made for it."""
+"""Argument checks that run before a space is created."""
 
 SPACES_NAMED = 6
 
@@ -55,7 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sub.add_argument("--at", type=int, metavar="SEQ", help="as it was at this seq")
 
     sub = on_branch(verb("list", documents.list_all, "list the documents of a branch"))
-    sub.add_argument("prefix", nargs="?", default="", help="only ids that start so")
+    sub.add_argument("prefix", nargs="?", default="", help="only ids that start with this")
 
     sub = on_branch(verb("set", documents.put, "write a document"))
     sub.add_argument("id", help="the document, e.g. note:plan")
@@ -72,14 +72,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sub.add_argument("id", help="the document, e.g. note:plan")
     _condition(sub)
 
-    sub = verb("log", documents.log, "show what happened, newest first")
+    sub = verb("log", documents.log, "show commits, newest first")
     sub.add_argument("id", nargs="?", help="only commits that wrote this document")
     sub.add_argument("--branch", default=None, help="only this branch")
-    sub.add_argument("--before", type=int, metavar="SEQ", help="only older than this seq")
-    sub.add_argument("--limit", type=int, default=20, help="at most so many (default: 20)")
+    sub.add_argument("--before", type=int, metavar="SEQ", help="only commits before this seq")
+    sub.add_argument(
+        "--limit", type=int, default=20, help="show at most this many commits (default: 20)"
+    )
 
     sub = on_branch(verb("at", documents.at, "show a branch, or one document, as it was at a seq"))
-    sub.add_argument("seq", type=int, help="the moment: a number from memory log")
+    sub.add_argument("seq", type=int, help="a seq from memory log")
     sub.add_argument("id", nargs="?", help="only this document")
 
     sub = verb("branch", branches.branch, "create, list or delete branches")
@@ -88,23 +90,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sub.add_argument("--from", dest="parent", default="", help="the branch to fork")
     sub.add_argument("--at", type=int, metavar="SEQ", help="fork it as it was at this seq")
 
-    sub = verb("diff", branches.diff, "show how a branch differs from where it was forked")
+    sub = verb("diff", branches.diff, "show how a branch differs from its fork point")
     sub.add_argument("branch", help="the branch to compare")
-    sub.add_argument("--against", metavar="BRANCH", help="from another branch instead")
+    sub.add_argument("--against", metavar="BRANCH", help="compare with another branch instead")
 
     sub = verb("merge", branches.merge, "merge a branch into another")
     sub.add_argument("source", help="the branch to merge")
     sub.add_argument("--into", default="", metavar="BRANCH", help="the target branch")
-    sub.add_argument("--take", choices=["source", "target"], help="settle every conflict so")
+    sub.add_argument(
+        "--take", choices=["source", "target"], help="resolve every conflict in favour of this side"
+    )
     sub.add_argument(
         "--resolutions",
         metavar="JSON",
-        help='how to settle conflicts: {"doc:id": {"/value/x": "source" | {"value": …}}}',
+        help='how to resolve conflicts: {"doc:id": {"/value/x": "source" | {"value": …}}}',
     )
-    sub.add_argument("--dry-run", action="store_true", help="only show what would happen")
+    sub.add_argument("--dry-run", action="store_true", help="only show what would change")
 
     sub = verb("export", maintenance.export, "write the space as lines of JSON")
-    sub.add_argument("file", nargs="?", help="where to (default: standard output)")
+    sub.add_argument("file", nargs="?", help="the file to write; - or nothing for standard output")
 
     sub = verb("import", maintenance.import_, "fill a new space from an export")
     sub.add_argument("file", help="the export; - reads standard input")
@@ -116,14 +120,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     verb("verify", maintenance.verify, "check every invariant of the space")
 
-    sub = verb("gc", maintenance.gc, "rebuild what is derived and give room back")
-    sub.add_argument("--blobs", action="store_true", help="also drop blobs that nothing names")
+    sub = verb("gc", maintenance.gc, "rebuild derived data and free disk space")
+    sub.add_argument(
+        "--blobs", action="store_true", help="also delete blobs that no commit mentions"
+    )
     sub.add_argument(
         "--grace",
         type=arguments.seconds,
         default=3_600.0,
         metavar="SECONDS",
-        help="keep blobs put within so many seconds: a commit may be about to name them "
+        help="keep blobs put within this many seconds, because a commit may be about to name them "
         "(default: 3600)",
     )
 
@@ -141,8 +147,8 @@ def run(args: argparse.Namespace, app: App) -> int:
             return act(store, args, app)
         except OutOfRange as error:
             branch = error.branch or "the default branch"
-            said = f"seq {error.seq} is out of range for {branch}"
-            raise Refused("OutOfRange", said, error.hint) from None
+            message = f"seq {error.seq} is out of range for {branch}"
+            raise CommandRefused("OutOfRange", message, error.hint) from None
         except UnknownBranch as error:
             if args.space != DEFAULT_SPACE:
                 error.hint = f"run: holdfast memory branch list --space {shlex.quote(args.space)}"
@@ -150,7 +156,7 @@ def run(args: argparse.Namespace, app: App) -> int:
 
 
 def _opened(app: App, args: argparse.Namespace) -> Store:
-    """The space: a write makes it, whatever only looks does not."""
+    """Open the space; only verbs that write create a missing one."""
     from holdfast.store.errors import UnknownSpace
 
     if args.verb in MAKING or (args.verb, getattr(args, "act", "")) in MAKING_ACTS:
@@ -158,17 +164,19 @@ def _opened(app: App, args: argparse.Namespace) -> Store:
     try:
         return app.inspect_space(args.space)
     except UnknownSpace as error:
-        raise Refused("UnknownSpace", str(error), _other_spaces(args.space, error.known)) from None
+        raise CommandRefused(
+            "UnknownSpace", str(error), _other_spaces(args.space, error.known)
+        ) from None
 
 
 def _other_spaces(space: str, known: Sequence[str]) -> str:
-    """What may have been meant, and how to make a space where it was not a slip."""
+    """The most similar space, and the command that creates this one."""
     from difflib import get_close_matches
 
     from holdfast import live, sessions
 
     making = shlex.join(["holdfast", "memory", "set", "ID", "VALUE", "--space", space])
-    make = f"`{making}` makes it"
+    make = f"`{making}` creates it"
     names = [name for name in known if name != sessions.SPACE and not live.is_live(name)]
     near = get_close_matches(space, names, 1)
     if not names:
@@ -177,11 +185,11 @@ def _other_spaces(space: str, known: Sequence[str]) -> str:
     if near:
         return f"did you mean {look}? {make}"
     shown = ", ".join(names[:SPACES_NAMED]) + (", …" if len(names) > SPACES_NAMED else "")
-    return f"there are: {shown}; {look} looks into one, {make}"
+    return f"existing spaces: {shown}; {look} lists one, {make}"
 
 
 def _watch(store: Store, args: argparse.Namespace, app: App) -> int:
-    raise AssertionError("watching needs a server, not a store")
+    raise AssertionError("watch needs a server, not a store")
 
 
 def _condition(sub: argparse.ArgumentParser) -> None:
@@ -189,5 +197,5 @@ def _condition(sub: argparse.ArgumentParser) -> None:
         "--if-seq",
         type=int,
         metavar="SEQ",
-        help="only if nobody wrote the document after this seq; 0 means it must not exist",
+        help="only if the document was not written after this seq; 0: it must not exist",
     )

@@ -1,4 +1,4 @@
-"""Values as they are typed: JSON, standard input or a file."""
+"""Parse arguments: JSON, from the command line, standard input or a file."""
 
 from __future__ import annotations
 
@@ -24,23 +24,26 @@ def json_argument(text: str) -> Any:
         except OSError as error:
             raise UsageError(f"cannot read {where}: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise UsageError(f"{where} is not text", "a value is JSON in UTF-8") from None
+            raise UsageError(
+                f"{where} is not UTF-8 text", "a value must be JSON in UTF-8"
+            ) from None
     try:
         return json.loads(text)
     except RecursionError:
         raise UsageError(f"{where} is nested too deeply") from None
     except ValueError as error:
         raise UsageError(
-            f"{where} is not JSON: {error}", hint="""quote strings twice, e.g. '"text"'"""
+            f"{where} is not JSON: {error}",
+            hint="""quote strings for the shell too, e.g. '"text"'""",
         ) from None
 
 
 def seconds(text: str) -> float:
-    """A length of time, for an option."""
+    """A duration, for an option."""
     try:
         length = float(text)
     except ValueError:
         length = -1.0
     if length < 0 or not math.isfinite(length):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+        raise argparse.ArgumentTypeError(f"must be a number of seconds, 0 or more (got {text!r})")
     return length

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import output
-from holdfast.cli.failures import OK, Refused
+from holdfast.cli.failures import OK, CommandRefused
 from holdfast.cli.memory.arguments import json_argument
 from holdfast.cli.memory.commit_key import new_key
 from holdfast.cli.memory.printing import print_answer
@@ -31,9 +31,9 @@ def get(store: Store, args: argparse.Namespace, app: App) -> int:
         print_json(answer.to_wire() if args.json else answer.part)
         return OK
     if isinstance(answer, MissingDocument):
-        raise Refused("NoSuchDocument", str(answer), _listing(args))
+        raise CommandRefused("NoSuchDocument", str(answer), _listing(args))
     whole = _command(args, "get", args.id, *([] if args.at is None else ["--at", str(args.at)]))
-    raise Refused("NoSuchPart", str(answer), f"{whole} shows all of it")
+    raise CommandRefused("NoSuchPart", str(answer), f"{whole} shows all of it")
 
 
 def _listing(args: argparse.Namespace) -> str:
@@ -108,7 +108,7 @@ def edit(store: Store, args: argparse.Namespace, app: App) -> int:
 def drop(store: Store, args: argparse.Namespace, app: App) -> int:
     if args.if_seq is None and store.read(args.id, args.branch) is None:
         args.at = None
-        raise Refused("NoSuchDocument", f"there is no {args.id} to delete", _listing(args))
+        raise CommandRefused("NoSuchDocument", f"there is no {args.id} to delete", _listing(args))
     return _commit(store, args, app, {"op": "delete", "id": args.id})
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from holdfast.app import App
 from holdfast.cli import output
 from holdfast.cli.failures import OK, REFUSED
-from holdfast.cli.output import Progress, counted, print_json, styled
+from holdfast.cli.output import ProgressBar, counted, print_json, styled
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def import_(store: Store, args: argparse.Namespace, app: App) -> int:
 
 
 def verify(store: Store, args: argparse.Namespace, app: App) -> int:
-    with Progress("verifying") as progress:
+    with ProgressBar("verifying") as progress:
         report = store.verify(progress)
     if args.json:
         print_json(report.to_wire())

@@ -1,1 +1,1 @@
-"""Turning text into vectors, behind one small interface."""
+"""Embeddings: text to vectors, behind one small interface."""

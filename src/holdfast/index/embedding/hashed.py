@@ -1,10 +1,9 @@
-"""A small embedding for tests and comparison: hashed features, with no file behind it.
+"""A small embedding for tests and comparison: hashed features, without a model file.
 
-Each word has a fixed pseudo-random sparse vector, made from a hash of the word and of its letter
-trigrams; a text is the weighted sum of its words. So `parser` lies near `parsing`, and a chunk near
-a question that shares words or stems with it. It knows nothing of meaning: it cannot tell that
-`remove` and `delete` are alike, as the model of `static.py` can; it is weighted lightly when lanes
-are fused.
+Each word has a fixed pseudo-random sparse vector, computed from hashes of the word and its letter
+trigrams; a text is the weighted sum of its words. So `parser` is close to `parsing`, and a chunk to
+a query with the same words or stems. It knows nothing about meaning: unlike the model of
+`static.py` it does not relate `remove` and `delete`, so the dense lane gets a low weight with it.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _COMMON = frozenset(
         """,
     )
 )
-"""Words that are everywhere in code and say little."""
+"""Words that are common in all code."""
 
 
 class HashedEmbedding:
@@ -80,7 +79,7 @@ class HashedEmbedding:
         return self.embed([text])
 
     def _learn(self, met: set[str]) -> None:
-        """Have a row for each of these words."""
+        """Compute the vectors of the words that are new."""
         import numpy as np
 
         new = sorted(word for word in met if word not in self._row_of)
@@ -91,7 +90,7 @@ class HashedEmbedding:
         first = len(self._row_of)
         last = first + len(new)
         if self._rows is None or last > len(self._rows):
-            # Twice the room each time: rows are copied a few times in all, not once per text.
+            # Doubled each time, so that rows are copied a few times in all, not once per text.
             grown = np.zeros((max(1024, 2 * last), DIMENSION), dtype=np.float32)
             if self._rows is not None:
                 grown[:first] = self._rows[:first]
@@ -101,7 +100,7 @@ class HashedEmbedding:
 
 
 def _word_vectors(new: list[str]) -> NDArray[np.float32]:
-    """One row for each word: four signed spikes for the word, and four for each of its trigrams."""
+    """One row for each word: four signed components for the word and for each of its trigrams."""
     import numpy as np
 
     features: list[bytes] = []

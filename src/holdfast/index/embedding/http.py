@@ -1,8 +1,8 @@
 """Embeddings from a server: OpenAI-compatible endpoints, Ollama, Voyage.
 
-Chosen by the user, never by default. Each maps a server's refusals to the three kinds the index
-knows: too much at once, may pass, will not pass. Keys come from the environment and go nowhere but
-into the request.
+Used only when the user configures one. A server's errors are mapped to three kinds: the batch is
+too large, the failure is transient, or it is permanent. Keys come from the environment and are sent
+only to that server.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.index.embedding.provider import Passing, TooMuch, finite, normalised
+from holdfast.index.embedding.provider import BatchTooLarge, TransientFailure, finite, normalised
 from holdfast.index.errors import EmbeddingFailed
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ DIMENSIONS = {
     "voyage-3.5": 1024,
     "voyage-3-large": 1024,
 }
-"""Vector lengths of well-known models, so that they need not be given."""
+"""Vector lengths of well-known models, so that they need not be configured."""
 
 Post = Callable[[str, dict[str, str], bytes], bytes]
 
 
 def post(url: str, headers: dict[str, str], body: bytes) -> bytes:
-    """One request; maps what the transport and the status say to our kinds of failure."""
+    """Send one request; map transport errors and status codes to the kinds of failure."""
     if not url.startswith(("http://", "https://")):
         raise EmbeddingFailed(url, "not an http address")
     request = urllib.request.Request(url, body, headers)  # noqa: S310  (checked just above)
@@ -51,12 +51,12 @@ def post(url: str, headers: dict[str, str], body: bytes) -> bytes:
     except urllib.error.HTTPError as error:
         text = error.read(2000).decode("utf-8", "replace")
         if error.code == 413 or (error.code == 400 and _too_much(text)):
-            raise TooMuch(text[:200]) from error
+            raise BatchTooLarge(text[:200]) from error
         if error.code in (408, 409, 425, 429) or error.code >= 500:
-            raise Passing(f"HTTP {error.code}") from error
+            raise TransientFailure(f"HTTP {error.code}") from error
         raise EmbeddingFailed(url, f"HTTP {error.code}: {text[:200]}") from error
     except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
-        raise Passing(str(error)) from error
+        raise TransientFailure(str(error)) from error
 
 
 def _too_much(text: str) -> bool:
@@ -67,7 +67,7 @@ def _too_much(text: str) -> bool:
 
 
 class HttpEmbedding:
-    """An embedding server; `shape` says how it is spoken to."""
+    """An embedding server; `name` selects its API."""
 
     local = False
 
@@ -89,7 +89,7 @@ class HttpEmbedding:
     def embed_query(self, text: str) -> Vectors:
         try:
             return normalised(self._ask([text], "query"))
-        except (Passing, TooMuch) as error:
+        except (TransientFailure, BatchTooLarge) as error:
             raise EmbeddingFailed(self.name, str(error)) from error
 
     def _ask(self, texts: list[str], purpose: str) -> Vectors:
@@ -110,11 +110,11 @@ class HttpEmbedding:
             rows = _rows(self.name, json.loads(answer))
             vectors = np.asarray(rows, dtype=np.float32)
         except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise EmbeddingFailed(self.name, f"the answer makes no sense: {error}") from error
+            raise EmbeddingFailed(self.name, f"unexpected response: {error}") from error
         if vectors.shape != (len(texts), self.dimension):
             raise EmbeddingFailed(
                 self.name,
-                f"asked for {len(texts)} vectors of {self.dimension}, got {vectors.shape}",
+                f"expected {len(texts)} vectors of length {self.dimension}, got {vectors.shape}",
                 hint="set HOLDFAST_EMBEDDING_DIMENSION to the model's dimension",
             )
         return finite(self.name, vectors)
@@ -123,5 +123,5 @@ class HttpEmbedding:
 def _rows(name: str, answer: Any) -> list[list[float]]:
     if name == "ollama":
         return list(answer["embeddings"])
-    # A server may answer in any order; each row says which text it belongs to.
+    # A server may answer in any order; `index` says which text a row belongs to.
     return [row["embedding"] for row in sorted(answer["data"], key=lambda row: row["index"])]

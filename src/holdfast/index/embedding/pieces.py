@@ -1,8 +1,8 @@
-"""Words of code and prose as the numbers of a fixed vocabulary.
+"""Tokenise words of code and prose into pieces of a fixed vocabulary.
 
-An identifier is split where its case, its underscores and its digits say so. A part that the
-vocabulary knows is one piece; any other is cut greedily, the longest known start first, then the
-longest known continuation. What cannot be cut so says nothing.
+An identifier is split at changes of case, underscores and digits. A part that is in the vocabulary
+is one piece; any other is split greedily into the longest known start and the longest known
+continuations (WordPiece). A part that cannot be split this way is ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
 WORD_CHARACTERS_MAX = 64
 PART_CHARACTERS_MAX = 32
 BORROWED_MIN = 3
-"""A whole word may continue another only if it has so many letters."""
+"""A whole word may continue another only if it has at least this many letters."""
 
 
 def parts(word: str) -> list[str]:
@@ -31,7 +31,7 @@ def parts(word: str) -> list[str]:
 
 
 def pieces(part: str, number: Mapping[str, int]) -> list[int]:
-    """The numbers of a part's pieces; empty when it cannot be cut into known ones."""
+    """The numbers of a part's pieces; empty if it cannot be split into known ones."""
     whole = number.get(part)
     if whole is not None:
         return [whole]
@@ -59,7 +59,7 @@ def pieces(part: str, number: Mapping[str, int]) -> list[int]:
 
 
 class Vocabulary(dict[str, tuple[int, ...]]):
-    """Each word as met in text -> the numbers of its pieces, found once."""
+    """A cache from words to the numbers of their pieces."""
 
     _MEMO_MAX = 200_000
 

@@ -1,8 +1,8 @@
-"""What the index asks of an embedding, and how a large job is fed to one that may refuse.
+"""The interface of an embedding, and how many texts are embedded with retries.
 
-A provider either delivers a vector for every text or raises. A batch that is refused for its size
-is halved and tried again; a failure that may pass is tried again a few times; anything else fails
-the run. There is no way to go on with some vectors missing.
+A provider returns a vector for every text or raises. A batch that is too large is halved; a
+transient failure is retried a few times; any other failure fails the run. A run never continues
+with vectors missing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BACKOFF_S = 0.5
 
 
 class EmbeddingProvider(Protocol):
-    """Text to vectors. `local` providers need no network and run beside the parser."""
+    """Text to vectors. `local` providers need no network and run in the parsing processes."""
 
     name: str
     model: str
@@ -33,20 +33,20 @@ class EmbeddingProvider(Protocol):
     local: bool
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row for each text, in order; float32, of length one."""
+        """One row for each text, in order; float32, normalised."""
         ...
 
     def embed_query(self, text: str) -> Vectors:
-        """The vector of a question, as one row."""
+        """The vector of a query, as one row."""
         ...
 
 
-class TooMuch(Exception):
-    """Raised by a provider when a batch is too large for it; smaller ones may pass."""
+class BatchTooLarge(Exception):
+    """Raised by a provider when a batch is too large; a smaller one may succeed."""
 
 
-class Passing(Exception):
-    """Raised by a provider for a failure that may pass: busy, timed out, unreachable."""
+class TransientFailure(Exception):
+    """Raised by a provider for a failure worth a retry: busy, timed out, unreachable."""
 
 
 def embed_all(
@@ -66,12 +66,12 @@ def embed_all(
         batch = texts[start : start + size]
         try:
             vectors = provider.embed(batch)
-        except TooMuch as error:
+        except BatchTooLarge as error:
             if len(batch) == 1:
                 raise EmbeddingFailed(provider.name, f"one text is too large: {error}") from error
             size = max(1, len(batch) // 2)
             continue
-        except Passing as error:
+        except TransientFailure as error:
             tries += 1
             if tries >= TRIES:
                 raise EmbeddingFailed(provider.name, f"{error} (tried {tries} times)") from error
@@ -84,7 +84,7 @@ def embed_all(
         if vectors.shape != (len(batch), provider.dimension):
             raise EmbeddingFailed(
                 provider.name,
-                f"asked for {len(batch)} vectors of {provider.dimension}, got {vectors.shape}",
+                f"expected {(len(batch), provider.dimension)} numbers, got {vectors.shape}",
             )
         rows[start : start + len(batch)] = normalised(finite(provider.name, vectors))
         start += len(batch)
@@ -110,7 +110,7 @@ def is_finite(row: bytes) -> bool:
 
 
 def normalised(vectors: Vectors) -> Vectors:
-    """Rows of length one; a row of zeros stays one."""
+    """The rows normalised to length one; zeros stay zeros."""
     import numpy as np
 
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

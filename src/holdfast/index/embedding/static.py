@@ -1,13 +1,12 @@
-"""The default embedding: a static model of our own, in the wheel, with nothing to download.
+"""The default embedding: a static model that is part of the wheel, so nothing is downloaded.
 
-Each piece of the vocabulary has one learned vector and two learned weights, one for questions and
-one for code. A text is the weighted sum of its pieces; there is no network to run, so a chunk takes
-tens of microseconds. Code has three fields, told apart by its first lines: the path, the symbol,
-the text. Each is brought to length one before they are added, so a long body does not drown its
-name.
+Each piece of the vocabulary has a learned vector and two learned weights, one for queries and one
+for code. A text is the weighted sum of its pieces; there is no neural network to run, so a chunk
+takes tens of microseconds. Code has three fields, on separate lines: the path, the symbol, the
+text. Each is normalised before they are added, so that a long body does not outweigh the name.
 
-Unlike words in common, it knows that `remove` and `delete` are alike. Word order it does not know,
-nor words it has never met, beyond their spelling. How it was trained is in `models/CARD.md`.
+The model relates `remove` and `delete`. It ignores word order, and knows unseen words only by their
+spelling. `models/CARD.md` describes how it was trained.
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ FORMAT_VERSION = 1
 
 ALIGNMENT = 64
 COUNT_MAX = 255
-"""A piece that occurs more often than this in a text counts as if it occurred so often."""
+"""More occurrences of a piece in a text than this are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a model's file says of itself; `digest` is the SHA-256 of all after the header."""
+    """The header of a model file; `digest` is the SHA-256 of everything after it."""
 
     model: str
     digest: str
@@ -62,22 +61,22 @@ class Header:
 
 @cache
 def read_header(path: Path = MODEL_FILE) -> Header:
-    """The header alone: a few hundred bytes, so that a fingerprint does not cost a model."""
+    """Read the header alone, so that a fingerprint does not load the model."""
     try:
         with path.open("rb") as file:
             start = file.read(12)
             magic, length = struct.unpack("<8sI", start)
             if magic != MAGIC:
-                raise ValueError("not a model's file")
+                raise ValueError("not a model file")
             said = json.loads(file.read(length))
         if said["format"] != FORMAT_VERSION or said["pieces_version"] != PIECES_VERSION:
-            raise ValueError(f"made for another version of this program: {said['format']}")
+            raise ValueError(f"unsupported format {said['format']}; expected {FORMAT_VERSION}")
         body = -(-(12 + length) // ALIGNMENT) * ALIGNMENT
         sections = {name: (int(at), int(size)) for name, (at, size) in said["sections"].items()}
         a, b, c = said["fields"]
         size = body + max(at + length for at, length in sections.values())
         if path.stat().st_size != size:
-            raise ValueError(f"it should have {size} bytes")
+            raise ValueError(f"expected {size} bytes")
     except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
         raise EmbeddingFailed("static", f"the model {path.name} cannot be read: {error}") from error
     return Header(
@@ -104,7 +103,7 @@ class _Loaded:
 
 @cache
 def _load(path: Path) -> _Loaded:
-    """The model. Its vectors are mapped: processes share them, and unused ones cost nothing."""
+    """Load the model. Its vectors are memory-mapped: shared by processes, and read on demand."""
     import numpy as np
 
     header = read_header(path)
@@ -129,7 +128,7 @@ def _load(path: Path) -> _Loaded:
 
 
 class StaticEmbedding:
-    """The model of the wheel, or another of the same format."""
+    """The model in the wheel, or another file of the same format."""
 
     name = "static"
     local = True
@@ -141,7 +140,7 @@ class StaticEmbedding:
         self.dimension = header.dimension
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row for each chunk, given as its path, its symbol and its text, line by line."""
+        """One row for each chunk: a line with its path, a line with its symbol, then its text."""
         import numpy as np
 
         model = _load(self._path)
@@ -167,7 +166,7 @@ class StaticEmbedding:
         return row
 
     def _unit(self, model: _Loaded, text: str, weights: Any) -> Any:
-        """A field's vector, of length one; zero when it has no piece we know."""
+        """The normalised vector of a field; zero if it has no known piece."""
         import numpy as np
 
         counts = Counter(chain.from_iterable(map(model.vocabulary.__getitem__, WORD.findall(text))))

@@ -18,7 +18,7 @@ from holdfast.index.answers import (
     SearchResult,
 )
 from holdfast.index.tools.render import Surface
-from holdfast.mcp.tool import Call, Result, Schema, anything, call_text, outputs, spared, string
+from holdfast.mcp.tool import Result, Schema, ToolCall, anything, call_text, outputs, spared, string
 
 if TYPE_CHECKING:
     IndexAnswer = OutlineAnswer | CallGraphAnswer | ManageAnswer | SearchAnswer
@@ -127,13 +127,13 @@ def no_such_tree(result: Result) -> Result:
     return result.ended("the tracked trees", "list_codebases")
 
 
-def tree_of(call: Call, path: str) -> str | None:
+def tree_of(call: ToolCall, path: str) -> str | None:
     """The root of the tracked tree that contains a path."""
-    _, record = call.desk.index.governing(path)
+    _, record = call.context.index.governing(path)
     return None if record is None else record.root
 
 
-def meant(call: Call, file: str) -> str:
+def meant(call: ToolCall, file: str) -> str:
     """A file as an agent names it: from its working directory, or from the root of its tree.
 
     Answers name files from the root.
@@ -146,7 +146,7 @@ def meant(call: Call, file: str) -> str:
     return below if os.path.isfile(below) else whole
 
 
-def usable(call: Call, one: Symbol, root: str) -> Symbol:
+def usable(call: ToolCall, one: Symbol, root: str) -> Symbol:
     """A result or symbol whose reference can be passed on from the agent's working directory."""
     hint = one.call_graph_hint
     if root == call.caller.cwd or hint is None or hint.symbol_ref is None:
@@ -160,6 +160,6 @@ def in_several_trees() -> Surface:
     return replace(AGENT, file=lambda tree, file: f"{tree}: {file}")
 
 
-def below(call: Call, root: str | None) -> list[str]:
+def below(call: ToolCall, root: str | None) -> list[str]:
     """The line that says what files are relative to, if not to the working directory."""
     return [] if root is None or root == call.caller.cwd else [f"[files are from {root}]"]

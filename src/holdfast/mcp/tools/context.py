@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from holdfast.mcp.tool import Call, Result, Tool, array, boolean, inputs, maybe, string
+from holdfast.mcp.tool import Result, Tool, ToolCall, array, boolean, inputs, maybe, string
 from holdfast.mcp.tools.common import answer_schema, continued
 
 
-def run(call: Call) -> Result:
+def run(call: ToolCall) -> Result:
     from holdfast.mcp.binding import Bound
     from holdfast.reading.context import ContextMap
 
     caller = call.caller
-    reader = call.desk.reader(caller.cwd or "/", caller.home)
-    with call.desk.sessions.of(caller, call.meta, "context", call.arguments) as session:
+    reader = call.context.reader(caller.cwd or "/", caller.home)
+    with call.context.sessions.of(caller, call.meta, "context", call.arguments) as session:
         if isinstance(session, Bound):
             found = reader.context(session.log)
         else:

@@ -7,9 +7,9 @@ import os
 from holdfast.index.answers import CallGraphAnswer, SymbolRef
 from holdfast.index.tools.render import calls_text
 from holdfast.mcp.tool import (
-    Call,
     Result,
     Tool,
+    ToolCall,
     call_text,
     choice,
     failure,
@@ -29,7 +29,7 @@ from holdfast.mcp.tools.common import (
 from holdfast.mcp.tools.outline import similar_file
 
 
-def run(call: Call) -> Result:
+def run(call: ToolCall) -> Result:
     from holdfast.index.tools.calls import EDGES_TRUNCATED, call_graph
 
     a = call.arguments
@@ -43,7 +43,7 @@ def run(call: Call) -> Result:
         named = failure("the symbol is not named", "pass symbolId or symbolLabel beside file")
         return named.ended("its symbols", "file_outline", file=file, path=a.get("path"))
     found = call_graph(
-        call.desk.index,
+        call.context.index,
         path,
         reference,
         direction=a["direction"],

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from holdfast.index.answers import CodebasesAnswer, Hints, ManageAnswer
 from holdfast.index.tools.render import built_text
 from holdfast.mcp.tool import (
-    Call,
     CallCancelled,
     Result,
     Tool,
+    ToolCall,
     array,
     boolean,
     choice,
@@ -31,13 +31,13 @@ ACTIONS = ("create", "reindex", "sync", "status", "clear")
 WAIT_S = 20.0
 
 
-def run(call: Call) -> Result:
+def run(call: ToolCall) -> Result:
     from holdfast.index.building.progress import Progress
     from holdfast.index.tools.manage import manage_index
 
     a = call.arguments
     path = call.caller.path(a["path"])
-    index = call.desk.index
+    index = call.context.index
     # After the wait the build continues on its own: only a waiting caller can cancel it.
     waiting = threading.Event()
     waiting.set()
@@ -57,7 +57,7 @@ def run(call: Call) -> Result:
         allow_unnecessary_reindex=a["allowUnnecessaryReindex"],
         report=report,
     )
-    run = call.desk.started_here()
+    run = call.context.started_here()
     if run is None:
         return (
             Result(answer.human_text, answer.to_wire())
@@ -78,10 +78,10 @@ def run(call: Call) -> Result:
     return Result(built_text(answer, final), {**final.to_wire(), "started": answer.to_wire()})
 
 
-def list_all(call: Call) -> Result:
+def list_all(call: ToolCall) -> Result:
     from holdfast.index.tools.codebases import list_codebases
 
-    found = list_codebases(call.desk.index)
+    found = list_codebases(call.context.index)
     return Result(found.text, found.to_wire())
 
 

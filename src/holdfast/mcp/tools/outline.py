@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from holdfast.index.answers import Outline, OutlineAnswer
 from holdfast.index.tools.render import outline_text
-from holdfast.mcp.tool import Call, Result, Tool, call_text, choice, inputs, integer, string
+from holdfast.mcp.tool import Result, Tool, ToolCall, call_text, choice, inputs, integer, string
 from holdfast.mcp.tools.common import AGENT, continued, meant, refused, schema_of, usable
 
 
-def run(call: Call) -> Result:
+def run(call: ToolCall) -> Result:
     from holdfast.index.tools.outline import file_outline
 
     a = call.arguments
@@ -22,7 +22,7 @@ def run(call: Call) -> Result:
     path = call.caller.path(a["path"]) if "path" in a else os.path.dirname(file)
     exact = "symbolIdExact" in a or "symbolLabelExact" in a
     found = file_outline(
-        call.desk.index,
+        call.context.index,
         path,
         file,
         start_line=a.get("start_line"),

@@ -7,7 +7,17 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from holdfast.mcp.tool import Call, Result, Tool, anything, boolean, inputs, maybe, number, string
+from holdfast.mcp.tool import (
+    Result,
+    Tool,
+    ToolCall,
+    anything,
+    boolean,
+    inputs,
+    maybe,
+    number,
+    string,
+)
 from holdfast.mcp.tools.common import answer_schema, continued, meant
 
 if TYPE_CHECKING:
@@ -21,7 +31,7 @@ _GOES_ON = re.compile(r"Use offset=([0-9]+) to continue\.\]\Z")
 """How a text that was cut ends, whatever it was cut by."""
 
 
-def run(call: Call) -> Result:
+def run(call: ToolCall) -> Result:
     from holdfast.errors import ReadingError
     from holdfast.reading.paths import Request
 
@@ -32,7 +42,7 @@ def run(call: Call) -> Result:
         return _refused(call, request.path, error)
 
 
-def _refused(call: Call, typed: str, error: ReadingError) -> Result:
+def _refused(call: ToolCall, typed: str, error: ReadingError) -> Result:
     """A refusal in the words that agents have learned, ended by a call that helps."""
     from holdfast.mcp.binding import LEAF
     from holdfast.reading.errors import Aborted
@@ -62,16 +72,16 @@ def _refused(call: Call, typed: str, error: ReadingError) -> Result:
     return refused.ended("find it by name", "search_code", query=name, path=caller.cwd)
 
 
-def _read(call: Call, request: Request) -> Result:
+def _read(call: ToolCall, request: Request) -> Result:
     from holdfast.mcp.binding import Bound
     from holdfast.reading import paths
 
     caller = call.caller
     if caller.cwd is None and not request.path.removeprefix("@").startswith(("/", "~")):
         caller.path(request.path)  # says that it must be absolute
-    reader = call.desk.reader(caller.cwd or "/", caller.home)
+    reader = call.context.reader(caller.cwd or "/", caller.home)
     target = paths.locate(request, reader.place)
-    with call.desk.sessions.of(caller, call.meta, "read", call.arguments) as session:
+    with call.context.sessions.of(caller, call.meta, "read", call.arguments) as session:
         log = session.log if isinstance(session, Bound) else None
         try:
             answer = reader.read(request, log, call.cancelled)
@@ -80,7 +90,7 @@ def _read(call: Call, request: Request) -> Result:
                 reader.forget()  # what was never seen must not count as seen
         if isinstance(session, Bound):
             call.after_sent(partial(session.record, answer))
-            call.desk.app.collect_daily(reader, session.log)
+            call.context.app.collect_daily(reader, session.log)
     facts: dict[str, Any] = {
         "status": "ok",
         "path": target.path,

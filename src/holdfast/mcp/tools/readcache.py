@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.mcp.tool import Call, Result, Tool, anything, boolean, inputs, maybe, number, string
+from holdfast.mcp.tool import (
+    Result,
+    Tool,
+    ToolCall,
+    anything,
+    boolean,
+    inputs,
+    maybe,
+    number,
+    string,
+)
 from holdfast.mcp.tools.common import answer_schema
 
 
-def refresh(call: Call) -> Result:
+def refresh(call: ToolCall) -> Result:
     from holdfast.mcp.binding import Bound
     from holdfast.reading import commands
     from holdfast.reading.hosts.pi_bridge import PiBridge
@@ -18,8 +28,10 @@ def refresh(call: Call) -> Result:
     caller = call.caller
     if caller.cwd is None:
         caller.path(request.path)
-    reader = call.desk.reader(caller.cwd or "/", caller.home)
-    with call.desk.sessions.of(caller, call.meta, "readcache_refresh", call.arguments) as session:
+    reader = call.context.reader(caller.cwd or "/", caller.home)
+    with call.context.sessions.of(
+        caller, call.meta, "readcache_refresh", call.arguments
+    ) as session:
         if not isinstance(session, Bound):
             text = (
                 f"nothing to take back: no conversation is bound ({session.why}), so every read "
@@ -35,12 +47,12 @@ def refresh(call: Call) -> Result:
     return Result(marker, facts)
 
 
-def status(call: Call) -> Result:
+def status(call: ToolCall) -> Result:
     from holdfast.mcp.binding import Bound
 
     caller = call.caller
-    reader = call.desk.reader(caller.cwd or "/", caller.home)
-    with call.desk.sessions.of(caller, call.meta, "readcache_status", call.arguments) as session:
+    reader = call.context.reader(caller.cwd or "/", caller.home)
+    with call.context.sessions.of(caller, call.meta, "readcache_status", call.arguments) as session:
         if not isinstance(session, Bound):
             text = (
                 f"[readcache-status]\nno conversation is bound: {session.why}\n"

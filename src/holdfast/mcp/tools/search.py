@@ -11,9 +11,9 @@ from holdfast.errors import UsageError
 from holdfast.index.answers import SearchAnswer
 from holdfast.index.tools.render import search_text
 from holdfast.mcp.tool import (
-    Call,
     Result,
     Tool,
+    ToolCall,
     boolean,
     call_text,
     choice,
@@ -37,24 +37,24 @@ QUERY_MAX = 300
 """A longer query is shortened in the call that helps."""
 
 
-def run(call: Call) -> Result:
+def run(call: ToolCall) -> Result:
     from holdfast.index.tools.search import search_code
     from holdfast.mcp.binding import Bound
     from holdfast.reading.scope import Lines
 
     a, caller = call.arguments, call.caller
     given = a["path"] if isinstance(a["path"], list) else [a["path"]]
-    with call.desk.sessions.of(caller, call.meta, "search_code", a) as session:
+    with call.context.sessions.of(caller, call.meta, "search_code", a) as session:
 
         def holds(path: str, first: int, last: int) -> bool:
             if not isinstance(session, Bound):
                 return False
-            reader = call.desk.reader(caller.cwd or "/", caller.home)
+            reader = call.context.reader(caller.cwd or "/", caller.home)
             return reader.holds(path, Lines(first, last), session.log)
 
         try:
             found = search_code(
-                call.desk.index,
+                call.context.index,
                 [caller.path(path) for path in given],
                 a.get("query", ""),
                 scope=a["scope"],

@@ -8,9 +8,9 @@ from typing import Any
 
 from holdfast.errors import UsageError
 from holdfast.mcp.tool import (
-    Call,
     Result,
     Tool,
+    ToolCall,
     array,
     boolean,
     call_text,
@@ -26,7 +26,7 @@ QUERY_MAX = 200
 """How many characters of a snippet a suggested search contains."""
 
 
-def locate(call: Call) -> Result:
+def locate(call: ToolCall) -> Result:
     from holdfast.sequence.locate import as_text
     from holdfast.sequence.tokens.lexer import LexerOptions
     from holdfast.trees import locate_snippet
@@ -36,7 +36,7 @@ def locate(call: Call) -> Result:
     if not os.path.exists(path):
         return no_such_tree(failure(f"{path} does not exist"))
     options = LexerOptions(comments=a["comments"])
-    tree = call.desk.app.open_tree(path, options, _progress(call))
+    tree = call.context.app.open_tree(path, options, _progress(call))
     answer = locate_snippet(
         tree,
         # Files are also read without a byte order mark.
@@ -69,7 +69,7 @@ def locate(call: Call) -> Result:
     return Result(text, facts)
 
 
-def clones(call: Call) -> Result:
+def clones(call: ToolCall) -> Result:
     from holdfast.repeats import find_clones
     from holdfast.sequence import clones_answer
     from holdfast.sequence.tokens.lexer import LexerOptions
@@ -79,7 +79,7 @@ def clones(call: Call) -> Result:
     if not os.path.exists(path):
         return no_such_tree(failure(f"{path} does not exist"))
     progress, options = _progress(call), LexerOptions(comments=a["comments"])
-    tree = call.desk.app.open_tree(path, options, progress)
+    tree = call.context.app.open_tree(path, options, progress)
     try:
         answer = find_clones(
             tree,
@@ -106,7 +106,7 @@ def clones(call: Call) -> Result:
     return Result(text, facts)
 
 
-def _progress(call: Call) -> Any:
+def _progress(call: ToolCall) -> Any:
     steps: dict[str, int] = {}
 
     def report(step: str, done: int, total: int) -> None:

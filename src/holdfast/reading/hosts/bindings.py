@@ -1,7 +1,7 @@
-"""What a hook tells about a conversation: small files in `run/bindings`, one for each session.
+"""What hooks report about conversations: small files in `run/bindings`, one for each session.
 
-An agent's hook knows the session it runs in and the process it is a child of. It leaves both here;
-a shim that is a child of the same process belongs to the same agent. The newest file of an agent
+An agent's hook knows its session and its parent process. It stores both here; a shim that is a
+child of the same process belongs to the same agent. The newest file of an agent
 says which of its sessions is the current one.
 
     {"format":"holdfast-binding","v":1,"host":"claude-code","session":"…","transcript":"/…",
@@ -38,7 +38,7 @@ class Binding:
     transcript: str
     cwd: str
     agent: tuple[int, int] | None
-    """Process id and start time; None where the system does not tell."""
+    """Process id and start time; None if the system does not report them."""
 
     event: str
     at_ms: int
@@ -59,7 +59,7 @@ class Binding:
 
 
 def write(home: Home, binding: Binding) -> Path | None:
-    """Leave a binding, whole or not at all; None if no file can be named after its session."""
+    """Store a binding atomically; None if its session cannot be a file name."""
     if not _SAFE.match(binding.host) or not _SAFE.match(binding.session):
         return None
     folder = home.bindings
@@ -73,7 +73,7 @@ def write(home: Home, binding: Binding) -> Path | None:
 
 
 def read_all(home: Home, now_s: Callable[[], float] = system.now_s) -> list[Binding]:
-    """Every binding that can be understood, the newest first; those long unused are let go."""
+    """Every valid binding, newest first; those that are long unused are deleted."""
     found = []
     folder = home.bindings
     try:
@@ -96,7 +96,7 @@ def read_all(home: Home, now_s: Callable[[], float] = system.now_s) -> list[Bind
 
 
 def parse(raw: object) -> Binding | None:
-    """The binding in a file's content; None if it is none that we know."""
+    """The binding in a file's content; None if it is not valid or of another version."""
     if not isinstance(raw, Mapping) or raw.get("format") != "holdfast-binding":
         return None
     texts = [raw.get(name) for name in ("host", "session", "transcript", "cwd", "event")]

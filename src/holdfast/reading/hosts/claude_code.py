@@ -14,11 +14,10 @@ any result there (a request is never sent with some results missing).
     our own results         count when the sidecar knows the call and the text is the one we gave
     side chains             are other readers: left out, or alone when asked for
 
-The leaf is the pending call. Without its id it is a guess (after a rewind nothing new may have been
-written yet), and a guess proves nothing. No answer counts before the transcript shows it, for it
-may be put into a file or cut on its way, so no two questions stand at one place. Some ways of
-trimming a context leave no line at all, so trust also ends where too much text lies between then
-and now.
+The leaf is the pending call. Without its id the leaf is a guess (after a rewind nothing new may
+have been written yet), and a guess proves nothing. No answer counts before the transcript shows it,
+because it may be moved to a file or cut on its way. Some ways of trimming a context leave no line
+at all, so trust also ends where too much text lies between then and now.
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Served, Tree, evide
 from holdfast.reading.trust import Ledger
 
 IDLE_S_MAX = 1800.0
-"""Results from before a longer rest are cleared without a line, since the model must be sent all
-anew then: after an hour, by what is known. Half of that is certain."""
+"""Results from before a longer pause may be cleared without a line in the transcript: after an
+hour, by what is known. Half of that is a safe bound."""
 
 BYTES_BACK_MAX = 400_000
 """How much transcript may lie between an anchor and now: some 100,000 tokens."""
@@ -93,7 +92,7 @@ class ClaudeCodeLog:
         self.path = os.fspath(path)
         self.sidecar = sidecar
         self.call = call
-        """The call being answered; set it anew for every read."""
+        """The call being answered; set before every read."""
         self.newest_leaf = newest_leaf
         """Take the newest line for the leaf: for looking at a session, not for answering."""
         self.sidechain = sidechain
@@ -197,7 +196,7 @@ class ClaudeCodeLog:
             str(raw.get("type")),
         )
         line.at_s = _seconds(raw.get("timestamp"))
-        self._look_into(line, raw)
+        self._parse(line, raw)
         self._lines[uuid] = line
         self._order.append(line)
 
@@ -212,7 +211,7 @@ class ClaudeCodeLog:
         line.events = ((f"{line.uuid}/results", Hidden(tuple(map(str, ids))), None),)
         self._blanking.append(line)
 
-    def _look_into(self, line: _Line, raw: Mapping[str, Any]) -> None:
+    def _parse(self, line: _Line, raw: Mapping[str, Any]) -> None:
         message = raw.get("message")
         content = message.get("content") if isinstance(message, Mapping) else None
         blocks = [b for b in content if isinstance(b, Mapping)] if isinstance(content, list) else []
@@ -228,7 +227,7 @@ class ClaudeCodeLog:
                     self._names.setdefault(call, str(block.get("name")))
             line.calls = tuple(calls)
         elif line.kind == "user":
-            self._look_into_results(line, raw, blocks)
+            self._parse_results(line, raw, blocks)
         elif line.kind == "system":
             line.events = _system_events(line, raw)
             if raw.get("subtype") == "microcompact_boundary":
@@ -236,7 +235,7 @@ class ClaudeCodeLog:
         if raw.get("isCompactSummary") is True:
             line.events = ((f"{line.uuid}/summary", Barrier(), None), *line.events)
 
-    def _look_into_results(
+    def _parse_results(
         self, line: _Line, raw: Mapping[str, Any], blocks: list[Mapping[str, Any]]
     ) -> None:
         results, events = [], []
@@ -287,8 +286,8 @@ class ClaudeCodeLog:
                     weighed.add(answer.uuid)
                     left -= answer.size
             above = None if at.parent is None else self._lines.get(at.parent)
-            # A parent is written before its child; anything else is no tree of theirs.
-            goes_on = above is not None and above.number < at.number and not _rested(above, at)
+            # Claude Code writes a parent before its child; any other link is not trusted.
+            goes_on = above is not None and above.number < at.number and not _paused(above, at)
             at = above if goes_on else None
         return path
 
@@ -351,8 +350,8 @@ class ClaudeCodeLog:
                 _chain(tree, f"{name}/refresh-{count}", "refresh", event, None)
 
 
-def _rested(before: _Line, after: _Line) -> bool:
-    """Whether the conversation rested between two lines for so long that results were cleared."""
+def _paused(before: _Line, after: _Line) -> bool:
+    """Whether so much time passed between two lines that results may have been cleared."""
     if before.at_s is None or after.at_s is None:
         return False
     return after.at_s - before.at_s > IDLE_S_MAX

@@ -1,15 +1,15 @@
 """Codex's rollouts: a straight line of items, with our metadata in a sidecar.
 
-Codex has no read tool of its own; files come in through the shell, whose output is no anchor, and
-through our tool, whose answers the sidecar knows by call id. `compacted` replaces all earlier
+Codex has no read tool of its own. Files are read through the shell, whose output is not an anchor,
+and through our tool, whose answers the sidecar knows by call id. `compacted` replaces all earlier
 history: a barrier. A rollback drops the last turns from the history; which items that were is not
 certain enough to build on, so it is a barrier too.
 
-An output counts only when it is the very text we gave, and when the model saw all of it. A rollout
+An output counts only if it is exactly the text we sent and the model saw all of it. A rollout
 keeps outputs whole, but what goes to the model is cut in the middle where it is longer than the
 turn allows, and a session that is resumed is cut anew by what is allowed then. So an output longer
-than that proves nothing, and where the room shrinks nothing before it does. For the same reason no
-answer counts before the rollout shows it: no two questions stand at one place.
+than that proves nothing, and when the limit shrinks, nothing before it counts. For the same reason
+no answer counts before the rollout shows it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _HEAD = re.compile(r"Wall time: [0-9.]+ seconds\nOutput:(?:\n|\Z)")
 """What Codex writes above the answer of a tool, in the same text or in a block of its own."""
 
 OUTPUT_BYTES = 10_000
-"""The room an output has when nothing says how much: the least of any model."""
+"""The output limit when the rollout does not state one: the smallest of any model."""
 _BYTES_PER_TOKEN = 4
 
 

@@ -40,7 +40,7 @@ def detect(path: str) -> str:
             return "codex"
         if "uuid" in raw or "sessionId" in raw or "leafUuid" in raw:
             return "claude-code"
-    raise NoSuchSession(path, "none of its first lines is from a session we know")
+    raise NoSuchSession(path, "its first lines are not from a session of a supported agent")
 
 
 def open_host(
@@ -73,7 +73,9 @@ def sidecar_path(home: Home, kind: str, path: str) -> Path:
 
 
 def checked_name(name: str) -> str:
-    """The name of a session of our own, if it can be one."""
+    """The name, if a session of our own may have it; otherwise raises NoSuchSession."""
     if _NAME.match(name) is None:
-        raise NoSuchSession(name, "a session name has letters, digits, dots, dashes, underscores")
+        raise NoSuchSession(
+            name, "a session name may contain letters, digits, dots, dashes and underscores"
+        )
     return name

@@ -1,7 +1,7 @@
 """Follows a growing file of JSON lines written by another program.
 
-A line counts once its newline is there. What follows the last newline may be half an entry; whether
-it is, only its reader can tell, so it is handed over apart. Lines are cut at `\\n` only: strings in
+A line counts once its newline is written. What follows the last newline may be half an entry; only
+the adapter can tell, so it is returned separately. Lines are cut at `\\n` only: strings in
 them may hold any other separator raw.
 """
 
@@ -53,7 +53,7 @@ class Follower:
             self._offset, self._guard = 0, b""
         data = _read_from(self.path, self._offset - len(self._guard))
         if not data.startswith(self._guard):
-            # The bytes before our place are no longer those we read: another file in its place.
+            # The bytes before our offset changed, so this is another file.
             restarted, self._offset, self._guard = True, 0, b""
             data = _read_from(self.path, 0)
         data = data[len(self._guard) :]
@@ -63,7 +63,7 @@ class Follower:
         self._tail = data[end:]
         self._guard = (self._guard + data[:end])[-_GUARD_BYTES:]
         self._identity = identity
-        # The size we saw, not the one we read: if the file grew in between we look again.
+        # The size from before reading: if the file grew in between, the next look reads again.
         self._stamp = stamp
         return Grown(lines, self._tail, restarted)
 
@@ -102,7 +102,7 @@ def append_lines(path: str, lines: list[bytes]) -> None:
 
 
 def loads(line: bytes) -> Any:
-    """The JSON in this line as the owning program would read it, or None for no JSON.
+    """The JSON in this line as the owning program would read it, or None if it is not JSON.
 
     Escaped halves of surrogate pairs are legal there, and bytes that are not UTF-8 are replaced.
     """

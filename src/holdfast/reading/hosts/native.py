@@ -3,7 +3,7 @@
     {"v":1,"id":…,"parent":…,"kind":"read","at":…,"text":…,"meta":{…}}
 
 Entry kinds: `message`, `read`, `refresh`, `compaction`, `context_edit`, and any other, which is
-kept and means nothing. `move` is not part of the tree: it says where the leaf is now, so that a
+kept and ignored. `move` is not part of the tree: it says where the leaf is now, so that a
 session resumes exactly where it was. Every appended entry moves the leaf to itself.
 
 Format history
@@ -179,7 +179,7 @@ class NativeSession:
         return evidence_at(self.tree, leaf, self.log.session, self._generation)
 
     def catch_up(self) -> None:
-        """Take in what was appended, by whomever."""
+        """Read the entries that were appended since, by any process."""
         restarted, entries = self.log.grown()
         if restarted:
             self.tree, self.leaf, self._doubt = Tree(), None, None
@@ -240,15 +240,15 @@ class NativeSession:
         self.append("refresh", data=metas.refresh_json(event, at_ms))
 
     def compact(self, summary: str) -> str:
-        """Put a summary in the place of everything before."""
+        """Note that a summary replaced everything before it."""
         return self.append("compaction", summary=summary)
 
     def edit_context(self, target: str, replacement: str | None = None) -> str:
-        """Take an entry out of the context, or put another text in its place."""
+        """Note that an entry was removed from the context, or replaced by another text."""
         return self.append("context_edit", target=target, replacement=replacement)
 
     def move(self, entry: str | None) -> None:
-        """Stand at another entry, or before the first; the next entry becomes its child."""
+        """Move the leaf to another entry, or before the first; the next entry becomes its child."""
         self.catch_up()
         if entry is not None and self.tree.number(entry) == NO_ENTRY:
             raise NoSuchSession(self.log.session, f"no entry {entry}")
@@ -269,7 +269,7 @@ class NativeSession:
 
 def _event(raw: Mapping[str, Any], kind: str) -> tuple[Event | None, Served | None]:
     if raw.get("v") != FORMAT_VERSION:
-        # Written by a later program: who knows what it means.
+        # Written by a later version, so its meaning is unknown.
         return Barrier(), None
     if kind == "compaction":
         return Barrier(), None

@@ -24,7 +24,7 @@ from holdfast.reading.result import Answer
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Tree, evidence_at
 
 _FEW = 8
-"""Up to so many new lines are decoded one by one."""
+"""Fewer new lines than this are decoded one by one."""
 
 
 class PiLog:
@@ -56,7 +56,7 @@ class PiLog:
         return evidence_at(self.tree, self.leaf, self.header.id)
 
     def refresh(self, event: Refreshed, at_ms: int) -> None:
-        """Not for us to write: pi would neither see the entry nor follow it."""
+        """Refused: pi would neither see an entry of ours nor continue from it."""
         from holdfast.reading.errors import NotOurs
 
         raise NotOurs(self.path)
@@ -69,7 +69,7 @@ class PiLog:
         if grown is None:
             return
         if self._whole_tail and not grown.restarted:
-            # Its newline came, or something was glued to it: read again rather than guess.
+            # The last line got its newline or was extended: read the file again rather than guess.
             self._follower = Follower(self.path)
             grown = self._follower.look()
             assert grown is not None, "a first look always finds the file"
@@ -136,7 +136,7 @@ class PiLog:
 
 @contextlib.contextmanager
 def _many(count: int) -> Iterator[None]:
-    """Keep the collector from looking through thousands of new entries again and again."""
+    """Pause garbage collection, which would scan thousands of new entries repeatedly."""
     pause = count > 1000 and gc.isenabled()
     if pause:
         gc.disable()

@@ -2,9 +2,9 @@
 
     {"type":"message","id":…,"parentId":…,"message":{"role":"toolResult","toolName":"read",…}}
 
-Versions 1 to 3 are understood: 1 is a plain list without ids, 2 and 3 are trees. Kinds we do not
-know are kept in the tree and mean nothing. Only what can matter for trust is looked into, for most
-of a session file is text.
+Versions 1 to 3 are understood: 1 is a plain list without ids, 2 and 3 are trees. Unknown
+kinds are kept in the tree and ignored. Only entries that can matter for trust are decoded further,
+because most of a session file is text.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _ROLE = b'"role":"toolResult"'
 _ROLE_WITHIN = 300
 """Where pi writes a message's role. One that is not found there is not known, which is safe."""
 
-_TELLING = frozenset({"compaction", "context_edit", "custom"})
-"""Kinds that matter without any metadata in them."""
+_ALWAYS_DECODED = frozenset({"compaction", "context_edit", "custom"})
+"""Kinds that matter even without metadata."""
 
 
 class _Envelope(msgspec.Struct, gc=False):
@@ -102,7 +102,7 @@ class Rules(NamedTuple):
     aliases: bool = True
     """Understand the names that early writers used."""
     verify: bool = False
-    """Believe metadata only when the text in the log is what it claims (see `shown`)."""
+    """Trust metadata only if the text in the log is what it claims (see `shown`)."""
 
 
 LENIENT = Rules()
@@ -129,7 +129,7 @@ class Header:
 
 
 def parse_header(line: bytes) -> Header | None:
-    """The header in this line, or None when it is none."""
+    """The header in this line, or None if it is not one."""
     raw = loads(line)
     if not isinstance(raw, dict) or raw.get("type") != "session":
         return None
@@ -144,13 +144,13 @@ def parse_entries(lines: list[bytes], *, rules: Rules = LENIENT) -> list[Entry |
     """`parse_entry` of each line, many at once."""
     envelopes: list[_Envelope] = []
     try:
-        # One whole object to a line, or the fast decoder might join what stands on two.
+        # The fast decoder could join objects that span two lines, so each line must be one object.
         if all(line.startswith(b"{") and line.endswith(b"}") for line in lines):
             envelopes = _envelope.decode_lines(b"\n".join(lines))
     except (msgspec.DecodeError, ValueError, RecursionError):
         pass
     if len(envelopes) != len(lines):
-        # Some line is not for the fast decoder: one by one, then.
+        # The fast decoder rejected some line, so decode them one by one.
         return [parse_entry(line, rules=rules) for line in lines]
     return [
         Entry(
@@ -158,7 +158,7 @@ def parse_entries(lines: list[bytes], *, rules: Rules = LENIENT) -> list[Entry |
             envelope.parentId,
             RESULT if _ROLE in line[:_ROLE_WITHIN] else envelope.type,
         )
-        if envelope.id and envelope.type not in _TELLING and b"readcache" not in line
+        if envelope.id and envelope.type not in _ALWAYS_DECODED and b"readcache" not in line
         else _entry(envelope, rules=rules)
         for envelope, line in zip(envelopes, lines, strict=True)
     ]
@@ -196,7 +196,7 @@ def _entry(envelope: _Envelope, *, rules: Rules) -> Entry | None:
 
 
 def _slow_entry(raw: object, *, rules: Rules) -> Entry | None:
-    """As `parse_entry`, for lines the fast decoder does not take."""
+    """As `parse_entry`, for lines that the fast decoder rejects."""
     if not isinstance(raw, Mapping):
         return None
     kind, entry, parent = raw.get("type"), raw.get("id"), raw.get("parentId")
@@ -218,7 +218,7 @@ def from_object(
         event = Barrier()
     elif kind == "context_edit":
         target = raw.get("targetId")
-        # An edit of nobody knows what: nothing before it is certain.
+        # It is unknown what was edited, so nothing before it is certain.
         event = Hidden((target,)) if isinstance(target, str) and target else Barrier()
     elif kind == "custom" and raw.get("customType") == metas.CUSTOM_TYPE:
         event = metas.parse_refresh(raw.get("data"))
@@ -231,8 +231,8 @@ def from_object(
 def add(tree: Tree, entry: Entry) -> int:
     """Put an entry into the tree; returns its number.
 
-    An edit that takes out a result hides it. One that takes out what the assistant said may take
-    the results of its calls along: nobody says, so nothing before it counts.
+    An edit that removes a result hides it. One that removes an assistant message may also remove
+    the results of its calls, which the log does not say, so nothing before it counts.
     """
     event = entry.event
     if type(event) is Hidden:
@@ -258,7 +258,7 @@ def _message(raw: bytes, *, rules: Rules) -> tuple[Event | None, Served | None]:
 
 
 def _checked(raw: _Meta, *, rules: Rules) -> Meta | None:
-    """The metadata, its types being right already: the same checks as `metas.parse`."""
+    """The metadata, whose types were checked; the other checks are those of `metas.parse`."""
     mode = metas.ALIASES.get(raw.mode, raw.mode) if rules.aliases else raw.mode
     scope = scopes.parse(raw.scopeKey)
     base = None if raw.baseHash is UNSET else raw.baseHash

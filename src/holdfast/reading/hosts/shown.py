@@ -1,9 +1,9 @@
-"""Whether the text of a result, as it stands in a log, is what its metadata claims it to be.
+"""Whether the text of a result in a log is what its metadata claims.
 
-What stands in the log is what the model saw. A result that another program shortened, or metadata
-that someone made up, proves nothing: a whole file must have its digest, lines must be as many as
-are claimed, and a diff must be there to its end. A marker needs no look: text that was held before
-is held whether the marker was seen or not.
+The log has what the model saw. A result that another program shortened, or forged metadata, proves
+nothing: a whole file must have its digest, a range must have as many lines as claimed, and a diff
+must be complete. A marker needs no check: text that was held before is held whether the marker was
+seen or not.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _HUNK = re.compile(r"@@ -[0-9]+,([0-9]+) \+[0-9]+,([0-9]+) @@\Z")
 def is_shown(event: Anchored | Derived, data: bytes) -> bool:
     """Whether this text can be what the event says was shown.
 
-    Of lines only their number can be checked. May doubt what was shown; a text that was cut at a
-    line is never taken for whole.
+    Of a range only the number of lines can be checked. May reject what was shown; never takes a
+    text that was cut at a line for the whole.
     """
     if isinstance(event, Derived):
         return event.mode != "diff" or _is_whole_patch(data.decode("utf-8", "surrogatepass"))
@@ -37,8 +37,8 @@ def is_shown(event: Anchored | Derived, data: bytes) -> bool:
 def _is_whole_patch(text: str) -> bool:
     """Whether every hunk has the lines that its head promises.
 
-    Early writers took blank lines off the end. Whether only those are missing nobody can tell, so
-    such a diff does not count.
+    Early writers trimmed blank lines off the end. Whether anything else is missing cannot be known,
+    so such a diff does not count.
     """
     head, *rest = text.split("\n")
     if not head.startswith("[readcache: ") or len(rest) < 3:

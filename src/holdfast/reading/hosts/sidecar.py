@@ -6,8 +6,8 @@ file of our own beside them, one per session:
     {"v":1,"kind":"served","call":<call id>,"text_sha256":…,"meta":{…}}
     {"v":1,"kind":"invalidate","after":<call or entry id>,"data":{…}}
 
-A record counts only where the transcript shows the very text it was made for: hosts may shorten,
-replace or drop a result, and then the record proves nothing.
+A record counts only where the transcript shows exactly the text it was made for: an agent may
+shorten, replace or drop a result, and then the record proves nothing.
 
 Format history
     1   first version
@@ -32,12 +32,12 @@ FORMAT_VERSION = 1
 
 
 def text_digest(text: str) -> str:
-    """How a record names the text it was made for."""
+    """The digest by which a record identifies its text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def texts_of(output: Any) -> Iterator[str]:
-    """Every way in which an output may carry a text: plain, in blocks, or as JSON of either."""
+    """Every text that an output may carry: plain, in blocks, or as JSON of either."""
     if isinstance(output, str):
         yield output
         if output[:1] in ("{", "["):
@@ -81,7 +81,7 @@ class Sidecar:
         self.version = 0
         """Grows whenever something new was read."""
         self.touched: set[str] = set()
-        """Calls and entries that new records are about; whoever has taken them in clears it."""
+        """Calls and entries with new records; the adapter that has processed them clears it."""
         self._follower = Follower(self.path)
 
     def catch_up(self) -> None:

@@ -1,6 +1,7 @@
-"""The parts of the graph model that no command runs: insertion, cuts and invariants.
+"""The parts of the model that no command runs.
 
-They state what a graph is and how it may change, in the simplest form. The conformance cases of the
-model and the property tests judge `graph`, `search` and `canonical` by them. Nothing outside this
-folder imports it except tests.
+Insertion, cuts and invariants state what a graph is and how it may change, in the simplest form;
+the conformance cases and property tests judge `graph`, `search` and `canonical` by them. Matching
+statistics and the dedup parse are linear passes over a segment, for library users. Nothing outside
+this folder imports it except tests and benchmarks.
 """

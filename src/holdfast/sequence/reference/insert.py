@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.sequence.canonical import DEFAULT_LIMIT, Alphabet, Labels, Limits, grow
+from holdfast.sequence.canonical import DEFAULT_LIMIT, Alphabet, GraphLimits, Labels, grow
 from holdfast.sequence.errors import EmptyQuery, InvalidEndBound, MissingCacheEntry, SingleToken
 from holdfast.sequence.graph import Graph, Pattern, Vertex
 from holdfast.sequence.reference.split import cut_pattern
-from holdfast.sequence.response import Response
+from holdfast.sequence.response import GraphMatch
 from holdfast.sequence.search import Clear, find_ancestor
 from holdfast.sequence.trace import TraceCache
 
@@ -29,7 +29,7 @@ def insert(graph: Graph, query: Sequence[Vertex], *, max_vertices: int = DEFAULT
     alphabet = Alphabet(graph.atoms())
     strings = {vertex: alphabet.encode(graph.spelled(vertex)) for vertex in graph.vertices()}
     labels = {string for string in strings.values() if len(string) > 1}
-    limits = Limits(max_vertices)
+    limits = GraphLimits(max_vertices)
     closed = _closure(labels, limits)
     grow(graph, closed, alphabet)
     answer = find_ancestor(graph, query)
@@ -42,7 +42,7 @@ def insert(graph: Graph, query: Sequence[Vertex], *, max_vertices: int = DEFAULT
     return vertex
 
 
-def _closure(labels: set[str], limits: Limits) -> dict[str, list[list[str]]]:
+def _closure(labels: set[str], limits: GraphLimits) -> dict[str, list[list[str]]]:
     """Unions to a fixpoint, only then gaps, and again until neither adds anything.
 
     Alternating between them earlier would add labels that only an unfinished closure needs.
@@ -69,7 +69,7 @@ def insert_locally(graph: Graph, query: Sequence[Vertex], *, clear: Clear = Clea
     return insert_interval(graph, find_ancestor(graph, query, clear=clear))
 
 
-def insert_interval(graph: Graph, answer: Response) -> Vertex:
+def insert_interval(graph: Graph, answer: GraphMatch) -> Vertex:
     """Make the match of an earlier answer a vertex."""
     if answer.complete:
         return answer.root

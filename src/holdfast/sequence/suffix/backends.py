@@ -21,7 +21,7 @@ from typing import Any
 from holdfast.errors import UsageError
 
 
-class Backend(StrEnum):
+class SuffixBackend(StrEnum):
     """A set of kernels by name."""
 
     COMPILED = "compiled"
@@ -40,20 +40,20 @@ COLD_FROM_TOKENS = 6_000_000
 class Kernels:
     """The functions of one backend; arrays of any kind in, arrays out."""
 
-    backend: Backend
+    backend: SuffixBackend
     module: Any
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.module, name)
 
 
-def available() -> list[Backend]:
+def available() -> list[SuffixBackend]:
     """The installed backends, the fastest first."""
-    found = [Backend.PURE]
+    found = [SuffixBackend.PURE]
     if find_spec("numpy") is not None and find_spec("pydivsufsort") is not None:
-        found.insert(0, Backend.VECTOR)
+        found.insert(0, SuffixBackend.VECTOR)
         if has_numba():
-            found.insert(0, Backend.COMPILED)
+            found.insert(0, SuffixBackend.COMPILED)
     return found
 
 
@@ -62,16 +62,16 @@ def has_numba() -> bool:
     return find_spec("numba") is not None
 
 
-def choose(tokens: int) -> Backend:
+def choose(tokens: int) -> SuffixBackend:
     """The backend that is expected to be fastest for a stream of about this many tokens."""
     usable = available()
-    if Backend.COMPILED in usable:
+    if SuffixBackend.COMPILED in usable:
         needed = WARM_FROM_TOKENS if compiled_before() else COLD_FROM_TOKENS
         if "holdfast.sequence.suffix.compiled" in sys.modules or tokens >= needed:
-            return Backend.COMPILED
-    if Backend.VECTOR in usable and ("numpy" in sys.modules or tokens >= 20_000):
-        return Backend.VECTOR
-    return Backend.PURE
+            return SuffixBackend.COMPILED
+    if SuffixBackend.VECTOR in usable and ("numpy" in sys.modules or tokens >= 20_000):
+        return SuffixBackend.VECTOR
+    return SuffixBackend.PURE
 
 
 def compiled_before() -> bool:
@@ -80,7 +80,7 @@ def compiled_before() -> bool:
     return any(beside.glob("tokens/__pycache__/compiled._intern-*.nbi"))
 
 
-def kernels(backend: Backend) -> Kernels:
+def kernels(backend: SuffixBackend) -> Kernels:
     """Import the kernels of a backend."""
     if backend not in available():
         raise UsageError(f"the {backend} backend is not installed", "pip install 'holdfast[fast]'")

@@ -19,7 +19,6 @@ Ints = npt.NDArray[np.int32]
 _compiled: Any = numba.njit(cache=True, nogil=True)
 _fill_common_prefixes = _compiled(pure.fill_common_prefixes)
 _fill_left_changes = _compiled(pure.fill_left_changes)
-_fill_longest_previous = _compiled(pure.fill_longest_previous)
 
 
 def _fixed(array: Any) -> Any:
@@ -110,14 +109,3 @@ def maximal_repeats(
 ) -> Iterator[tuple[int, int, int]]:
     """Every maximal repeat, in the form of `pure.maximal_repeats`."""
     yield from map(tuple, repeats_table(shared, changes, minimum).tolist())
-
-
-def longest_previous(suffixes: Ints, ranks: Ints, shared: Ints) -> tuple[Ints, Ints]:
-    """For each position the longest run from it that also occurs earlier, and where."""
-    count = len(suffixes)
-    lengths, sources = np.zeros(count, np.int32), np.zeros(count, np.int32)
-    above = np.arange(-1, count, dtype=np.int32)
-    below = np.arange(1, count + 2, dtype=np.int32)
-    common = np.append(shared, np.int32(0)).astype(np.int32)
-    _fill_longest_previous(_fixed(suffixes), _fixed(ranks), above, below, common, lengths, sources)
-    return lengths, sources

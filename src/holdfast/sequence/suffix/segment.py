@@ -28,8 +28,8 @@ from typing import Any, BinaryIO
 
 from holdfast.sequence.errors import SegmentDamaged, SegmentTooNew
 from holdfast.sequence.suffix import SEPARATOR
-from holdfast.sequence.suffix.backends import Backend, kernels
-from holdfast.sequence.suffix.stream import DocumentFacts, Stream
+from holdfast.sequence.suffix.backends import SuffixBackend, kernels
+from holdfast.sequence.suffix.stream import DocumentFacts, TokenStream
 
 FORMAT_VERSION = 2
 """1: tokens, suffixes, ranks, shared prefixes, left changes, words, lines.
@@ -95,8 +95,6 @@ class TokenSegment:
         self._hashes: Any = arrays["hashes"]
         self._hashed: Any = arrays["hashed"]
         self._known: dict[bytes, int] = {}
-        self.lows: Any = None
-        """The range minima of the shared prefixes, set by `suffix.statistics`."""
 
     def __len__(self) -> int:
         """How many tokens the documents have, without separators."""
@@ -170,14 +168,16 @@ class TokenSegment:
         first = int(self.firsts[self.document_at(position)])
         return bisect_left(self.starts, offset, first, position)
 
-    def stream(self) -> Stream:
+    def stream(self) -> TokenStream:
         """The stream that the segment was built from."""
         ends = self._word_ends
         words = [
             bytes(self._word_bytes[ends[n - 1] if n else 0 : ends[n]]) for n in range(self.words)
         ]
         lines, firsts = self.arrays["line_starts"], self.arrays["line_firsts"]
-        return Stream(self.documents, words, self.tokens, self.starts, self.firsts, lines, firsts)
+        return TokenStream(
+            self.documents, words, self.tokens, self.starts, self.firsts, lines, firsts
+        )
 
     def shared_prefixes(self) -> Any:
         """All shared prefixes as 32-bit integers (a numpy array if numpy is loaded)."""
@@ -281,16 +281,16 @@ def _base(header_size: int) -> int:
     return (_HEAD.size + header_size + 63) // 64 * 64
 
 
-def build(stream: Stream, backend: Backend = Backend.PURE) -> TokenSegment:
+def build(stream: TokenStream, backend: SuffixBackend = SuffixBackend.PURE) -> TokenSegment:
     """Build a segment from a stream; every backend gives the same one."""
-    if backend is Backend.PURE:
+    if backend is SuffixBackend.PURE:
         return TokenSegment(stream.documents, _pure_arrays(stream) | _word_arrays(stream), None)
     return TokenSegment(
         stream.documents, _numpy_arrays(stream, backend) | _word_arrays(stream), None
     )
 
 
-def _word_arrays(stream: Stream) -> dict[str, Any]:
+def _word_arrays(stream: TokenStream) -> dict[str, Any]:
     hashes = array("I", map(zlib.crc32, stream.words))
     ends: Any
     hashed: Any
@@ -316,8 +316,8 @@ def _word_arrays(stream: Stream) -> dict[str, Any]:
     }
 
 
-def _pure_arrays(stream: Stream) -> dict[str, Any]:
-    kernel = kernels(Backend.PURE)
+def _pure_arrays(stream: TokenStream) -> dict[str, Any]:
+    kernel = kernels(SuffixBackend.PURE)
     tokens: Sequence[int] = stream.tokens
     suffixes = kernel.suffix_array(tokens)
     ranks = kernel.inverse(suffixes)
@@ -340,7 +340,7 @@ def _pure_arrays(stream: Stream) -> dict[str, Any]:
     }
 
 
-def _numpy_arrays(stream: Stream, backend: Backend) -> dict[str, Any]:
+def _numpy_arrays(stream: TokenStream, backend: SuffixBackend) -> dict[str, Any]:
     import numpy as np
 
     kernel = kernels(backend)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.sequence.suffix import SEPARATOR
-from holdfast.sequence.suffix.backends import Backend
+from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.tokens.families import family_of
 from holdfast.sequence.tokens.lexer import LexerOptions, lex
 
@@ -32,7 +32,7 @@ class Document:
 
 
 @dataclass(slots=True)
-class Stream:
+class TokenStream:
     """Token ids of documents one after another, a separator after each.
 
     Ids are indices into `words`, from 1. Arrays are any objects with the buffer protocol.
@@ -52,10 +52,12 @@ class Stream:
 
 
 def stream_of(
-    documents: Sequence[Document], options: LexerOptions, backend: Backend = Backend.PURE
-) -> Stream:
+    documents: Sequence[Document],
+    options: LexerOptions,
+    backend: SuffixBackend = SuffixBackend.PURE,
+) -> TokenStream:
     """Lex and intern documents; every backend gives the same stream."""
-    if backend is Backend.COMPILED:
+    if backend is SuffixBackend.COMPILED:
         return _compiled_stream(documents, options)
     ids: dict[bytes, int] = {}
     tokens, starts, firsts = array("i"), array("i"), array("q", [0])
@@ -73,10 +75,10 @@ def stream_of(
             at = document.data.find(b"\n", at + 1)
         line_firsts.append(len(line_starts))
     facts = [document.facts for document in documents]
-    return Stream(facts, list(ids), tokens, starts, firsts, line_starts, line_firsts)
+    return TokenStream(facts, list(ids), tokens, starts, firsts, line_starts, line_firsts)
 
 
-def _compiled_stream(documents: Sequence[Document], options: LexerOptions) -> Stream:
+def _compiled_stream(documents: Sequence[Document], options: LexerOptions) -> TokenStream:
     import numpy as np
 
     from holdfast.sequence.tokens import compiled
@@ -90,12 +92,12 @@ def _compiled_stream(documents: Sequence[Document], options: LexerOptions) -> St
     line_firsts = np.searchsorted(newlines, bounds).astype(np.int64)
     line_starts = (newlines + 1 - np.repeat(bounds[:-1], np.diff(line_firsts))).astype(np.int32)
     facts = [document.facts for document in documents]
-    return Stream(
+    return TokenStream(
         facts, lexed.words, lexed.tokens, lexed.starts, lexed.firsts, line_starts, line_firsts
     )
 
 
-def joined(streams: Iterable[tuple[Stream, Sequence[int]]]) -> Stream:
+def joined(streams: Iterable[tuple[TokenStream, Sequence[int]]]) -> TokenStream:
     """Merge the chosen documents of several streams into one."""
     ids: dict[bytes, int] = {}
     facts: list[DocumentFacts] = []
@@ -118,4 +120,4 @@ def joined(streams: Iterable[tuple[Stream, Sequence[int]]]) -> Stream:
             )
             line_firsts.append(len(line_starts))
             facts.append(stream.documents[number])
-    return Stream(facts, list(ids), tokens, starts, firsts, line_starts, line_firsts)
+    return TokenStream(facts, list(ids), tokens, starts, firsts, line_starts, line_firsts)

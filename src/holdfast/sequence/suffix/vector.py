@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pydivsufsort
 
-from holdfast.sequence.suffix import SEPARATOR, pure
+from holdfast.sequence.suffix import SEPARATOR
 
 Ints = npt.NDArray[np.int32]
 
@@ -86,12 +86,3 @@ def _close(
         depth, first = lengths.pop(), firsts.pop()
         if last_change[end - 1] > first:
             yield depth, first, end
-
-
-def longest_previous(suffixes: Ints, ranks: Ints, shared: Ints) -> tuple[Ints, Ints]:
-    """For each position the longest run from it that also occurs earlier, and where.
-
-    Each step depends on the one before, so this is the loop of `pure`, over lists.
-    """
-    lengths, sources = pure.longest_previous(suffixes.tolist(), ranks.tolist(), shared.tolist())
-    return np.array(lengths, np.int32), np.array(sources, np.int32)

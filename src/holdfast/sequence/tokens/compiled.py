@@ -364,7 +364,7 @@ _ALONE = 4_000_000
 
 
 @dataclass(slots=True)
-class Lexed:
+class LexedTexts:
     """The tokens of many texts: ids into `words` from 1, a separator after each text."""
 
     tokens: Ints
@@ -375,7 +375,7 @@ class Lexed:
     words: list[bytes]
 
 
-def lex_all(source: bytes, bounds: Longs, families: Bytes, options: LexerOptions) -> Lexed:
+def lex_all(source: bytes, bounds: Longs, families: Bytes, options: LexerOptions) -> LexedTexts:
     """Lex and intern every text of `source`, with one thread for each core.
 
     Each thread numbers the words of its own texts. The numbers are then merged, in the order in
@@ -386,7 +386,7 @@ def lex_all(source: bytes, bounds: Longs, families: Bytes, options: LexerOptions
     edges = np.searchsorted(bounds, np.linspace(0, len(data), workers + 1)).tolist()
     edges[0], edges[-1] = 0, len(families)
 
-    def lex(low: int, high: int) -> Lexed:
+    def lex(low: int, high: int) -> LexedTexts:
         return _lex(source, data, bounds[low : high + 1], families[low:high], options)
 
     if workers == 1:
@@ -400,7 +400,7 @@ def lex_all(source: bytes, bounds: Longs, families: Bytes, options: LexerOptions
         streams.append(np.array(remap, np.int32)[part.tokens])
         firsts.append(part.firsts[:-1] + before)
         before += len(part.tokens)
-    return Lexed(
+    return LexedTexts(
         np.concatenate(streams),
         np.concatenate([part.starts for part in parts]),
         np.concatenate([*firsts, np.array([before])]),
@@ -410,7 +410,7 @@ def lex_all(source: bytes, bounds: Longs, families: Bytes, options: LexerOptions
 
 def _lex(
     source: bytes, data: Bytes, bounds: Longs, families: Bytes, options: LexerOptions
-) -> Lexed:
+) -> LexedTexts:
     # Reserved, but mostly never touched: few texts have a token per byte.
     most = int(bounds[-1] - bounds[0]) + len(families)
     starts, sizes = np.empty(most, np.int32), np.empty(most, np.int32)
@@ -461,4 +461,4 @@ def _lex(
             word_size = np.concatenate([word_size[:words], np.empty(slots - words, np.int32)])
     spans = zip(word_at[:words].tolist(), word_size[:words].tolist(), strict=True)
     texts = [source[at : at + size] for at, size in spans]
-    return Lexed(tokens, starts[:count].copy(), firsts, texts)
+    return LexedTexts(tokens, starts[:count].copy(), firsts, texts)

@@ -1,20 +1,20 @@
-"""One traversal for queries, watches and clients: which documents do some roots reach.
+"""Which documents a set of roots reaches: one traversal for queries, watches and clients.
 
-It reads documents through a function that it is given and does no I/O of its own, so both ends of
-a session reach the same documents by running the same code.
+It reads documents through a callback and does no I/O itself, so server and client reach the same
+documents by running the same code.
 """
 
 from holdfast.store.graph.selectors import (
     DEFAULT_LIMITS,
-    Limits,
-    Place,
+    GraphLimits,
+    GraphPlace,
     Selector,
     point_of,
     roots_of,
 )
 from holdfast.store.graph.tracked import (
-    Change,
-    Entity,
+    GraphChange,
+    GraphEntity,
     Pruned,
     QueryResult,
     Rewrite,
@@ -25,13 +25,13 @@ from holdfast.store.graph.walk import Load, Loaded, Memo
 
 __all__ = [
     "DEFAULT_LIMITS",
-    "Change",
-    "Entity",
-    "Limits",
+    "GraphChange",
+    "GraphEntity",
+    "GraphLimits",
+    "GraphPlace",
     "Load",
     "Loaded",
     "Memo",
-    "Place",
     "Pruned",
     "QueryResult",
     "Rewrite",

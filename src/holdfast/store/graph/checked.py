@@ -1,7 +1,7 @@
-"""A schema as it came in, checked before anything is made of it.
+"""Validate and normalise a schema.
 
-The rest of the package may then take a schema's word for its own form, and two schemas that steer
-a walk equally are equal as text: what does not steer is left out, lists of names are sorted.
+The rest of the package can rely on its form, and two schemas with the same effect have the same
+text: keywords without effect are dropped, and lists of names are sorted.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ DEPTH_MAX = 64
 """How deep a schema may nest, and how many combinators may open at one node."""
 
 SIZE_MAX = 20_000
-"""How many subschemas one schema may hold."""
+"""How many subschemas one schema may contain."""
 
 ANNOTATIONS = frozenset({"default", "$defs", "ifc", "asCell", "asStream"})
-"""What an object may hold and still accept everything."""
+"""Keywords that do not restrict a schema."""
 
 _REPEAT = "name repeated parts in $defs and use $ref"
 
 
 def checked(raw: object) -> dict[str, Any] | bool:
-    """`raw` reduced to the keywords that steer a walk; QueryError where one makes no sense."""
+    """`raw` reduced to the keywords with an effect; raises QueryError if one is malformed."""
     try:
         return _reduced(raw)
-    except RecursionError:  # the caller's own stack was nearly full
+    except RecursionError:  # the caller's stack was nearly full
         raise _too_deep() from None
 
 
@@ -38,7 +38,7 @@ def _reduced(raw: object) -> dict[str, Any] | bool:
         nonlocal count
         count += 1
         if count > SIZE_MAX:
-            raise QueryError(f"a selector schema holds more than {SIZE_MAX} subschemas", _REPEAT)
+            raise QueryError(f"a selector schema contains more than {SIZE_MAX} subschemas", _REPEAT)
         if isinstance(raw, bool):
             return raw
         if len(where) > 2 * DEPTH_MAX:
@@ -74,7 +74,7 @@ def _reduced(raw: object) -> dict[str, Any] | bool:
                     pass
         if raw.keys() <= ANNOTATIONS:
             return True
-        # A title constrains nothing, yet it is a word spoken: it does not leave the word to a link.
+        # A schema with only a title accepts everything but, unlike `true`, overrides a link.
         return plain if plain.keys() - {"$defs"} else {**plain, "": True}
 
     return schema(raw, ())
@@ -103,4 +103,6 @@ def _named(value: object) -> str:
         type(None): "null",
         bool: "a boolean",
     }
-    return names.get(type(value), "a number" if isinstance(value, int | float) else "that")
+    return names.get(
+        type(value), "a number" if isinstance(value, int | float) else type(value).__name__
+    )

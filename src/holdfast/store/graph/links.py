@@ -7,8 +7,8 @@
 | a document's `source: {"/": "<short>"}` | provenance: the document `of:<short>` of this space |
 | an id `data:application/json,…` | a document written inside its own id |
 
-An object in one of the link forms is a link even when its members make no sense. Such a link leads
-nowhere; its inside is never taken for data, so a broken link cannot smuggle in a working one.
+An object in one of the link forms is a link even when its members are malformed. Such a link has no
+target, and its content is not walked as data, so a broken link cannot contain a working one.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from holdfast.ids import EntityId
 INLINE = "data:"
 
 
-class Link(NamedTuple):
-    """Where a link leads, in its own words; `id` and `space` are empty when it does not say."""
+class DocumentLink(NamedTuple):
+    """The parsed members of a link; `id` and `space` are empty when not given."""
 
     id: str
     path: tuple[str, ...]
     space: str
     schema: object
     redirect: bool
-    """Whether writes through it go to the target; reading follows it either way."""
+    """Whether writes go to the target; reads follow it either way."""
 
 
-NOWHERE = Link("", (), "", None, redirect=False)
-"""What a malformed link parses to."""
+NOWHERE = DocumentLink("", (), "", None, redirect=False)
+"""The result of parsing a malformed link."""
 
 
-def link_in(node: Mapping[str, Any]) -> Link | None:
-    """The link that `node` is, or None when it is data; NOWHERE when it is a broken link."""
+def link_in(node: Mapping[str, Any]) -> DocumentLink | None:
+    """The link in `node`: None when it is data, NOWHERE when it is a malformed link."""
     if len(node) != 1:
         return None
     if "/" in node:
@@ -54,17 +54,19 @@ def link_in(node: Mapping[str, Any]) -> Link | None:
     return None
 
 
-def _link_1(body: object) -> Link:
+def _link_1(body: object) -> DocumentLink:
     if not isinstance(body, dict):
         return NOWHERE
     target, space = body.get("id", ""), body.get("space", "")
     path = tokens(body.get("path", ()))
     if not isinstance(target, str) or not isinstance(space, str) or path is None:
         return NOWHERE
-    return Link(target, path, space, body.get("schema"), body.get("overwrite") == "redirect")
+    return DocumentLink(
+        target, path, space, body.get("schema"), body.get("overwrite") == "redirect"
+    )
 
 
-def _alias(body: object) -> Link | None:
+def _alias(body: object) -> DocumentLink | None:
     if not isinstance(body, dict) or "path" not in body:
         return None
     path, target = tokens(body["path"]), ""
@@ -76,7 +78,7 @@ def _alias(body: object) -> Link | None:
         target = short if ":" in short else f"of:{short}"
     if path is None:
         return NOWHERE
-    return Link(target, path, "", body.get("schema"), redirect=True)
+    return DocumentLink(target, path, "", body.get("schema"), redirect=True)
 
 
 def tokens(path: object) -> tuple[str, ...] | None:
@@ -95,21 +97,21 @@ def tokens(path: object) -> tuple[str, ...] | None:
 
 
 def is_index(token: str, length: int) -> bool:
-    """Whether `token` is how a position in an array of that length is written."""
+    """Whether `token` is an index of an array with this length."""
     if not (token.isascii() and token.isdecimal()) or (len(token) > 1 and token[0] == "0"):
         return False
     return len(token) <= 10 and int(token) < length
 
 
 def source_of(document: Mapping[str, Any]) -> EntityId | None:
-    """The document that this one was made from."""
+    """The document that this one was derived from."""
     source = document.get("source")
     short = source.get("/") if isinstance(source, dict) and len(source) == 1 else None
     return EntityId(f"of:{short}") if isinstance(short, str) else None
 
 
 def inline_document(entity: str) -> dict[str, Any] | None:
-    """The document that a `data:` id spells out, or None when it spells none."""
+    """The document inside a `data:` id, or None when it has none."""
     head, comma, body = entity.removeprefix(INLINE).partition(",")
     media, *parameters = head.split(";")
     if not comma or media != "application/json":

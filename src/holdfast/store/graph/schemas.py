@@ -1,19 +1,18 @@
-"""Schemas that say which links to follow.
+"""Schemas, which select the links to follow.
 
-A selector's schema is a small part of JSON Schema. It never trims a document; it only decides which
-parts of it are walked for links. Three questions are asked of it, and each is answered once:
+A selector's schema is a subset of JSON Schema. It never trims a document; it only selects which
+parts of it are searched for links. Three functions, each with cached results:
 
     schema_of(raw)              the schema, checked and interned
-    combine(parent, link)       the schema for a link's target: from where it stands, what it says
+    combine(parent, link)       the schema for a link's target
     alternatives(schema, node)  the shapes under which an object or array is walked
 
-It is tempting to expand a schema before following a link, so that the target is met with a plain
-shape. But then what one document leads to would depend on the content of another, and a change
-there would have to be noticed here. So `$ref`, anyOf, oneOf and allOf travel across the link whole
-and are opened at the target. What a place leads to is then a function of one document alone.
+Expanding a schema before following a link would make what one document leads to depend on the
+content of another. So `$ref`, anyOf, oneOf and allOf are passed across the link unexpanded and
+expanded at the target. What a place leads to then depends on one document only.
 
-A node is judged by its own type and its own keys, never by what lies below. That may walk a value
-which a full validator would reject further down: we may reach a document too many, never too few.
+A node is matched by its own type and keys, not by what is below. That may walk a value which a full
+validator would reject further down: the result may have a document too many, never one too few.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ from holdfast.store.graph.checked import DEPTH_MAX, checked
 from holdfast.store.graph.links import is_index
 
 PARTS_MAX = 4
-"""How many schemas may be joined at one place. Further links' schemas are ignored: the orders in
-which many could meet at a document are too many to visit."""
+"""How many schemas may be combined at one place. Further links' schemas are ignored, because the
+number of possible combinations grows too fast."""
 
 KEPT_MAX = 8_192
-"""How many schemas are remembered between queries; forgetting one costs time, nothing else."""
+"""How many schemas are cached between queries; dropping one only costs time."""
 
 BLENDS_MAX = 256
-"""How many narrowings one shape remembers."""
+"""How many narrowed forms are cached for one shape."""
 
 COMBINATORS = ("anyOf", "oneOf", "allOf")
 
@@ -48,11 +47,11 @@ def _text(raw: Mapping[str, Any]) -> bytes:
     """Equal for equal JSON, whatever the order of members."""
     try:
         return msgspec.json.encode(raw, order="sorted")
-    except UnicodeEncodeError:  # half a surrogate pair is a key like any other
+    except UnicodeEncodeError:  # a lone surrogate is valid in a key
         return json.dumps(raw, sort_keys=True).encode()
 
 
-class Scope:
+class SchemaScope:
     """The `$defs` in force where a schema is written."""
 
     __slots__ = ("definitions", "text")
@@ -61,11 +60,11 @@ class Scope:
         self.definitions = definitions
         self.text = _text(definitions)
 
-    def extended(self, definitions: Mapping[str, Any]) -> Scope:
-        return Scope({**self.definitions, **definitions})
+    def extended(self, definitions: Mapping[str, Any]) -> SchemaScope:
+        return SchemaScope({**self.definitions, **definitions})
 
     def target(self, ref: str) -> Any:
-        """What `ref` names; False when it names nothing here."""
+        """The schema that `ref` points to; False when there is none."""
         if not ref.startswith("#/$defs/"):
             return False
         found: Any = self.definitions
@@ -81,21 +80,21 @@ class Scope:
 
 
 class Schema:
-    """One schema, or several that a link joined, the nearest to the root first.
+    """One schema, or several that links combined, the nearest to the root first.
 
-    Equal when written equally, whatever the order of members. Everything worked out about it is
-    kept on it, so a schema met a thousand times is understood once.
+    Schemas with equal text are equal, whatever the order of members. Derived facts are cached on
+    the schema, so each is computed once.
     """
 
     __slots__ = ("_hash", "_opened", "_resolved", "_shape", "key", "parts", "raw", "scope")
 
-    def __init__(self, key: tuple[Any, ...], raw: dict[str, Any], scope: Scope) -> None:
+    def __init__(self, key: tuple[Any, ...], raw: dict[str, Any], scope: SchemaScope) -> None:
         self.key, self.raw, self.scope = key, raw, scope
         self.parts: tuple[Schema, ...] = (self,)
         self._hash = hash(key)
         self._resolved: Schema | None = None
         self._opened: tuple[str, tuple[Schema, ...]] | None = None
-        self._shape: Shape | None = None
+        self._shape: SchemaShape | None = None
 
     def __hash__(self) -> int:
         return self._hash
@@ -107,7 +106,7 @@ class Schema:
         return f"Schema({self.key!r})"
 
     def resolved(self) -> Schema:
-        """This schema without a `$ref` at its top; FALSE when the reference leads nowhere."""
+        """This schema with a `$ref` at its top resolved; FALSE when it cannot be."""
         if self._resolved is None:
             self._resolved = self if "$ref" not in self.raw else self._follow_refs()
         return self._resolved
@@ -130,7 +129,7 @@ class Schema:
         return _intern(raw, scope)
 
     def opened(self) -> tuple[str, tuple[Schema, ...]] | None:
-        """The combinator at the top and its options, each laid over what stands beside it."""
+        """The combinator at the top and its options, each merged over the other keywords."""
         if self._opened is None:
             for combinator in COMBINATORS:
                 if combinator in self.raw:
@@ -141,31 +140,31 @@ class Schema:
         return self._opened
 
     def _option(self, outer: dict[str, Any], raw: Any) -> Schema:
-        # A reference is followed first, so that what it names wins over what stands beside it.
+        # A reference is resolved first, so that its target overrides the keywords beside it.
         option = _intern(raw, self.scope).resolved()
         return option if option is FALSE else _intern({**outer, **option.raw}, option.scope)
 
-    def shape(self) -> Shape:
-        assert "$ref" not in self.raw, "a shape is read off a resolved schema"
+    def shape(self) -> SchemaShape:
+        assert "$ref" not in self.raw, "a shape needs a resolved schema"
         if self._shape is None:
-            self._shape = Shape(self)
+            self._shape = SchemaShape(self)
         return self._shape
 
 
-TRUE = Schema((True,), {}, Scope({}))
+TRUE = Schema((True,), {}, SchemaScope({}))
 """Walk everything, follow every link."""
 
-FALSE = Schema((False,), {}, Scope({}))
+FALSE = Schema((False,), {}, SchemaScope({}))
 """Stop here."""
 
 TRUE.parts = FALSE.parts = ()
 
-_NO_SCOPE = Scope({})
+_NO_SCOPE = SchemaScope({})
 _kept: dict[tuple[Any, ...], Schema] = {}
 
 
 def schema_of(raw: object) -> Schema:
-    """The schema that `raw` writes down; a malformed one raises QueryError naming the place."""
+    """The schema of `raw`; a malformed one raises QueryError with its path."""
     return _intern(checked(raw), _NO_SCOPE)
 
 
@@ -175,7 +174,7 @@ def _keep(schema: Schema) -> Schema:
     return _kept.setdefault(schema.key, schema)
 
 
-def _intern(raw: Any, scope: Scope) -> Schema:
+def _intern(raw: Any, scope: SchemaScope) -> Schema:
     if isinstance(raw, bool):
         return TRUE if raw else FALSE
     if "$defs" in raw:
@@ -188,10 +187,10 @@ def _intern(raw: Any, scope: Scope) -> Schema:
 
 
 def combine(*schemas: Schema) -> Schema:
-    """The schema under which a link's target is walked; earlier ones are nearer to the root.
+    """The schema for a link's target; earlier arguments are nearer to the root.
 
-    One that accepts everything leaves the word to the next. One that stops, stops, unless an
-    earlier one has spoken. Each is kept once, which keeps chains of links from growing for ever.
+    TRUE defers to the next schema. FALSE stops, unless an earlier schema applies. Duplicates are
+    dropped, so chains of links cannot grow without bound.
     """
     parts: list[Schema] = []
     for schema in schemas:
@@ -212,8 +211,8 @@ def combine(*schemas: Schema) -> Schema:
     return found
 
 
-class Shape:
-    """What a schema without references and combinators says about one object or array."""
+class SchemaShape:
+    """The keywords of a schema without references and combinators, for one object or array."""
 
     __slots__ = (
         "_blends", "_children", "_items", "_prefix", "_scope",
@@ -234,11 +233,11 @@ class Shape:
         self._prefix: Sequence[Any] = raw.get("prefixItems", ())
         self._items = _intern(raw["items"], self._scope) if "items" in raw else TRUE
         self._children: dict[str, Schema] = {}
-        self._blends: dict[tuple[Schema, ...], Shape] = {}
+        self._blends: dict[tuple[Schema, ...], SchemaShape] = {}
         self.kind = _kind(raw)
 
     def child(self, key: str) -> Schema:
-        """The schema of an object's member; FALSE where it is kept but not walked."""
+        """The schema of an object's member; FALSE if it is not walked."""
         found = self._children.get(key)
         if found is None:
             if key not in self.properties:
@@ -256,7 +255,7 @@ class Shape:
         return self._items
 
     def admits(self, node: Node) -> bool:
-        """Whether the node's type and keys are as asked."""
+        """Whether the node's type and keys match."""
         kind = "object" if isinstance(node, dict) else "array"
         if self.types is not None and kind not in self.types and "unknown" not in self.types:
             return False
@@ -266,8 +265,8 @@ class Shape:
         """Whether an admitted node is walked further; one of type `unknown` is not."""
         return self.types is None or ("object" if isinstance(node, dict) else "array") in self.types
 
-    def blended(self, rest: tuple[Schema, ...]) -> Shape:
-        """This shape narrowed by what links say, where they speak of the same kind of value."""
+    def blended(self, rest: tuple[Schema, ...]) -> SchemaShape:
+        """This shape narrowed by links' schemas for the same kind of value."""
         if not rest:
             return self
         found = self._blends.get(rest)
@@ -281,12 +280,12 @@ class Shape:
         return found
 
 
-class Blend(Shape):
-    """Several shapes of one kind, joined by links: every child is joined in turn."""
+class Blend(SchemaShape):
+    """Several shapes of one kind combined by links; so are their children."""
 
     __slots__ = ("_shapes",)
 
-    def __init__(self, *shapes: Shape) -> None:
+    def __init__(self, *shapes: SchemaShape) -> None:
         self._shapes = shapes
         first = shapes[0]
         self.kind, self.types = first.kind, first.types
@@ -304,7 +303,7 @@ class Blend(Shape):
 
 
 def _kind(raw: Mapping[str, Any]) -> str | None:
-    """Whether a schema speaks of objects or of arrays; None when of neither or of both."""
+    """Whether a schema is about objects or arrays; None when neither or both."""
     if "type" in raw:
         only = raw["type"][0] if len(raw["type"]) == 1 else None
         return only if only in ("object", "array") else None
@@ -313,26 +312,30 @@ def _kind(raw: Mapping[str, Any]) -> str | None:
     return ("object" if objects else "array") if objects != arrays else None
 
 
-EVERYTHING = Shape(TRUE)
+EVERYTHING = SchemaShape(TRUE)
 """The shape of anything: every child is walked, every link followed."""
 
 
-def alternatives(schema: Schema, node: Node, spend: Spend) -> list[Shape]:
-    """Every shape under which `schema` has `node` walked; none when the node does not fit."""
-    if len(schema.parts) == 1:  # the common case, without a frame per step
+def alternatives(schema: Schema, node: Node, spend: Spend) -> list[SchemaShape]:
+    """Every shape of `schema` that matches `node`."""
+    if len(schema.parts) == 1:  # the common case, without recursion
         plain = schema.resolved()
         if plain is not TRUE and plain is not FALSE and plain.opened() is None:
             shape = plain.shape()
             return [shape] if shape.admits(node) and shape.descends(node) else []
     if schema is FALSE:
         return []
-    found: list[Shape] = []
+    found: list[SchemaShape] = []
     _open(schema.parts, node, found, set(), spend)
     return found
 
 
 def _open(
-    parts: tuple[Schema, ...], node: Node, found: list[Shape], open_: set[Schema], spend: Spend
+    parts: tuple[Schema, ...],
+    node: Node,
+    found: list[SchemaShape],
+    open_: set[Schema],
+    spend: Spend,
 ) -> bool:
     """Add the shapes of `parts` to `found`; True when the node fits."""
     spend()
@@ -359,7 +362,7 @@ def _open(
         combinator, options = opened
         fits = combinator == "allOf"
         for option in options:
-            # An option that accepts everything is laid over nothing: the link has the word.
+            # An option that accepts everything defers to the link's schema.
             fit = option is not FALSE and _open((*option.parts, *parts), node, found, open_, spend)
             if combinator == "allOf" and not fit:
                 return False

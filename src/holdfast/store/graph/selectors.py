@@ -1,4 +1,4 @@
-"""Which part of a document is asked for, and a query read off the wire."""
+"""Selectors (parts of documents), and parsing of queries."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from typing import Any, NamedTuple
 
 from holdfast.ids import MAIN, BranchName, EntityId, Seq
 from holdfast.store.errors import QueryError
-from holdfast.store.graph.links import Link, tokens
+from holdfast.store.graph.links import DocumentLink, tokens
 from holdfast.store.graph.schemas import FALSE, Schema, combine, schema_of
 
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class GraphLimits:
     """How far one traversal may go before it is refused.
 
-    A refusal is a QueryError and never a shortened answer, which would look like a whole one.
+    Passing a limit raises QueryError; an answer is never shortened, because it would look complete.
     """
 
     depth: int = 1_000
-    """Links between a root and a place. Applies to roots; a refresh goes as deep as it must."""
+    """Links between a root and a place. Applies to growth; a refresh goes as deep as needed."""
     entities: int = 10_000
-    """Documents looked up, those that turn out to be missing included."""
+    """Documents looked up, including missing ones."""
     steps: int = 2_000_000
     """Objects and arrays walked and schemas opened, over all documents."""
     path: int = 100
-    """Keys in a path. A link whose path grows longer while it is followed leads nowhere."""
+    """Keys in a path. A link whose path would become longer is not followed."""
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = GraphLimits()
 
 
 class Selector(NamedTuple):
-    """A path from a document's root, and the schema under which what is there is walked."""
+    """A path from a document's root, and the schema for the value there."""
 
     path: Path
     schema: Schema
 
 
-class Place(NamedTuple):
+class GraphPlace(NamedTuple):
     """A selector in a document: the unit that a traversal visits once."""
 
     id: EntityId
@@ -49,16 +49,16 @@ class Place(NamedTuple):
 
 
 SOURCE = Selector((), FALSE)
-"""How the document that another was made from is tracked: itself, and nothing in it."""
+"""The selector of a document's source: the document itself, without its links."""
 
 
-def place_of(entity: str, value_path: Path, schema: Schema) -> Place:
+def place_of(entity: str, value_path: Path, schema: Schema) -> GraphPlace:
     """The place at a path that is relative to the document's value."""
-    return Place(EntityId(entity), Selector(("value", *value_path), schema))
+    return GraphPlace(EntityId(entity), Selector(("value", *value_path), schema))
 
 
-def roots_of(query: object, limits: Limits = DEFAULT_LIMITS) -> tuple[Place, ...]:
-    """The places that a query on the wire starts from; a malformed one raises QueryError."""
+def roots_of(query: object, limits: GraphLimits = DEFAULT_LIMITS) -> tuple[GraphPlace, ...]:
+    """The roots of a query in wire form; a malformed query raises QueryError."""
     if not isinstance(query, Mapping):
         raise QueryError("a query must be an object")
     roots = query.get("roots")
@@ -70,7 +70,7 @@ def roots_of(query: object, limits: Limits = DEFAULT_LIMITS) -> tuple[Place, ...
 
 
 def point_of(query: object) -> tuple[BranchName, Seq | None]:
-    """The branch and the seq that a query on the wire asks about; no seq means now."""
+    """The branch and the seq of a query in wire form; no seq means now."""
     if not isinstance(query, Mapping):
         raise QueryError("a query must be an object")
     branch, at = query.get("branch"), query.get("atSeq")
@@ -81,7 +81,7 @@ def point_of(query: object) -> tuple[BranchName, Seq | None]:
     return BranchName(branch or MAIN), None if at is None else Seq(at)
 
 
-def _root(index: int, root: Any, limits: Limits) -> Place:
+def _root(index: int, root: Any, limits: GraphLimits) -> GraphPlace:
     entity = root.get("id") if isinstance(root, Mapping) else None
     if not isinstance(entity, str) or not entity:
         raise QueryError(f"root {index} needs the id of a document")
@@ -99,11 +99,11 @@ def _root(index: int, root: Any, limits: Limits) -> Place:
     return place_of(entity, path, FALSE if schema is None else schema_of(schema))
 
 
-def narrowed(link: Link, schema: Schema) -> Schema:
-    """The schema for what `link` leads to, met where `schema` holds.
+def narrowed(link: DocumentLink, schema: Schema) -> Schema:
+    """The schema for the target of `link`, which was found under `schema`.
 
-    A malformed schema in a link was written by whoever wrote the document, not by the reader, so
-    it is ignored rather than allowed to fail the reader's query.
+    A malformed schema in a link comes from the document's author, not from the reader, so it is
+    ignored and does not fail the reader's query.
     """
     if link.schema is None:
         return schema

@@ -1,22 +1,22 @@
-"""A graph that is kept up to date: what a set of roots reaches, and what would change that.
+"""A graph that is kept up to date: the documents a set of roots reaches, and their dependencies.
 
-    grow(load, roots)      more roots; stops at what is tracked already, keeps its memo
-    refresh(load, dirty)   documents were written; visits their places anew, with a memo of its own
-    stands, restate        the same for a document that leads where it led before, worked out once
-    prune()                lets go of what the roots no longer reach
+    grow(load, roots)      add roots; stops at places already tracked, keeps its memo
+    refresh(load, dirty)   documents were written; visits their places again, with its own memo
+    stands, restate        the same for a document whose links did not change, computed once
+    prune()                drop what the roots no longer reach
 
 | kept | what it is | for how long |
 |---|---|---|
-| frontier | document -> its selectors -> what each leads to | as long as the graph |
+| frontier | document -> its selectors -> the places each leads to | as long as the graph |
 | memo | what places lead to, by revision | as long as the graph; grows only when the graph does |
 | documents | what was loaded, missing ones included | until written |
 
-A link's target that does not exist is tracked like any other place and is merely not reported. Its
-creation is then a write to a tracked document, and is noticed like one.
+A missing target of a link is tracked like any other place but not reported. Its creation is then a
+write to a tracked document.
 
-`refresh` errs towards more: a document once reported stays until `prune`. `reachable` tells exactly
-what the roots reach now, without reading anything, because each place remembers what it leads to.
-Nothing changes when `grow` or `refresh` raises; the ids given to that `refresh` are still owed.
+`refresh` keeps too much rather than too little: a reported document stays until `prune`.
+`reachable` is exact and reads nothing, because each place remembers what it leads to. When `grow`
+or `refresh` raises, nothing changes; the ids passed to that `refresh` must be passed again.
 """
 
 from __future__ import annotations
@@ -27,12 +27,18 @@ from typing import Any, TypedDict
 
 from holdfast.ids import MAIN, BranchName, EntityId, Seq
 from holdfast.store.graph.links import INLINE
-from holdfast.store.graph.selectors import DEFAULT_LIMITS, Limits, Place, Selector, roots_of
+from holdfast.store.graph.selectors import (
+    DEFAULT_LIMITS,
+    GraphLimits,
+    GraphPlace,
+    Selector,
+    roots_of,
+)
 from holdfast.store.graph.walk import Documents, Load, Loaded, Memo, Traversal, exists
 
 
-class Entity(TypedDict):
-    """A document in an answer, as it goes on the wire; `document` is null when there is none."""
+class GraphEntity(TypedDict):
+    """A document in an answer, in wire form; `document` is null when it does not exist."""
 
     branch: BranchName
     id: EntityId
@@ -41,10 +47,10 @@ class Entity(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What a `grow` or a `refresh` did."""
+class GraphChange:
+    """The result of `grow` or `refresh`."""
 
-    entities: list[Entity]
+    entities: list[GraphEntity]
     """Documents that are new in the graph or at another revision than before, sorted by id."""
     tracked: frozenset[EntityId]
     """Ids whose writes matter from now on and did not before."""
@@ -52,7 +58,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What a `prune` let go of."""
+    """The result of `prune`."""
 
     removed: list[EntityId]
     """Documents that were reported and are no longer reached, sorted."""
@@ -65,39 +71,39 @@ class Pruned:
 class Rewrite:
     """A document that was written, for every graph of its branch that tracks it."""
 
-    entity: Entity
+    entity: GraphEntity
     loaded: Loaded
-    leads: dict[Selector, tuple[Place, ...]]
-    """Where it leads now, by selector, as far as some graph has found out."""
+    leads: dict[Selector, tuple[GraphPlace, ...]]
+    """The places it leads to now, by selector, as far as known."""
 
 
-Frontier = dict[EntityId, dict[Selector, tuple[Place, ...]]]
+Frontier = dict[EntityId, dict[Selector, tuple[GraphPlace, ...]]]
 """Document -> the selectors it is tracked under -> the places each leads to."""
 
 
 class TrackedGraph:
-    """What some roots reach on one branch. Give every write to `refresh` before growing again."""
+    """What some roots reach on one branch. Pass every write to `refresh` before growing again."""
 
     def __init__(
         self,
         branch: BranchName = MAIN,
         space: str = "",
-        limits: Limits = DEFAULT_LIMITS,
+        limits: GraphLimits = DEFAULT_LIMITS,
         memo: Memo | None = None,
     ) -> None:
-        """A `memo` given here may serve all graphs of a space whose `load` reads stored revisions:
-        the second graph over the same documents walks nothing. Its owner may clear it at any time.
+        """All graphs of a space whose `load` reads stored revisions may share one `memo`: a second
+        graph over the same documents then walks nothing. Its owner may clear it at any time.
         """
         self.branch, self.space, self.limits = branch, space, limits
-        self.roots: dict[Place, None] = {}
+        self.roots: dict[GraphPlace, None] = {}
         self.frontier: Frontier = {}
         self.memo: Memo = {} if memo is None else memo
         self._shares_memo = memo is not None
         self.documents: dict[EntityId, Loaded | None] = {}
         self._root_ids: set[EntityId] = set()
-        self._entities: dict[EntityId, Entity] = {}
+        self._entities: dict[EntityId, GraphEntity] = {}
 
-    def entities(self) -> list[Entity]:
+    def entities(self) -> list[GraphEntity]:
         """Every document of the graph, sorted by id."""
         return [self._entities[entity] for entity in sorted(self._entities)]
 
@@ -112,15 +118,15 @@ class TrackedGraph:
 
     @property
     def dangling(self) -> frozenset[EntityId]:
-        """Documents that some link names and that do not exist."""
+        """Missing documents that a link points to."""
         return frozenset(
             entity
             for entity, loaded in self.documents.items()
             if not exists(loaded) and entity not in self._root_ids
         )
 
-    def grow(self, load: Load, roots: Iterable[Place]) -> Change:
-        """Reach from more roots."""
+    def grow(self, load: Load, roots: Iterable[GraphPlace]) -> GraphChange:
+        """Add roots."""
         roots = dict.fromkeys(roots)
         documents = Documents(load, self.documents)
         traversal = self._traversal(documents, self.memo, frozenset())
@@ -130,14 +136,16 @@ class TrackedGraph:
         self.memo.update(traversal.new_memo)
         return self._take(traversal, documents, {root.id for root in roots})
 
-    def refresh(self, load: Load, dirty: Collection[EntityId], memo: Memo | None = None) -> Change:
-        """Visit anew every place in the documents that were written.
+    def refresh(
+        self, load: Load, dirty: Collection[EntityId], memo: Memo | None = None
+    ) -> GraphChange:
+        """Visit again every place in the documents that were written.
 
-        A `memo` given here is for one round of refreshes: new for each round, shared by its graphs.
+        Pass a new `memo` for each round of refreshes, shared by its graphs.
         """
         stale = {entity for entity in dirty if entity in self.frontier}
         if not stale:
-            return Change([], frozenset())
+            return GraphChange([], frozenset())
         memo = {} if memo is None else memo
         documents = Documents(load, {})
         unmoved = self._unmoved(documents, stale, memo)
@@ -147,11 +155,13 @@ class TrackedGraph:
         written = stale.copy()
         while written:
             starts = [
-                Place(entity, selector) for entity in written for selector in self.frontier[entity]
+                GraphPlace(entity, selector)
+                for entity in written
+                for selector in self.frontier[entity]
             ]
             traversal.run(starts, None)
-            # A document met on the way may turn out to have been written as well: `load` reads
-            # as of now, and the word of that write may still be on its way to us.
+            # Other documents may have been written as well: `load` reads the newest state, and the
+            # notification of that write may still be on its way.
             written = {
                 entity
                 for entity, loaded in documents.read.items()
@@ -164,9 +174,9 @@ class TrackedGraph:
         return self._take(traversal, documents, ())
 
     def stands(self, rewrite: Rewrite) -> bool:
-        """Whether a written document exists as before and leads where it led before.
+        """Whether a written document still exists and leads to the same places.
 
-        May say no of one that does, while nobody has found out yet.
+        May be false for one that does, if that is not known yet.
         """
         id = rewrite.entity["id"]
         before = self._entities.get(id)
@@ -175,42 +185,42 @@ class TrackedGraph:
         return self.frontier[id].items() <= rewrite.leads.items()
 
     def restate(self, rewrite: Rewrite) -> None:
-        """Take a written document that `stands`, as `refresh` would."""
+        """Update a written document that `stands`, as `refresh` would."""
         id = rewrite.entity["id"]
         self.documents[id] = rewrite.loaded
         self._entities[id] = rewrite.entity
 
     def _unmoved(
         self, documents: Documents, stale: Collection[EntityId], memo: Memo
-    ) -> Change | None:
-        """The change, if the memo says that these documents lead where they led before.
+    ) -> GraphChange | None:
+        """The change, if according to the memo these documents lead to the same places.
 
-        Then a traversal would step on nothing but them. None says nothing.
+        Then a traversal would visit nothing else. None means unknown.
         """
         for entity in stale:
             loaded = documents.get(entity)
             gone = loaded is None or loaded.document is None
             for selector, led_to in self.frontier[entity].items():
                 seq = Seq(0) if loaded is None else loaded.seq
-                if led_to != (() if gone else memo.get((Place(entity, selector), seq))):
+                if led_to != (() if gone else memo.get((GraphPlace(entity, selector), seq))):
                     return None
         read = documents.read
         self.documents.update(read)
         changed = [entity for entity in sorted(read) if self._report(entity, read[entity])]
-        return Change([self._entities[entity] for entity in changed], frozenset())
+        return GraphChange([self._entities[entity] for entity in changed], frozenset())
 
     def _traversal(
         self, documents: Documents, memo: Memo, stale: Collection[EntityId]
     ) -> Traversal:
-        def known(place: Place) -> bool:
+        def known(place: GraphPlace) -> bool:
             return place.id not in stale and place.selector in self.frontier.get(place.id, ())
 
         return Traversal(documents, known, memo, self.space, self.limits, self.frontier)
 
     def _take(
         self, traversal: Traversal, documents: Documents, touched: Collection[EntityId]
-    ) -> Change:
-        """Make what a traversal found part of the graph."""
+    ) -> GraphChange:
+        """Add the result of a traversal to the graph."""
         tracked = set()
         for place, to in traversal.steps.items():
             selectors = self.frontier.get(place.id)
@@ -224,10 +234,10 @@ class TrackedGraph:
             for entity in sorted({*documents.read, *touched})
             if self._report(entity, self.documents[entity])
         ]
-        return Change([self._entities[entity] for entity in changed], frozenset(tracked))
+        return GraphChange([self._entities[entity] for entity in changed], frozenset(tracked))
 
     def _report(self, entity: EntityId, loaded: Loaded | None) -> bool:
-        """Put a document into the answer as it is now; True when that changed the answer."""
+        """Update a document in the answer; True if that changed the answer."""
         before = self._entities.get(entity)
         reported = exists(loaded) or entity in self._root_ids or before is not None
         if not reported or entity.startswith(INLINE):
@@ -238,7 +248,9 @@ class TrackedGraph:
             document is None,
         ):
             return False
-        self._entities[entity] = Entity(branch=self.branch, id=entity, seq=seq, document=document)
+        self._entities[entity] = GraphEntity(
+            branch=self.branch, id=entity, seq=seq, document=document
+        )
         return True
 
     def reachable(self) -> frozenset[EntityId]:
@@ -250,9 +262,9 @@ class TrackedGraph:
             and (place.id in self._root_ids or exists(self.documents[place.id]))
         )
 
-    def _reached(self) -> set[Place]:
+    def _reached(self) -> set[GraphPlace]:
         """Every place that the roots lead to."""
-        reached: set[Place] = set()
+        reached: set[GraphPlace] = set()
         ahead = list(self.roots)
         while ahead:
             place = ahead.pop()
@@ -262,7 +274,7 @@ class TrackedGraph:
         return reached
 
     def prune(self) -> Pruned:
-        """Forget every place that the roots do not lead to any more."""
+        """Drop every place that the roots no longer reach."""
         frontier: Frontier = {}
         for entity, selector in self._reached():
             frontier.setdefault(entity, {})[selector] = self.frontier[entity][selector]
@@ -279,7 +291,7 @@ class TrackedGraph:
                 del self.memo[key]
         return Pruned(removed, untracked)
 
-    def _current(self, place: Place, seq: Seq) -> bool:
+    def _current(self, place: GraphPlace, seq: Seq) -> bool:
         loaded = self.documents.get(place.id)
         return (
             loaded is not None and loaded.seq == seq and place.selector in self.frontier[place.id]
@@ -295,19 +307,20 @@ class QueryResult:
     """The documents a query reached, and the newest seq of the space when it ran."""
 
     newest_seq: Seq
-    entities: tuple[Entity, ...]
+    entities: tuple[GraphEntity, ...]
 
     def to_wire(self) -> dict[str, Any]:
         return {"serverSeq": self.newest_seq, "entities": list(self.entities)}
 
 
 def query_graph(
-    load: Load, query: Mapping[str, Any], *, space: str = "", limits: Limits = DEFAULT_LIMITS
-) -> list[Entity]:
-    """Every document that `query`, as it came off the wire, reaches; whole, sorted by id.
+    load: Load, query: Mapping[str, Any], *, space: str = "", limits: GraphLimits = DEFAULT_LIMITS
+) -> list[GraphEntity]:
+    """Every document that `query` (in wire form) reaches, whole, sorted by id.
 
-    `load` is bound to the query's branch and seq. A missing root is reported with a null document,
-    a missing target of a link is not. `space` is this space's name, for links that spell it out.
+    `load` is bound to the query's branch and seq. A missing root is reported with a null document;
+    a missing target of a link is not reported. `space` is the name of this space, for links that
+    contain it.
     """
     roots = roots_of(query, limits)
     graph = TrackedGraph(BranchName(query.get("branch") or MAIN), space, limits)

@@ -1,11 +1,11 @@
-"""What one place leads to, and the closure of that.
+"""What one place leads to, and the traversal from a set of roots.
 
-`leads_to` looks at one document and answers with the places its links name. A traversal is the
-closure of `leads_to` over some roots, breadth first, each place once. Because the answer for a
-place depends on its own document and nothing else, the closure depends only on the documents and
-the roots: not on the order of roots, on what was visited before, or on what a cache holds.
+`leads_to` reads one document and returns the places its links point to. A traversal is the closure
+of `leads_to` over some roots, breadth first, visiting each place once. The result for a place
+depends only on its own document, so the closure depends only on the documents and the roots: not on
+the order of roots, earlier visits or the content of caches.
 
-Breadth first also makes depth mean something: a place's depth is the fewest links from any root.
+Breadth first also defines depth: the fewest links between a place and any root.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from holdfast.store.errors import QueryError
 from holdfast.store.graph.links import (
     INLINE,
     NOWHERE,
-    Link,
+    DocumentLink,
     inline_document,
     is_index,
     link_in,
     source_of,
 )
 from holdfast.store.graph.schemas import FALSE, TRUE, Schema, Spend, alternatives
-from holdfast.store.graph.selectors import SOURCE, Limits, Path, Place, narrowed, place_of
+from holdfast.store.graph.selectors import SOURCE, GraphLimits, GraphPlace, Path, narrowed, place_of
 
 
 class Loaded(NamedTuple):
@@ -44,7 +44,7 @@ def exists(loaded: Loaded | None) -> bool:
 
 
 class Documents:
-    """Every document of a traversal, read once: the ones it was given, then `load`."""
+    """The documents of a traversal, each read once: from those given, then with `load`."""
 
     def __init__(self, load: Load, held: Mapping[EntityId, Loaded | None]) -> None:
         self._load, self._held = load, held
@@ -64,47 +64,47 @@ class Documents:
         return loaded
 
 
-Memo = dict[tuple[Place, Seq], tuple[Place, ...]]
-"""What places lead to, by place and revision; an entry can become useless but never wrong."""
+Memo = dict[tuple[GraphPlace, Seq], tuple[GraphPlace, ...]]
+"""What places lead to, by place and revision; entries may become unused but never wrong."""
 
 
 class Traversal:
-    """The closure of `leads_to`, staged: what it finds is in `steps` and nowhere else yet."""
+    """The closure of `leads_to`. Its result is in `steps`; the graph is not changed yet."""
 
     def __init__(
         self,
         documents: Documents,
-        known: Callable[[Place], bool],
-        memo: Mapping[tuple[Place, Seq], tuple[Place, ...]],
+        known: Callable[[GraphPlace], bool],
+        memo: Mapping[tuple[GraphPlace, Seq], tuple[GraphPlace, ...]],
         space: str,
-        limits: Limits,
+        limits: GraphLimits,
         tracked: Collection[EntityId] = (),
     ) -> None:
         self._documents, self._known, self._memo = documents, known, memo
         self._space, self._limits = space, limits
         self._tracked, self._met = tracked, set[EntityId]()
         self._steps_left = limits.steps
-        self.steps: dict[Place, tuple[Place, ...]] = {}
+        self.steps: dict[GraphPlace, tuple[GraphPlace, ...]] = {}
         self.new_memo: Memo = {}
 
-    def run(self, starts: Iterable[Place], depth_max: int | None) -> None:
-        """Visit everything from `starts` on, at most `depth_max` links away."""
+    def run(self, starts: Iterable[GraphPlace], depth_max: int | None) -> None:
+        """Visit everything reachable from `starts`, at most `depth_max` links away."""
         level, depth = list(starts), 0
         while level:
-            following: list[Place] = []
+            following: list[GraphPlace] = []
             for place in level:
                 if place in self.steps or self._known(place):
                     continue
                 if depth_max is not None and depth > depth_max:
                     raise QueryError(
-                        f"the graph goes more than {depth_max} links deep at {place.id}",
-                        hint="ask for less with the schema, or raise the depth limit",
+                        f"the graph is more than {depth_max} links deep at {place.id}",
+                        hint="narrow the schema, or raise the depth limit",
                     )
                 to = self.steps[place] = self._visit(place)
                 following.extend(to)
             level, depth = following, depth + 1
 
-    def _visit(self, place: Place) -> tuple[Place, ...]:
+    def _visit(self, place: GraphPlace) -> tuple[GraphPlace, ...]:
         self._spend()
         if place.id not in self._met and place.id not in self._tracked:
             self._met.add(place.id)
@@ -122,8 +122,8 @@ class Traversal:
     def _check_entities(self) -> None:
         if len(self._tracked) + len(self._met) > self._limits.entities:
             raise QueryError(
-                f"the graph holds more than {self._limits.entities} documents",
-                hint="ask for less with the schema, or raise the entity limit",
+                f"the graph has more than {self._limits.entities} documents",
+                hint="narrow the schema, or raise the entity limit",
             )
 
     def _spend(self) -> None:
@@ -131,17 +131,17 @@ class Traversal:
         if self._steps_left < 0:
             raise QueryError(
                 f"the query takes more than {self._limits.steps} steps",
-                hint="ask for less with the schema, or raise the step limit",
+                hint="narrow the schema, or raise the step limit",
             )
 
 
 def leads_to(
-    place: Place, document: Mapping[str, Any], space: str, path_max: int, spend: Spend
-) -> tuple[Place, ...]:
-    """The places that `document` names, walked as `place` asks, its source included."""
-    found: dict[Place, None] = {}
+    place: GraphPlace, document: Mapping[str, Any], space: str, path_max: int, spend: Spend
+) -> tuple[GraphPlace, ...]:
+    """The places that `document` links to under the selector of `place`, and its source."""
+    found: dict[GraphPlace, None] = {}
 
-    def follow(link: Link, beyond: Path, schema: Schema) -> None:
+    def follow(link: DocumentLink, beyond: Path, schema: Schema) -> None:
         if link is NOWHERE or (link.space and link.space != space):
             return
         path = (*link.path, *beyond)
@@ -154,7 +154,7 @@ def leads_to(
         if isinstance(node, dict):
             link = link_in(node) if depth else None
             if link is not None:
-                # The schema waits at the end of the path, so the link's own does not apply to it.
+                # The schema applies at the end of the path, so the link's own schema is ignored.
                 follow(link, path[depth:], schema)
                 node = None
                 break
@@ -169,17 +169,17 @@ def leads_to(
             follow(link, (), narrowed(link, at))
     source = source_of(document)
     if source is not None:
-        found[Place(source, SOURCE)] = None
+        found[GraphPlace(source, SOURCE)] = None
     return tuple(found)
 
 
-def _links_below(root: Any, schema: Schema, spend: Spend) -> list[tuple[Link, Schema]]:
-    """Every link at or under `root` that `schema` says to follow, with the schema where it stands.
+def _links_below(root: Any, schema: Schema, spend: Spend) -> list[tuple[DocumentLink, Schema]]:
+    """Every link at or below `root` that `schema` follows, with the schema at its place.
 
-    `walked` is the guard against walking a node twice under one schema, as the options of an anyOf
-    would. Nodes are told apart by identity: their document holds them for as long as this runs.
+    `walked` prevents walking a node twice under one schema, as the options of an anyOf would. Nodes
+    are compared by identity; their document keeps them alive while this runs.
     """
-    links: list[tuple[Link, Schema]] = []
+    links: list[tuple[DocumentLink, Schema]] = []
     walked: set[tuple[int, Schema]] = set()
     stack: list[tuple[Any, Schema]] = [(root, schema)]
     while stack:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from holdfast.ids import GENESIS, BranchName, EntityId, LocalSeq, Seq
 from holdfast.store import delta, patch
-from holdfast.store.delta import MISSING, Change
+from holdfast.store.delta import MISSING, ValueChange
 from holdfast.store.errors import PatchError
 from holdfast.store.model import Document, Operation
 from holdfast.sync.client.reads import Basis
@@ -116,7 +116,7 @@ class Notification:
     source: object = None
 
     @cached_property
-    def changes(self) -> dict[Key, list[Change]]:
+    def changes(self) -> dict[Key, list[ValueChange]]:
         """Per document the smallest places that differ; unchanged documents are left out."""
         found = {}
         for key, (before, after) in self.documents.items():

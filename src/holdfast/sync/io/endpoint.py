@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast import __version__, system
 from holdfast.ids import SpaceId
-from holdfast.store.settings import Settings
+from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from holdfast.sync.io.websocket import (
     LOOPBACK,
@@ -71,7 +71,7 @@ class SyncService:
         rows = _session_rows(options, node)
         self._store = None if rows is None else SessionStore(rows, options.limits.graph, now_ms)
         flags = options.flags
-        settings = Settings(rich_values=flags.unified_json_encoding)
+        settings = StoreSettings(rich_values=flags.unified_json_encoding)
 
         def open_space(space: SpaceId) -> Store:
             return open_store(options.store, space, settings)

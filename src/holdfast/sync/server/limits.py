@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from holdfast.store.graph import Limits as GraphLimits
+from holdfast.store.graph import GraphLimits
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from holdfast.ids import BranchName, EntityId, Seq
 from holdfast.store import codec, replay
-from holdfast.store.graph import Entity, Loaded, Memo, Rewrite
+from holdfast.store.graph import GraphEntity, Loaded, Memo, Rewrite
 from holdfast.store.model import Branch
 from holdfast.store.store import Store
 from holdfast.sync.wire.messages import Upsert, effect_tail, to_wire
@@ -99,7 +99,7 @@ class ReadCache:
         loaded = self(branch)(id)
         written = None
         if loaded is not None and loaded.document is not None:
-            entity = Entity(branch=branch, id=id, seq=loaded.seq, document=loaded.document)
+            entity = GraphEntity(branch=branch, id=id, seq=loaded.seq, document=loaded.document)
             rewrite = Rewrite(entity, loaded, {})
             written = Written(key, rewrite, Known(loaded.seq, False, self.seq))
         if len(self._written) >= HELD_MAX:
@@ -130,7 +130,7 @@ class ReadCache:
         return view
 
 
-def upsert(entity: Entity) -> Upsert:
+def upsert(entity: GraphEntity) -> Upsert:
     """A document as it is sent."""
     if entity["document"] is None:
         return Upsert(branch=entity["branch"], id=entity["id"], seq=entity["seq"], deleted=True)

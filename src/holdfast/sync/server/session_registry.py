@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from holdfast.ids import GENESIS, BranchName, EntityId, Seq, SessionId, SpaceId
-from holdfast.store.graph import Limits as GraphLimits
+from holdfast.store.graph import GraphLimits
 from holdfast.sync.server.watch_set import WatchSet
 from holdfast.sync.wire.errors import Forbidden, SessionRevoked
 from holdfast.sync.wire.messages import Message, effect_head

@@ -25,7 +25,7 @@ import msgspec
 from holdfast.ids import BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store import codec
 from holdfast.store.errors import StoreUnreachable
-from holdfast.store.graph import Limits as GraphLimits
+from holdfast.store.graph import GraphLimits
 from holdfast.sync.server.read_cache import Known
 from holdfast.sync.server.session_registry import ServerSession, public_name
 from holdfast.sync.server.watch_set import WatchSet

@@ -24,7 +24,14 @@ from typing import Any
 from holdfast.ids import GENESIS, MAIN, BranchName, EntityId, Seq
 from holdfast.store import codec
 from holdfast.store.errors import InvalidValue, QueryError
-from holdfast.store.graph import DEFAULT_LIMITS, Change, Entity, Limits, TrackedGraph, roots_of
+from holdfast.store.graph import (
+    DEFAULT_LIMITS,
+    GraphChange,
+    GraphEntity,
+    GraphLimits,
+    TrackedGraph,
+    roots_of,
+)
 from holdfast.sync.server.read_cache import DocumentKey, Known, ReadCache, Written, upsert
 from holdfast.sync.wire.errors import ProtocolError
 from holdfast.sync.wire.messages import Remove, Sync, WatchSpec
@@ -71,7 +78,7 @@ def _root(root: Any) -> Any:
 class WatchSet:
     """A session's watches, the graphs they reach, and the client's copy of them."""
 
-    def __init__(self, space: str = "", limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, space: str = "", limits: GraphLimits = DEFAULT_LIMITS) -> None:
         self._space, self._limits = space, limits
         self.watches: dict[str, WatchSpec] = {}
         self.texts: dict[str, str] = {}
@@ -127,7 +134,7 @@ class WatchSet:
         by_branch: dict[BranchName, list[WatchSpec]] = {}
         for watch in fresh:
             by_branch.setdefault(branch_of(watch), []).append(watch)
-        changes: dict[BranchName, Change] = {}
+        changes: dict[BranchName, GraphChange] = {}
         grown: dict[BranchName, TrackedGraph] = {}
         for branch, watches in by_branch.items():
             graph = self.graphs.get(branch)
@@ -181,7 +188,7 @@ class WatchSet:
         self, stale: Mapping[BranchName, set[EntityId]], views: ReadCache, since: Seq
     ) -> tuple[Sync, dict[BranchName, frozenset[EntityId]]]:
         """Look again at documents that were written."""
-        entities: list[Entity] = []
+        entities: list[GraphEntity] = []
         tracked: dict[BranchName, frozenset[EntityId]] = {}
         for branch, ids in stale.items():
             graph = self.graphs.get(branch)
@@ -260,14 +267,14 @@ class WatchSet:
         return graphs
 
     @staticmethod
-    def _union(graphs: Mapping[BranchName, TrackedGraph]) -> dict[DocumentKey, Entity]:
+    def _union(graphs: Mapping[BranchName, TrackedGraph]) -> dict[DocumentKey, GraphEntity]:
         return {
             (branch, entity["id"]): entity
             for branch, graph in graphs.items()
             for entity in graph.entities()
         }
 
-    def _changed(self, entities: Iterable[Entity]) -> list[Entity]:
+    def _changed(self, entities: Iterable[GraphEntity]) -> list[GraphEntity]:
         """Those that the client has at another revision, or not at all."""
         changed = []
         for entity in entities:
@@ -284,7 +291,7 @@ class WatchSet:
         since: Seq,
         at: Seq,
         synced: Seq,
-        entities: Iterable[Entity],
+        entities: Iterable[GraphEntity],
         removes: Iterable[DocumentKey],
     ) -> Sync:
         # A client that integrated up to `at` has this sync, unless an earlier one went as far:
@@ -309,7 +316,7 @@ class WatchSet:
         )
 
 
-def _by_place(entity: Entity) -> DocumentKey:
+def _by_place(entity: GraphEntity) -> DocumentKey:
     return (entity["branch"], entity["id"])
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from holdfast.mcp.tool import (
-    Call,
     Result,
     Tool,
+    ToolCall,
     boolean,
     call_text,
     choice,
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from holdfast.store.store import Store
 
 
-def _makes(call: Call) -> Callable[[], bool] | None:
+def _makes(call: ToolCall) -> Callable[[], bool] | None:
     a = call.arguments
     return (lambda: bool(a["name"])) if a["action"] == "create" else None
 
 
-def branch(call: Call, store: Store) -> Result:
+def branch(call: ToolCall, store: Store) -> Result:
     from holdfast.store.memory import verbs
     from holdfast.store.memory.render import plain_text
 
@@ -60,14 +60,14 @@ def _result(text: str, **members: Any) -> Result:
     return Result(text, BranchAnswer(status="ok", **members).to_wire())
 
 
-def _key(call: Call) -> CommitKey:
+def _key(call: ToolCall) -> CommitKey:
     from holdfast.ids import LocalSeq, SessionId
     from holdfast.store.model import CommitKey
 
     return CommitKey(SessionId(call.caller.name), LocalSeq(call.caller.next_local_seq()))
 
 
-def _merge(call: Call, store: Store) -> Result:
+def _merge(call: ToolCall, store: Store) -> Result:
     from holdfast.store.memory import verbs
     from holdfast.store.memory.answers import MergeConflicts, MergePreview
     from holdfast.store.memory.render import plain_text

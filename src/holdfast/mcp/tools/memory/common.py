@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.mcp.tool import Call, Result, call_text, string
+from holdfast.mcp.tool import Result, ToolCall, call_text, string
 from holdfast.mcp.tools.common import continued
 
 if TYPE_CHECKING:
@@ -19,21 +19,21 @@ SPACES_NAMED = 6
 
 def on_space(
     tool: str,
-    run: Callable[[Call, Store], Result],
-    makes: Callable[[Call], Callable[[], bool] | None] = lambda call: None,
-) -> Callable[[Call], Result]:
+    run: Callable[[ToolCall, Store], Result],
+    makes: Callable[[ToolCall], Callable[[], bool] | None] = lambda call: None,
+) -> Callable[[ToolCall], Result]:
     """A tool on the space that is asked for; its refusals end with the call that helps.
 
     Only a call that `makes` spaces makes one that is not there. What `makes` gives is asked just
     before, and says no or raises when the call is wrong in itself: a mistake leaves nothing behind.
     """
 
-    def refusing(call: Call) -> Result:
+    def refusing(call: ToolCall) -> Result:
         from holdfast.store.errors import OutOfRange, UnknownBranch, UnknownSpace
 
         a = call.arguments
         try:
-            with call.desk.space(a["space"], make=makes(call)) as store:
+            with call.context.space(a["space"], make=makes(call)) as store:
                 return run(call, store)
         except UnknownBranch as error:
             listing = {"action": "list", "space": a["space"]}

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import UsageError
-from holdfast.mcp.tool import Call, call_text
+from holdfast.mcp.tool import ToolCall, call_text
 from holdfast.mcp.tools.memory.answers import LinkAnswer
 
 if TYPE_CHECKING:
@@ -18,18 +18,18 @@ LINK = (
 )
 
 
-def _root(call: Call, root: str | None) -> str | None:
+def _root(call: ToolCall, root: str | None) -> str | None:
     return root or call.caller.cwd
 
 
-def links_of(call: Call, document: Any) -> tuple[LinkAnswer, ...]:
+def links_of(call: ToolCall, document: Any) -> tuple[LinkAnswer, ...]:
     """Every link to code in a document, and whether the code has changed."""
     from holdfast.links import links_in
 
     return tuple(_judged(call, at, link) for at, link in links_in(document))
 
 
-def _judged(call: Call, at: tuple[str, ...], link: CodeLink) -> LinkAnswer:
+def _judged(call: ToolCall, at: tuple[str, ...], link: CodeLink) -> LinkAnswer:
     from holdfast.links import judge, reader_below
 
     root = _root(call, link.root)
@@ -54,7 +54,7 @@ def link_line(link: LinkAnswer) -> str:
     return f"[link {link.state}: {what}, {link.why}{shown}]"
 
 
-def digested(call: Call, value: Any) -> Any:
+def digested(call: ToolCall, value: Any) -> Any:
     """The value, with the digest of its code in each link that has none."""
     from holdfast.links import LINK_FORMAT, link_to, links_in, reader_below
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.mcp.tool import (
-    Call,
     Result,
     Tool,
+    ToolCall,
     array,
     boolean,
     call_text,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 TEXT_MAX = 60_000
 
 
-def get(call: Call, store: Store) -> Result:
+def get(call: ToolCall, store: Store) -> Result:
     from holdfast.store.memory import verbs
     from holdfast.store.memory.answers import DocumentPart, MissingDocument
 
@@ -70,7 +70,7 @@ def _not_found(store: Store, a: Mapping[str, Any], sentence: str) -> Result:
     return Result(sentence, facts).ended("what there is", "memory_query", **more)
 
 
-def query(call: Call, store: Store) -> Result:
+def query(call: ToolCall, store: Store) -> Result:
     from holdfast.store.memory import verbs
     from holdfast.store.memory.render import plain_text
 
@@ -104,7 +104,7 @@ def query(call: Call, store: Store) -> Result:
     return Result(text, facts)
 
 
-def history(call: Call, store: Store) -> Result:
+def history(call: ToolCall, store: Store) -> Result:
     from holdfast.store.memory import verbs
     from holdfast.store.memory.render import plain_text
 

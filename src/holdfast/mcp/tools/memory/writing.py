@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import UsageError
-from holdfast.mcp.tool import Call, Result, Tool, array, call_text, choice, inputs, integer, string
+from holdfast.mcp.tool import (
+    Result,
+    Tool,
+    ToolCall,
+    array,
+    call_text,
+    choice,
+    inputs,
+    integer,
+    string,
+)
 from holdfast.mcp.tools.common import continued, schema_of
 from holdfast.mcp.tools.memory.answers import CommitAnswer
 from holdfast.mcp.tools.memory.common import BRANCH, SPACE, failed, on_space
@@ -15,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.store.store import Store
 
 
-def commit(call: Call, store: Store) -> Result:
+def commit(call: ToolCall, store: Store) -> Result:
     from holdfast.ids import LocalSeq, SessionId
     from holdfast.store.errors import ConflictError, PatchError
     from holdfast.store.memory import verbs
@@ -51,7 +61,7 @@ def commit(call: Call, store: Store) -> Result:
     return Result(plain_text(applied), answer.to_wire())
 
 
-def _makes(call: Call) -> bool:
+def _makes(call: ToolCall) -> bool:
     """A first commit makes its space, unless it stands on something or is none."""
     a = call.arguments
     for at, one in enumerate(a["operations"]):
@@ -59,7 +69,7 @@ def _makes(call: Call) -> bool:
     return not a["branch"] and all(one["seq"] == 0 for one in a["reads"])
 
 
-def _operation(call: Call, one: dict[str, Any], at: int) -> dict[str, Any]:
+def _operation(call: ToolCall, one: dict[str, Any], at: int) -> dict[str, Any]:
     op, id = one["op"], one["id"]
     if op == "delete":
         return {"op": "delete", "id": id}

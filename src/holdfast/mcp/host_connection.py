@@ -1,4 +1,4 @@
-"""Reaching the background host: the one that is there, or one that is started.
+"""Connects to the background host and starts one if none runs.
 
 Imports as little as the shim does.
 """
@@ -27,7 +27,7 @@ START_S = 60.0
 
 
 class HostRefused(Exception):
-    """Raised when there is no host to talk to; `hint` is the next step."""
+    """Raised when no host can be used; `hint` is the next step."""
 
     def __init__(self, sentence: str, hint: str) -> None:
         super().__init__(sentence)
@@ -35,19 +35,19 @@ class HostRefused(Exception):
 
 
 def unreachable(error: OSError) -> HostRefused:
-    """Why no host can be asked, nor started: nothing was carried out, and asking again is vain."""
+    """The error for a host that could not be started: nothing ran, and a retry would fail too."""
     where = f": {error.filename}" if error.filename else ""
     return HostRefused(
-        f"no Holdfast host can be started: {error.strerror or error}{where}",
+        f"the Holdfast host could not be started: {error.strerror or error}{where}",
         f"{HOME_HINT}; holdfast doctor says more",
     )
 
 
-def reach(
+def connect_to_host(
     place: Rendezvous, hello: Mapping[str, object], environment: Mapping[str, str]
 ) -> socket.socket:
     """A connection to the host. Starts one with this environment if none runs."""
-    os.chdir(place.run)  # the path of a socket may have some hundred bytes only; its name is short
+    os.chdir(place.run)  # a socket path is limited to about 100 bytes, so it is opened by name
     for _attempt in range(5):
         connection = _connect(place)
         if connection is None:
@@ -55,7 +55,7 @@ def reach(
             continue
         answer = _greet(connection, hello)
         if answer is None:
-            connection.close()  # it was about to end when we came
+            connection.close()  # it was about to end
             _wait_for_end(place)
             continue
         if answer.get("ok") is True:
@@ -69,7 +69,7 @@ def reach(
             str(answer.get("message", "the host refused")), str(answer.get("hint", ""))
         )
     raise HostRefused(
-        "the Holdfast host ends as soon as it is asked", f"its log says why: {place.log}"
+        "the Holdfast host ends as soon as a client connects", f"see its log: {place.log}"
     )
 
 
@@ -85,18 +85,19 @@ def _connect(place: Rendezvous) -> socket.socket | None:
     if user is not None and user != os.getuid():
         connection.close()
         raise HostRefused(
-            f"the socket in {place.run} is held by user {user}", "only your own host is trusted"
+            f"the socket in {place.run} is held by user {user}",
+            "only your own host is used",
         )
     return connection
 
 
 def _greet(connection: socket.socket, hello: Mapping[str, object]) -> dict[str, Any] | None:
-    """The host's answer; None if it went away."""
+    """The host's answer; None if it closed the connection."""
     try:
         connection.sendall(json.dumps(hello).encode() + b"\n")
         line = b""
         while not line.endswith(b"\n"):
-            # Byte by byte: what follows the line belongs to the protocol.
+            # Byte by byte: the bytes after the line belong to the MCP protocol.
             piece = connection.recv(1)
             if not piece or len(line) > GREETING_BYTES_MAX:
                 return None
@@ -104,8 +105,8 @@ def _greet(connection: socket.socket, hello: Mapping[str, object]) -> dict[str, 
         answer = json.loads(line)
     except TimeoutError:
         raise HostRefused(
-            f"the Holdfast host does not answer within {ANSWER_S:.0f} s",
-            "end it with: holdfast mcp --stop",
+            f"the Holdfast host did not answer within {ANSWER_S:.0f} s",
+            "stop it with: holdfast mcp --stop",
         ) from None
     except (OSError, ValueError):
         return None
@@ -113,63 +114,90 @@ def _greet(connection: socket.socket, hello: Mapping[str, object]) -> dict[str, 
 
 
 def _start(place: Rendezvous, environment: Mapping[str, str]) -> None:
-    """Start a host, unless somebody else does; returns when one listens."""
+    """Start a host unless another process does; returns when one listens."""
     import fcntl
 
     with open(place.start, "w") as starting:
         fcntl.flock(starting, fcntl.LOCK_EX)
+        if _other_host_listens(place):
+            return
+        try:
+            _spawn(place, environment)
+        except HostRefused:
+            if not _other_host_listens(place):
+                raise
+
+
+def _other_host_listens(place: Rendezvous) -> bool:
+    """Wait for a host that another process started; False if none runs.
+
+    The shim that started it may have ended since, so only the host's own lock tells.
+    """
+    import fcntl
+    import time
+
+    for _moment in range(int(START_S / 0.02)):
         found = _connect(place)
         if found is not None:
-            found.close()  # somebody else has started it meanwhile
-            return
-        _spawn(place, environment)
+            found.close()
+            return True
+        with open(place.lock, "a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                time.sleep(0.02)
+                continue
+        return False
+    raise HostRefused(
+        "a Holdfast host is starting and did not listen in time", f"see its log: {place.log}"
+    )
 
 
 def _spawn(place: Rendezvous, environment: Mapping[str, str]) -> None:
     import select
     import subprocess
 
-    ready, told = os.pipe()
+    ready, signal = os.pipe()
     log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     begun = os.fstat(log).st_size
     try:
         subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", "holdfast.mcp.host", "--ready", str(told)],
+            [sys.executable, "-m", "holdfast.mcp.host", "--ready", str(signal)],
             cwd=place.run,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            pass_fds=(told,),
+            pass_fds=(signal,),
             start_new_session=True,
         )
-        os.close(told)
-        told = -1
+        os.close(signal)
+        signal = -1
         listens = select.select([ready], [], [], START_S)[0] and os.read(ready, 1) == b"1"
     finally:
         os.close(ready)
         os.close(log)
-        if told != -1:
-            os.close(told)
+        if signal != -1:
+            os.close(signal)
     if not listens:
         raise HostRefused(
-            f"the Holdfast host did not start: {_last_words(place.log, begun)}",
+            f"the Holdfast host did not start: {_last_line(place.log, begun)}",
             f"its log has more: {place.log}",
         )
 
 
-def _last_words(log: str, begun: int) -> str:
+def _last_line(log: str, begun: int) -> str:
     try:
         with open(log, "rb") as file:
             file.seek(begun)
             lines = file.read()[-4096:].decode("utf-8", "replace").strip().splitlines()
     except OSError:
         lines = []
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "no message in its log"
 
 
 def _wait_for_end(place: Rendezvous) -> None:
-    """Until a host that is ending has ended."""
+    """Wait until a host that is ending has ended."""
     import fcntl
     import time
 
@@ -182,5 +210,5 @@ def _wait_for_end(place: Rendezvous) -> None:
                 continue
             return
     raise HostRefused(
-        "a Holdfast host is ending and does not end", f"its log says why: {place.log}"
+        "a Holdfast host is ending and did not end in time", f"see its log: {place.log}"
     )

@@ -24,8 +24,8 @@ from holdfast import __version__
 from holdfast.errors import HoldfastError
 from holdfast.mcp import prompts, resources
 from holdfast.mcp.caller import Caller, caller_of, named
-from holdfast.mcp.desk import Desk
-from holdfast.mcp.tool import Call, CallCancelled, Result, Tool, failure
+from holdfast.mcp.host_context import HostContext
+from holdfast.mcp.tool import CallCancelled, Result, Tool, ToolCall, failure
 from holdfast.mcp.tools import TOOLS
 
 THREADS_MAX = 128
@@ -47,8 +47,8 @@ Context = ServerRequestContext[Any, Any]
 Counted = Callable[[str, str, float], None]
 
 
-class Sent:
-    """What is to be done once an answer has left."""
+class AfterSending:
+    """Functions to run after the answer to a request was sent."""
 
     def __init__(self) -> None:
         self._acts: dict[types.RequestId, list[Callable[[], None]]] = {}
@@ -67,17 +67,17 @@ class Sent:
             self._acts.pop(id, None)
 
 
-class Serving:
-    """The handlers of one server."""
+class ToolServer:
+    """The request handlers of one SDK server."""
 
     def __init__(
         self,
-        desk: Desk,
+        context: HostContext,
         caller: Caller,
-        sent: Sent | None = None,
+        sent: AfterSending | None = None,
         counted: Counted = lambda tool, outcome, seconds: None,
     ) -> None:
-        self._desk, self._caller, self._sent, self._counted = desk, caller, sent, counted
+        self._context, self._caller, self._sent, self._counted = context, caller, sent, counted
         self._threads = anyio.CapacityLimiter(THREADS_MAX)
         self._is_named = False
 
@@ -114,16 +114,16 @@ class Serving:
                 {"tools": list(TOOLS)},
             )
         self._learn_name(ctx)
-        started = self._desk.app.clock.monotonic()
+        started = self._context.app.clock.monotonic()
         try:
             result = await self._run(ctx, tool, params.arguments)
         except asyncio.CancelledError:
-            self._counted(tool.name, "cancelled", self._desk.app.clock.monotonic() - started)
+            self._counted(tool.name, "cancelled", self._context.app.clock.monotonic() - started)
             raise
         outcome = "failed" if result.failed else "ok"
         if not result.failed and result.facts.get("status") != "ok":
             outcome = "refused"
-        self._counted(tool.name, outcome, self._desk.app.clock.monotonic() - started)
+        self._counted(tool.name, outcome, self._context.app.clock.monotonic() - started)
         blocks: list[Any] = [types.TextContent(text=result.text)]
         blocks += [types.ImageContent(data=data, mime_type=kind) for data, kind in result.images]
         return types.CallToolResult(
@@ -139,11 +139,11 @@ class Serving:
             if sent is None:
                 act()
             else:
-                # A thread may note what it answered after its call was called off.
+                # A thread may register its record after its call was cancelled.
                 sent.after(id, lambda: None if gone.is_set() else act())
 
-        call = Call(
-            self._desk,
+        call = ToolCall(
+            self._context,
             self._caller,
             {},
             meta,
@@ -152,7 +152,7 @@ class Serving:
         )
 
         def work() -> Result:
-            return carry_out(tool, call, arguments)
+            return run_tool(tool, call, arguments)
 
         if "progress_token" in meta or "progressToken" in meta:
             return await self._run_with_progress(ctx, call, work, gone)
@@ -167,15 +167,15 @@ class Serving:
             raise
 
     async def _run_with_progress(
-        self, ctx: Context, call: Call, work: Callable[[], Result], gone: threading.Event
+        self, ctx: Context, call: ToolCall, work: Callable[[], Result], gone: threading.Event
     ) -> Result:
         reports: asyncio.Queue[tuple[float, float, str] | None] = asyncio.Queue()
         loop = asyncio.get_running_loop()
         last = [-1.0, 0.0]
 
         def progress(done: float, total: float, text: str) -> None:
-            # It must grow, and nobody reads more than a few a second.
-            now = self._desk.app.clock.monotonic()
+            # Progress must increase, and a few reports per second are enough.
+            now = self._context.app.clock.monotonic()
             if done <= last[0] or (now - last[1] < PROGRESS_EVERY_S and done < total):
                 return
             last[0], last[1] = done, now
@@ -203,7 +203,7 @@ class Serving:
         return result
 
     def _learn_name(self, ctx: Context) -> None:
-        """Commits are signed with what the agent calls itself."""
+        """Commits carry the name that the agent reported."""
         if self._is_named or self._sent is None:
             return
         self._is_named = True
@@ -216,7 +216,7 @@ class Serving:
     # resources and prompts
 
     async def _list_resources(self, ctx: Context, params: object) -> types.ListResourcesResult:
-        found = await anyio.to_thread.run_sync(resources.listed, self._desk)
+        found = await anyio.to_thread.run_sync(resources.listed, self._context)
         return types.ListResourcesResult(resources=[types.Resource(**one) for one in found])
 
     async def _list_templates(
@@ -230,7 +230,7 @@ class Serving:
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         try:
-            found = await anyio.to_thread.run_sync(resources.read, self._desk, uri)
+            found = await anyio.to_thread.run_sync(resources.read, self._context, uri)
         except HoldfastError as error:
             raise MCPError(types.INVALID_PARAMS, _sentence(error), {"uri": uri}) from error
         content = types.TextResourceContents(uri=uri, mime_type="application/json", text=found)
@@ -254,7 +254,9 @@ class Serving:
     async def _get_prompt(
         self, ctx: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        call = Call(self._desk, self._caller, dict(params.arguments or {}), dict(ctx.meta or {}))
+        call = ToolCall(
+            self._context, self._caller, dict(params.arguments or {}), dict(ctx.meta or {})
+        )
         try:
             prompt = prompts.find(params.name, call.arguments)
             text = await anyio.to_thread.run_sync(prompt.write, call)
@@ -264,8 +266,8 @@ class Serving:
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
 
-def carry_out(tool: Tool, call: Call, arguments: dict[str, Any] | None) -> Result:
-    """What a tool answers, whatever happens in it."""
+def run_tool(tool: Tool, call: ToolCall, arguments: dict[str, Any] | None) -> Result:
+    """Run a tool; every exception becomes a failed result."""
     try:
         call.arguments = tool.checked(arguments)
         return tool.run(call)
@@ -281,8 +283,8 @@ def carry_out(tool: Tool, call: Call, arguments: dict[str, Any] | None) -> Resul
     except Exception:
         log.exception("%s failed", tool.name)
         return failure(
-            f"{tool.name} failed for a reason of its own; nothing is claimed",
-            f"the log in {call.desk.home.run} has the trace",
+            f"{tool.name} failed with an internal error",
+            f"the traceback is in the log in {call.context.home.run}",
         )
 
 
@@ -311,13 +313,16 @@ def _described(tool: Tool) -> types.Tool:
 
 
 async def serve_stream(
-    desk: Desk, hello: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    context: HostContext,
+    hello: dict[str, Any],
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
 ) -> None:
-    """Serve one shim until it goes."""
-    unique = desk.new_id()
+    """Serve one shim until it disconnects."""
+    unique = context.new_id()
     caller = caller_of(hello, unique)
-    sent = Sent()
-    server = Serving(desk, caller, sent).server()
+    sent = AfterSending()
+    server = ToolServer(context, caller, sent).server()
     to_server, from_agent = anyio.create_memory_object_stream[SessionMessage | Exception](16)
     to_agent, from_server = anyio.create_memory_object_stream[SessionMessage](16)
     writing, noting = asyncio.Lock(), asyncio.Lock()
@@ -326,7 +331,7 @@ async def serve_stream(
         async with to_server:
             while line := await _line(reader):
                 async with noting:
-                    pass  # who has an answer may count on its being noted
+                    pass  # once an answer is received, its record must exist
                 try:
                     message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:
@@ -348,7 +353,7 @@ async def serve_stream(
                         writer.write(text.encode("utf-8", "surrogatepass") + b"\n")
                         await writer.drain()
                 except ConnectionError:
-                    continue  # The reader notices too; what was not sent is not noted.
+                    continue  # the reader notices too; an unsent answer is not recorded
                 if isinstance(message, types.JSONRPCResponse):
                     async with noting:
                         for act in sent.take(message.id):
@@ -362,16 +367,16 @@ async def serve_stream(
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes:
-    """The next line; empty when the peer has gone, or sends what no message can be."""
+    """The next line; empty when the peer disconnected or sent an overlong line."""
     try:
         return await reader.readline()
     except (ConnectionError, ValueError) as error:
-        log.info("a connection ends: %s", type(error).__name__)
+        log.info("a connection ended: %s", type(error).__name__)
         return b""
 
 
 def _has_no_such_id(message: types.JSONRPCMessage, line: bytes) -> bool:
-    """Whether this looks like a notification only because its id is none: somebody waits."""
+    """Whether a message looks like a notification only because its id is invalid."""
     import json
 
     return (
@@ -385,21 +390,21 @@ def _quietly(act: Callable[[], None]) -> None:
     try:
         act()
     except Exception:
-        log.exception("what was sent could not be noted; it will be sent again")
+        log.exception("a sent answer could not be recorded; it will be sent again")
 
 
 def _misunderstood(line: bytes) -> bytes:
-    """The answer to a line that is no message."""
+    """The error for a line that is not a JSON-RPC message."""
     import json
 
     id: object = None
-    code, message = types.PARSE_ERROR, "this is not JSON"
+    code, message = types.PARSE_ERROR, "the line is not valid JSON"
     try:
         raw = json.loads(line)
     except (ValueError, RecursionError):
         raw = None
     else:
-        code, message = types.INVALID_REQUEST, "this is not a JSON-RPC 2.0 message"
+        code, message = types.INVALID_REQUEST, "the line is not a JSON-RPC 2.0 message"
         found = raw.get("id") if isinstance(raw, dict) else None
         id = found if isinstance(found, str | int) and not isinstance(found, bool) else None
     error = {"code": code, "message": message}

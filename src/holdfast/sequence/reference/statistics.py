@@ -15,7 +15,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from holdfast.sequence.corpus import TokenCorpus
 from holdfast.sequence.suffix import SEPARATOR
 from holdfast.sequence.suffix.query import LiveSegment
 from holdfast.sequence.suffix.segment import TokenSegment
@@ -78,13 +80,26 @@ class RangeMinima:
         return count
 
 
+_MINIMA: WeakKeyDictionary[TokenSegment, RangeMinima] = WeakKeyDictionary()
+
+
 def minima_of(segment: TokenSegment) -> RangeMinima:
     """The range minima of a segment's shared prefixes, computed once."""
-    if segment.lows is None:
+    if segment not in _MINIMA:
         exact = len(segment.arrays["long_ranks"]) > 0
-        segment.lows = RangeMinima(segment.shared_prefixes() if exact else segment.arrays["shared"])
-    kept: RangeMinima = segment.lows
-    return kept
+        shared = segment.shared_prefixes() if exact else segment.arrays["shared"]
+        _MINIMA[segment] = RangeMinima(shared)
+    return _MINIMA[segment]
+
+
+def matching_statistics(corpus: TokenCorpus, query: Sequence[bytes]) -> list[int]:
+    """For every token of the query, how many tokens from it on occur somewhere."""
+    longest = [0] * len(query)
+    for live in corpus.lives:
+        token = live.segment.token
+        found = statistics(live, [token(text) for text in query])
+        longest = [max(pair) for pair in zip(longest, found, strict=True)]
+    return longest
 
 
 def statistics(live: LiveSegment, wanted: Sequence[int]) -> list[int]:

@@ -1,7 +1,7 @@
-"""What all connections of a host share: the index, the open spaces, the readers.
+"""What all connections of a host share: the index, open spaces, readers and sessions.
 
-Everything is opened when it is first asked for, and kept, spaces within bounds: a host lives long.
-Tools run in threads, so each thing here is either safe to share or made under the desk's lock.
+Each is opened at its first use and kept; the number of open spaces and readers is bounded, because
+a host runs for days. Tools run in threads, so each is either thread-safe or created under a lock.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.home import Home
-from holdfast.mcp.spaces import Spaces
+from holdfast.mcp.space_pool import SpacePool
 
 if TYPE_CHECKING:
     from holdfast.app import App
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 READERS_MAX = 64
 
 
-class Desk:
-    """Where the tools find what they need."""
+class HostContext:
+    """Hands tools what they need."""
 
     def __init__(self, app: App) -> None:
         self.app = app
         self._turn = threading.RLock()
         self._index: CodeIndex | None = None
-        self._spaces = Spaces(lambda name, make: app.open_space(name, create=make))
+        self._spaces = SpacePool(lambda name, make: app.open_space(name, create=make))
         self._readers: OrderedDict[str, Reader] = OrderedDict()
         self._sessions: Sessions | None = None
         self._runs: dict[int, threading.Thread] = {}
@@ -53,7 +53,7 @@ class Desk:
 
     @property
     def index(self) -> CodeIndex:
-        """The code index; its builds run in threads of ours, and trees it built are watched."""
+        """The code index. Builds run in threads of this process, and indexed trees are watched."""
         with self._turn:
             if self._index is None:
                 self._index = self.app.open_index()
@@ -77,7 +77,7 @@ class Desk:
         self._starting.run = run
 
     def started_here(self) -> threading.Thread | None:
-        """The build that this thread's last lifecycle action began, if it began one."""
+        """The build that the last index action of this thread started, if it started one."""
         run: threading.Thread | None = getattr(self._starting, "run", None)
         self._starting.run = None
         return run
@@ -92,23 +92,22 @@ class Desk:
 
     @contextmanager
     def space(self, name: str, *, make: Callable[[], bool] | None = None) -> Iterator[Store]:
-        """A space for the time of one call; raises UnknownSpace rather than make one unasked.
+        """A space for the duration of one call; raises UnknownSpace if it does not exist.
 
-        `make` is of a call that writes: it says whether to make a space that is not there. To a
-        call that only looks, the default space is always there: until somebody writes to it, it is
-        an empty one.
+        A call that writes passes `make`, which decides whether to create a missing space. For a
+        call that only reads, the default space always exists: before the first write it is empty.
         """
         from holdfast.app import DEFAULT_SPACE
         from holdfast.store.errors import UnknownSpace
 
-        with ExitStack() as borrowed:
+        with ExitStack() as stack:
             try:
-                store = borrowed.enter_context(self._spaces.lend(name))
+                store = stack.enter_context(self._spaces.borrow(name))
             except UnknownSpace:
                 if make is not None and make():
-                    store = borrowed.enter_context(self._spaces.lend(name, make=True))
+                    store = stack.enter_context(self._spaces.borrow(name, make=True))
                 elif make is None and name == DEFAULT_SPACE:
-                    store = borrowed.enter_context(self.app.inspect_space(name))
+                    store = stack.enter_context(self.app.inspect_space(name))
                 else:
                     raise
             yield store
@@ -128,7 +127,7 @@ class Desk:
 
     @property
     def sessions(self) -> Sessions:
-        """Which conversation a call belongs to."""
+        """Finds the conversation that a call belongs to."""
         with self._turn:
             if self._sessions is None:
                 from holdfast.mcp.binding import Sessions
@@ -149,5 +148,5 @@ class Desk:
 
 
 def inside(path: str, root: str) -> str:
-    """A path relative to a root it lies in, else as it is."""
+    """A path relative to the root that contains it; unchanged if it is outside."""
     return os.path.relpath(path, root) if path.startswith(root.rstrip("/") + "/") else path
