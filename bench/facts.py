@@ -21,7 +21,7 @@ from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
-from holdfast.index.calls.resolve import Edge, Open, Resolver
+from holdfast.index.calls.resolve import Edge, OpenCall, Resolver
 from holdfast.index.facts import languages
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.model import FileFacts, encode
@@ -140,7 +140,7 @@ def measure(name: str, files: list[tuple[str, bytes]], rounds: int) -> dict[str,
         wholes.append(timed(whole))
     resolver = Resolver(found)
 
-    def resolve() -> list[Edge | Open]:
+    def resolve() -> list[Edge | OpenCall]:
         views = resolver.program.files.values()
         return [resolver.call(view, call) for view in views for call in view.facts.calls]
 
@@ -162,8 +162,8 @@ def measure(name: str, files: list[tuple[str, bytes]], rounds: int) -> dict[str,
         "facts_MB": round(sum(len(encode(f)) for f in found) / 1e6, 2),
         "resolve_s": round(resolving, 3),
         "edges": sum(isinstance(r, Edge) for r in resolved),
-        "ambiguous": sum(isinstance(r, Open) and r.why == "ambiguous" for r in resolved),
-        "external": sum(isinstance(r, Open) and r.why == "external" for r in resolved),
+        "ambiguous": sum(isinstance(r, OpenCall) and r.why == "ambiguous" for r in resolved),
+        "external": sum(isinstance(r, OpenCall) and r.why == "external" for r in resolved),
     }
 
 

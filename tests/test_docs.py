@@ -123,6 +123,33 @@ def test_imports_follow_the_arrows() -> None:
     assert wrong == []
 
 
+ROOMS: dict[str, set[str]] = {
+    "facts": set(),
+    "calls": {"facts"},
+    "embedding": {"search"},
+    "search": {"facts", "embedding", "generations"},
+    "generations": {"facts", "calls", "search"},
+    "building": {"facts", "embedding", "search", "generations"},
+}
+"""What each room of `index` may import of the others; the modules beside the rooms are free."""
+
+
+@pytest.mark.shows("ARCH-ARROWS")
+def test_the_rooms_of_the_index_follow_their_arrows() -> None:
+    wrong = []
+    for module, path in modules().items():
+        name = module.removeprefix("holdfast.index.")
+        room = name.split(".")[0]
+        if name == module or room not in ROOMS:
+            continue
+        for imported in sorted(imports(path)):
+            target = imported.removeprefix("holdfast.index.").split(".")[0]
+            other = imported.startswith("holdfast.index.") and target in {*ROOMS, "tools"}
+            if other and target not in {room, *ROOMS[room]}:
+                wrong.append(f"{name} imports {imported}")
+    assert wrong == []
+
+
 KNOTS: dict[str, int] = {
     "holdfast.store.errors": 10,
     "holdfast.index.search.signals": 4,

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.files import disk
+from holdfast.files import disk, mounts
+from holdfast.files.ignore import Rules, RuleStack
+from holdfast.files.listing_cache import DirectoryListing
 from holdfast.files.policy import Policy, language_of, unfit
 from holdfast.files.snapshot import Entry, Snapshot, compare, compressed, covered, moved
 
@@ -339,7 +341,7 @@ def test_mount_points_are_read_as_the_system_writes_them() -> None:
         "30 27 8:1 /x /mnt/my\\040disk\\134one rw shared:7 - ext4 /dev/sda1 rw\n"
         "a line of another kind\n"
     )
-    assert disk.mount_points(table) == {"/proc", "/mnt/my disk\\one"}
+    assert mounts.mount_points(table) == {"/proc", "/mnt/my disk\\one"}
 
 
 def test_output_folders_are_left_out_unless_they_stand_among_sources(tmp_path: Path) -> None:
@@ -377,3 +379,29 @@ def test_scripts_without_an_extension_are_taken(tmp_path: Path) -> None:
     assert set(disk.walk(str(tmp_path)).stats) == {
         "bin/deploy", "common", "deep/run", "share/completions/rsync"
     }  # fmt: skip
+
+
+@pytest.mark.shows("FILES-KINDS")
+@pytest.mark.parametrize(
+    ("name", "kind", "why"),
+    [
+        ("a.py", disk.FILE, None),
+        ("a.png", disk.FILE, "kind"),
+        ("out.py", disk.FILE, "ignored"),
+        ("known.xyz", disk.FILE, None),
+        ("other.py", disk.FILE, "kind"),
+        ("back\\slash.py", disk.FILE, "unnameable"),
+        ("\udcff.py", disk.FILE, "unnameable"),
+        ("a.py", disk.LINK, "symlink"),
+        ("src", disk.DIRECTORY, None),
+        (".git", disk.DIRECTORY, "ignored"),
+        ("out.py", disk.DIRECTORY, "ignored"),
+        ("back\\slash", disk.DIRECTORY, "unnameable"),
+    ],
+)
+def test_a_name_is_kept_or_left_out_for_one_reason(name: str, kind: str, why: str | None) -> None:
+    rules = RuleStack().with_rules(Rules(["out.py"]), drop=0)
+    known = DirectoryListing(rules, rules)
+    known.files.add("known.xyz")
+    known.others["other.py"] = "kind"
+    assert disk.reason_left_out(name, name, kind, known, frozenset({".py"}), rules) == why

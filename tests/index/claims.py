@@ -22,7 +22,7 @@ import re
 import textwrap
 from dataclasses import dataclass, field
 
-from holdfast.index.calls.resolve import Edge, Open, Resolver
+from holdfast.index.calls.resolve import Edge, OpenCall, Resolver
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.model import MODULE, FileFacts
 
@@ -60,11 +60,13 @@ def split(text: str) -> list[Written]:
     return files
 
 
-def resolved(resolver: Resolver, path: str) -> tuple[list[Edge], list[Open]]:
+def resolved(resolver: Resolver, path: str) -> tuple[list[Edge], list[OpenCall]]:
     """Every call of a file: those that reach a symbol, and those that stay open."""
     view = resolver.program.files[path]
     answers = [resolver.call(view, call) for call in view.facts.calls]
-    return [a for a in answers if isinstance(a, Edge)], [a for a in answers if isinstance(a, Open)]
+    return [a for a in answers if isinstance(a, Edge)], [
+        a for a in answers if isinstance(a, OpenCall)
+    ]
 
 
 def check(text: str) -> None:
@@ -114,7 +116,7 @@ def check(text: str) -> None:
             assert not extra, f"{file.path}:{line}: also calls {sorted(extra)}"
 
 
-def describe(edges: list[Edge], left: list[Open], labels: dict[str, str]) -> str:
+def describe(edges: list[Edge], left: list[OpenCall], labels: dict[str, str]) -> str:
     parts = [f"calls {labels[e.callee]} by {e.reason} ({e.confidence})" for e in edges]
     parts += [
         f"{o.why} {o.text}: {o.detail} {[labels[c] for c in o.candidates]}".rstrip(" []")

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.files import memory
+from holdfast.files import listing_cache
 from holdfast.index.building.preflight import IgnoreOnly, Needed, preflight
 from holdfast.index.building.progress import Progress
 from holdfast.index.errors import BackendUnavailable, OutsideRoot, RegistryDamaged
@@ -244,7 +244,7 @@ def test_parts_that_cannot_be_read_are_not_called_unchanged(
 ) -> None:
     ready.later(60)
     deny(monkeypatch, f"{ready.root}/src")
-    memory._trees.clear()
+    listing_cache._trees.clear()
     found: Any = search_code(ready.index, ready.root, "must:total_price")
     assert found["freshnessDecision"]["mode"] == "overlay_partial"
     assert found["freshnessDecision"]["stats"]["unreadable"] == 1
@@ -270,7 +270,7 @@ def test_a_root_that_cannot_be_read_is_not_indexed_as_an_empty_one(
     """A reindex replaced four files by none and called the tree fully indexed; a sync said that
     nothing had changed."""
     deny(monkeypatch, ready.root)
-    memory._trees.clear()
+    listing_cache._trees.clear()
     synced: Any = manage_index(ready.index, "sync", ready.root)
     assert (synced["status"], "cannot be read" in synced["humanText"]) == ("error", True)
     manage_index(ready.index, "reindex", ready.root)
@@ -297,7 +297,7 @@ def test_a_reindex_keeps_what_it_cannot_read_now(
     ready.later(60)
     with monkeypatch.context() as denied:
         deny(denied, f"{ready.root}/src")
-        memory._trees.clear()
+        listing_cache._trees.clear()
         if not alike:
             ready.index.schema_version = "another"
         manage_index(ready.index, "reindex", ready.root)
@@ -313,7 +313,7 @@ def test_a_reindex_keeps_what_it_cannot_read_now(
     assert "1 parts could not be read" in status["humanText"]
     if not alike:
         return
-    memory._trees.clear()
+    listing_cache._trees.clear()
     found: Any = search_code(ready.index, ready.root, "must:total_price")
     assert found["results"][0]["file"] == "src/cart.py"
     assert found["freshnessDecision"]["mode"] == "skipped_source_unchanged"

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from holdfast.index.building.content_cache import ContentStore
+from holdfast.index.building.content_cache import ContentCache
 from holdfast.index.code_index import CodeIndex, run_here
 from holdfast.index.embedding.hashed import HashedEmbedding
 from holdfast.index.errors import BackendUnavailable
@@ -171,7 +171,7 @@ class World:
             self.backend,
             provider,
             Leases(self.home / "run" / "leases"),
-            ContentStore(self.home / "index" / "content.sqlite"),
+            ContentCache(self.home / "index" / "content.sqlite"),
             extract=double.extract,
             now=lambda: self.time,
             new_id=lambda: f"run_{next(ids)}",

@@ -1,9 +1,12 @@
 """Graphs by hand, by insertion and by reading: lossless, and with every invariant named."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import holdfast
 from holdfast.sequence import canonical
 from holdfast.sequence.canonical import canonical_graph
 from holdfast.sequence.errors import BadPattern, EmptyQuery, GraphTooLarge, SingleToken
@@ -13,6 +16,18 @@ from holdfast.sequence.reference.insert import insert, insert_locally
 from holdfast.sequence.search import find_sequence
 from tests.sequence import brute
 from tests.sequence.graphs import Env, env1
+
+SOURCE = Path(holdfast.__file__).parent
+
+
+def test_no_command_runs_what_is_only_a_reference() -> None:
+    importing = {
+        str(path.relative_to(SOURCE).parent)
+        for path in SOURCE.rglob("*.py")
+        if "holdfast.sequence.reference" in path.read_text(encoding="utf-8")
+    }
+    assert importing <= {"sequence/reference"}
+
 
 texts = st.text(st.sampled_from("abc"), min_size=1, max_size=14)
 corpora = st.lists(texts, min_size=1, max_size=4)

@@ -1,7 +1,7 @@
-"""Looking at a tree on disk. Reads only; never follows a link, never leaves the file system.
+"""Listing and reading a tree on disk. Read-only; does not follow links or enter other file systems.
 
-A name that no key can hold (not UTF-8, or with a backslash) is counted and left out. A directory
-or file that cannot be read is named, so that nobody takes it for deleted.
+A name that cannot be a key (not UTF-8, or with a backslash) is counted and left out. A directory or
+file that cannot be read is reported, so that it is not taken for deleted.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import re
 import stat as modes
 from collections import Counter
 from collections.abc import Callable
@@ -19,10 +18,11 @@ from pathlib import Path
 
 from holdfast import system
 from holdfast.files.ignore import Rules, RuleStack
-from holdfast.files.memory import TRUSTED_KINDS, Listed, memory_of, stamp_of
+from holdfast.files.listing_cache import DirectoryListing, listings_of, stamp_of
+from holdfast.files.mounts import is_trusted, mounted_below
 from holdfast.files.policy import (
+    ALWAYS_EXCLUDED,
     DEFAULT_EXCLUSIONS,
-    FOREVER_OUT,
     NAMES,
     SCRIPT_FOLDERS,
     SNIFF_BYTES,
@@ -34,19 +34,19 @@ from holdfast.files.policy import (
 from holdfast.files.regular import read_regular
 from holdfast.files.snapshot import Stat
 
-CONTROL_FILES = (".gitignore", ".holdfastignore")
+IGNORE_FILES = (".gitignore", ".holdfastignore")
 
 RULES_BYTES_MAX = 512 * 1024
 """Of a longer file of rules, what follows is not used."""
 
 _DEFAULTS = Rules(DEFAULT_EXCLUSIONS)
-_NOTHING_JUDGED = Listed(RuleStack(), RuleStack())
+_NO_LISTING = DirectoryListing(RuleStack(), RuleStack())
 _OUTPUTS = {ruled: Outputs(ruled) for ruled in (False, True)}
 
 
 @dataclass(slots=True)
 class Walk:
-    """What a tree holds by name and stat. `skipped` counts what was left out, by reason."""
+    """The files of a tree with their stat. `skipped` counts what was left out, by reason."""
 
     stats: dict[str, Stat] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
@@ -59,13 +59,13 @@ class Walk:
 
 
 class TreeMissing(Exception):
-    """Raised when the root is not there, or is no directory."""
+    """Raised when the root does not exist or is not a directory."""
 
 
 def walk(
     root: str, policy: Policy | None = None, now_ns: Callable[[], int] = system.now_ns
 ) -> Walk:
-    """Find every file of the tree that the policy and the tree's rules leave in."""
+    """List every file of the tree that the policy and the tree's ignore rules include."""
     policy = policy or Policy()
     try:
         top = os.lstat(root)
@@ -73,19 +73,19 @@ def walk(
         raise TreeMissing(os.strerror(error.errno or errno.EIO)) from error
     if not modes.S_ISDIR(top.st_mode):
         raise TreeMissing("it is not a directory")
-    return _Walking(root, policy, top.st_dev, now_ns).run()
+    return _TreeWalk(root, policy, top.st_dev, now_ns).run()
 
 
-class _Walking:
-    """One look at a tree. A stack of our own: a tree can be deeper than the interpreter's."""
+class _TreeWalk:
+    """One walk over a tree. Uses its own stack, because trees can be deeper than the call stack."""
 
     def __init__(self, root: str, policy: Policy, device: int, now_ns: Callable[[], int]) -> None:
         self._policy, self._device, self._now_ns = policy, device, now_ns
         self._extensions = policy.extensions()
         self._mounts = mounted_below(root)
-        # With nothing mounted below, the whole tree is of the kind its root is.
-        self._trusted = self._mounts is not None and not self._mounts and _trusted(root)
-        self._memory = memory_of(root, policy)
+        # With nothing mounted below, the whole tree is on the file system of its root.
+        self._trusted = self._mounts is not None and not self._mounts and is_trusted(root)
+        self._memory = listings_of(root, policy)
         self._pending: list[tuple[str, str, RuleStack]] = [("", root, _top_rules(root, policy))]
         self._found = Walk()
 
@@ -97,8 +97,8 @@ class _Walking:
             known = self._memory.get(key)
             try:
                 stamp = stamp_of(os.lstat(directory)) if self._trusted else None
-                if known is not None and stamp is not None and known.holds(rules, stamp):
-                    self._look_again(known, prefix, directory)
+                if known is not None and stamp is not None and known.is_current(rules, stamp):
+                    self._stat_known(known, prefix, directory)
                     continue
                 listed_ns = self._now_ns()
                 with os.scandir(directory) as listing:
@@ -107,30 +107,30 @@ class _Walking:
                 if error.errno != errno.ENOENT or not key:
                     found.unreadable.add(key)
                 continue
-            controls = {entry.name: entry.path for entry in entries if entry.name in CONTROL_FILES}
+            controls = {entry.name: entry.path for entry in entries if entry.name in IGNORE_FILES}
             try:
-                own = _with_control_files(rules, controls, prefix)
+                own = _with_ignore_files(rules, controls, prefix)
             except OSError:
                 found.unreadable.add(key)
                 continue
-            # Made anew and then handed over whole, for another look may be reading the old one.
-            fresh = Listed(rules, own)
-            judged = known if known is not None and known.rules == own else _NOTHING_JUDGED
-            # A control file is read at every look: an edit in place leaves the times as they were.
-            plain = self._list(fresh, judged, entries, prefix) and not controls
-            fresh.settled(stamp if plain else None, listed_ns)
+            # A new object, because another thread may be reading the old one.
+            fresh = DirectoryListing(rules, own)
+            known_names = known if known is not None and known.rules == own else _NO_LISTING
+            # Ignore files are read every time: editing one does not change these times.
+            plain = self._list(fresh, known_names, entries, prefix) and not controls
+            fresh.remember_stamp(stamp if plain else None, listed_ns)
             self._memory[key] = fresh
             self._count(fresh)
         return found
 
-    def _count(self, listed: Listed) -> None:
+    def _count(self, listed: DirectoryListing) -> None:
         for reason, times in listed.skipped.items():
             self._found.skipped[reason] += times
 
-    def _look_again(self, known: Listed, prefix: str, directory: str) -> None:
-        """Look at the files of a directory whose names are as they were.
+    def _stat_known(self, known: DirectoryListing, prefix: str, directory: str) -> None:
+        """Stat the files of a directory whose names are known to be unchanged.
 
-        Most of a look that finds nothing new is this loop, so it is written out.
+        This loop is most of a walk that finds nothing new, so it is inlined.
         """
         found, lstat, is_regular = self._found, os.lstat, modes.S_ISREG
         stats, size_bytes_max, make = found.stats, self._policy.size_bytes_max, tuple.__new__
@@ -152,64 +152,49 @@ class _Walking:
         self._count(known)
 
     def _list(
-        self, fresh: Listed, judged: Listed, entries: list[os.DirEntry[str]], prefix: str
+        self,
+        listing: DirectoryListing,
+        known: DirectoryListing,
+        entries: list[os.DirEntry[str]],
+        prefix: str,
     ) -> bool:
-        """Judge the names of a directory; says whether they alone decide what is in it."""
-        found, mounts, rules = self._found, self._mounts, fresh.rules
-        skipped = fresh.skipped
-        plain = True
-
-        def skip(reason: str) -> None:
-            skipped[reason] = skipped.get(reason, 0) + 1
-
+        """Decide on every name of a directory; False if the names alone do not decide."""
+        found, rules, plain = self._found, listing.rules, True
         for entry in entries:
-            name = entry.name
-            path = prefix + name
+            name, path = entry.name, prefix + entry.name
             try:
-                # First what was judged before, by the same rules: only its kind can be another.
-                if name in judged.others and entry.is_file(follow_symlinks=False):
-                    reason = fresh.others[name] = judged.others[name]
-                    skip(reason)
-                elif not name.isascii() and not _utf8(name):
-                    skip("unnameable")
-                elif entry.is_symlink():
-                    skip("symlink")
-                elif entry.is_dir(follow_symlinks=False):
-                    if name not in judged.folders and (
-                        name in FOREVER_OUT or rules.excludes(path, name, True)
-                    ):
-                        skip("ignored")
-                    elif "\\" in name:
-                        skip("unnameable")
-                    elif (mounts is None or path in mounts) and entry.stat(
-                        follow_symlinks=False
-                    ).st_dev != self._device:
-                        # Another file system may be away next time; what is in it is not ours.
-                        found.unreadable.add(path)
-                        skip("mount")
-                    else:
-                        fresh.folders.add(name)
-                        self._pending.append((path, entry.path, rules))
-                elif name in judged.files or (
-                    (why := _left_out(name, path, self._extensions, rules)) is None
-                ):
-                    fresh.files.add(name)
-                    self._take(path, entry.stat(follow_symlinks=False))
-                elif why != "kind" or "." in name:
-                    fresh.others[name] = why
-                    skip(why)
-                else:
-                    plain = False  # It may be a script, which is told from inside.
+                kind = _kind_of(entry)
+                why = reason_left_out(name, path, kind, known, self._extensions, rules)
+                if kind == DIRECTORY and why is None and self._is_mounted(entry, path):
+                    # Another file system may be gone next time, so its files are not indexed.
+                    found.unreadable.add(path)
+                    why = "mount"
+                if why == "kind" and "." not in name:
+                    plain = False  # It may be a script, which only its content tells.
                     if _is_script(entry, path, rules):
                         self._take(path, entry.stat(follow_symlinks=False))
-                    else:
-                        skip(why)
+                        continue
+                elif why is not None and kind == FILE:
+                    listing.others[name] = why
+                if why is not None:
+                    listing.skipped[why] = listing.skipped.get(why, 0) + 1
+                elif kind == DIRECTORY:
+                    listing.folders.add(name)
+                    self._pending.append((path, entry.path, rules))
+                else:
+                    listing.files.add(name)
+                    self._take(path, entry.stat(follow_symlinks=False))
             except FileNotFoundError:
-                continue  # It went away while we looked, which is a deletion like any other.
+                continue  # Deleted meanwhile.
             except OSError:
                 found.unreadable.add(path)
                 plain = False
         return plain
+
+    def _is_mounted(self, entry: os.DirEntry[str], path: str) -> bool:
+        if self._mounts is not None and path not in self._mounts:
+            return False
+        return entry.stat(follow_symlinks=False).st_dev != self._device
 
     def _take(self, path: str, seen: os.stat_result) -> None:
         if not modes.S_ISREG(seen.st_mode):
@@ -220,57 +205,39 @@ class _Walking:
             self._found.stats[path] = Stat(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
 
 
-def _trusted(root: str) -> bool:
-    """Whether a tree is on a file system of which we know what its directories' times say."""
-    try:
-        table = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError:
-        return False
-    return kind_at(table, os.path.realpath(root)) in TRUSTED_KINDS
+FILE, DIRECTORY, LINK = "file", "directory", "symlink"
 
 
-def kind_at(table: str, path: str) -> str:
-    """The kind of the file system at a path, by a table in the form of `mountinfo`; "" if none."""
-    best, kind = "", ""
-    for line in table.split("\n"):
-        row, _, rest = line.partition(" - ")
-        fields = row.split(" ", 5)
-        if len(fields) > 4:
-            point = _ESCAPE.sub(_unescaped, fields[4])
-            above = point.rstrip("/") + "/"
-            # Of several at one place the last is the one that is seen.
-            if f"{path}/".startswith(above) and len(above) >= len(best):
-                best, kind = above, rest.split(" ", 1)[0]
-    return kind
+def _kind_of(entry: os.DirEntry[str]) -> str:
+    if entry.is_symlink():
+        return LINK
+    return DIRECTORY if entry.is_dir(follow_symlinks=False) else FILE
 
 
-def mounted_below(root: str) -> frozenset[str] | None:
-    """The keys at which file systems are mounted in a tree; None when the system does not say.
+def reason_left_out(
+    name: str,
+    path: str,
+    kind: str,
+    known: DirectoryListing,
+    extensions: frozenset[str],
+    rules: RuleStack,
+) -> str | None:
+    """Why a name in a directory is left out; None when it is kept.
 
-    Asking once spares a system call for every directory: nothing else can be on another disk.
+    `known` has earlier decisions under the same rules. "kind" of a name without an extension means
+    that its content has to decide.
     """
-    try:
-        table = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError:
-        return None
-    points = mount_points(table)
-    if not points:
-        return None
-    above = os.path.realpath(root).rstrip("/") + "/"
-    return frozenset(point[len(above) :] for point in points if point.startswith(above))
-
-
-def mount_points(table: str) -> frozenset[str]:
-    """The mount points that a table in the form of `mountinfo` names."""
-    rows = (line.split(" ", 5) for line in table.split("\n"))
-    return frozenset(_ESCAPE.sub(_unescaped, row[4]) for row in rows if len(row) > 5)
-
-
-_ESCAPE = re.compile(r"\\([0-7]{3})")
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    return chr(int(match[1], 8))
+    if kind == FILE and name in known.others:
+        return known.others[name]
+    if not name.isascii() and not _utf8(name):
+        return "unnameable"
+    if kind == LINK:
+        return "symlink"
+    if kind == FILE:
+        return None if name in known.files else _left_out(name, path, extensions, rules)
+    if name not in known.folders and (name in ALWAYS_EXCLUDED or rules.excludes(path, name, True)):
+        return "ignored"
+    return "unnameable" if "\\" in name else None
 
 
 def _left_out(name: str, path: str, extensions: frozenset[str], rules: RuleStack) -> str | None:
@@ -286,8 +253,8 @@ def _left_out(name: str, path: str, extensions: frozenset[str], rules: RuleStack
 
 
 def _is_script(entry: os.DirEntry[str], path: str, rules: RuleStack) -> bool:
-    """Whether a file without an extension is a script: looked into only if somebody may execute
-    it or it stands among scripts."""
+    """Whether a file without an extension is a script. It is read only if it is executable or in a
+    folder of scripts."""
     folder = path.rpartition("/")[0].rpartition("/")[2]
     seen = entry.stat(follow_symlinks=False)
     if not modes.S_ISREG(seen.st_mode) or "\\" in entry.name:
@@ -298,7 +265,7 @@ def _is_script(entry: os.DirEntry[str], path: str, rules: RuleStack) -> bool:
 
 
 def _head(path: str) -> bytes:
-    """The first bytes of a file; none when it cannot be read, for nobody asked for it by name."""
+    """The first bytes of a file; empty when it cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -319,15 +286,15 @@ def _utf8(name: str) -> bool:
     return True
 
 
-def _with_control_files(rules: RuleStack, present: dict[str, str], prefix: str) -> RuleStack:
-    for name in CONTROL_FILES:
+def _with_ignore_files(rules: RuleStack, present: dict[str, str], prefix: str) -> RuleStack:
+    for name in IGNORE_FILES:
         if name in present:
             rules = rules.with_rules(_rules(present[name]), drop=len(prefix))
     return rules
 
 
 def _rules(path: str) -> Rules:
-    """The rules of a control file as it is now; the same object for the same lines."""
+    """The rules of an ignore file; the same object for the same lines."""
     data = read_regular(path, RULES_BYTES_MAX)  # git does not follow a linked .gitignore either.
     if data is None:
         return _of_lines(())
@@ -358,7 +325,7 @@ def _top_rules(root: str, policy: Policy) -> RuleStack:
         for part in () if inside == "." else (".", *Path(inside).parts[:-1]):
             above = above / part
             down = os.path.relpath(root, above)
-            for name in CONTROL_FILES:
+            for name in IGNORE_FILES:
                 if (above / name).is_file():
                     rules = rules.with_rules(_rules(str(above / name)), prefix=f"{down}/")
     return rules.with_rules(_of_lines(policy.ignore_patterns))

@@ -81,7 +81,7 @@ NAMES: dict[str, str] = {
 STEMS = {"dockerfile": "dockerfile", "containerfile": "dockerfile", "makefile": "build"}
 """First parts of names such as `Dockerfile.dev`."""
 
-FOREVER_OUT = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "CVS", "_darcs"})
+ALWAYS_EXCLUDED = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "CVS", "_darcs"})
 
 DEFAULT_EXCLUSIONS = """
 node_modules/

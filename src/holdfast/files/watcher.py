@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.files.policy import FOREVER_OUT
+from holdfast.files.policy import ALWAYS_EXCLUDED
 
 DEBOUNCE_MS = 400
 STEP_MS = 50
@@ -79,6 +79,6 @@ def _key(root: str, path: str) -> str | None:
         parts = Path(path).relative_to(root).parts
     except ValueError:
         return None
-    if not parts or FOREVER_OUT.intersection(parts):
+    if not parts or ALWAYS_EXCLUDED.intersection(parts):
         return None
     return "/".join(parts)

@@ -20,7 +20,7 @@ from holdfast.files.policy import Policy
 from holdfast.files.snapshot import Snapshot
 from holdfast.files.watcher import Watcher
 from holdfast.home import Home
-from holdfast.index.building.content_cache import ContentStore
+from holdfast.index.building.content_cache import ContentCache
 from holdfast.index.building.prepare import (
     Extract,
     extract_facts,
@@ -41,7 +41,7 @@ from holdfast.index.generations.registry import Registry
 
 if TYPE_CHECKING:
     # A search needs neither, and both take long to import.
-    from holdfast.index.building.build import Tools
+    from holdfast.index.building.build_tools import BuildTools
     from holdfast.index.generations.programs import ProgramCache
 
 RETRY_AFTER_MS = 2_000
@@ -69,7 +69,7 @@ class CodeIndex:
     backend: Backend
     provider: EmbeddingProvider
     leases: Leases
-    content: ContentStore
+    content: ContentCache
     extract: Extract = extract_facts
     now: Callable[[], datetime] = system.utc_now
     new_id: Callable[[], str] = system.new_long_id
@@ -103,16 +103,16 @@ class CodeIndex:
     def prove(self, root: str) -> Proof:
         return self.prober.prove(root)
 
-    def governing(self, path: str) -> tuple[str, Record | None]:
+    def root_of(self, path: str) -> tuple[str, Record | None]:
         """The canonical form of a path, and the tracked root that governs it."""
         requested = canonical_root(path)
         return requested, effective_record(requested, self.registry.records().values())
 
     def gate(self, record: Record | None) -> Gate:
         gate = pass_gate(record, self.runtime(), lambda: self.prove(record.root if record else ""))
-        return self.truly(gate)
+        return self.with_abandoned_check(gate)
 
-    def truly(self, gate: Gate) -> Gate:
+    def with_abandoned_check(self, gate: Gate) -> Gate:
         """The gate, where a build whose writer is gone is not told as one that goes on."""
         if not isinstance(gate, Building):
             return gate
@@ -149,13 +149,13 @@ class CodeIndex:
                 self._programs = ProgramCache()
             return self._programs
 
-    def tools(self) -> Tools:
+    def tools(self) -> BuildTools:
         """What a build works with."""
-        from holdfast.index.building.build import Tools
+        from holdfast.index.building.build_tools import BuildTools
 
         # A build forks its workers, if there is no other thread.
         self.prober.rest()
-        return Tools(
+        return BuildTools(
             self.backend,
             self.provider,
             self.extract,
@@ -201,5 +201,5 @@ def open_index(
         backend,
         provider,
         Leases(home.leases),
-        ContentStore(home.index_content),
+        ContentCache(home.index_content),
     )

@@ -1,13 +1,13 @@
-"""Starting a process that has nothing of ours but some pipes.
+"""Starting a helper process that inherits nothing but some pipes.
 
-A process that is forked is quickest to start, and shares what is loaded. It is unsafe once another
-thread of Python may hold a lock, for nobody would let go of it there; then an interpreter is
-started anew. It runs none of its caller's program: that may stand in no file at all, or would begin
-everything again. (Threads outside of Python do not count. What they may hold is theirs alone, or
-looks after itself in a fork, as memory and linear algebra do.)
+Forking is the quickest way, and the child shares the loaded modules. It is unsafe when another
+Python thread may hold a lock, because nothing would release the lock in the child; then a new
+interpreter is started. The new interpreter does not run the caller's main program, which may not be
+in a file or would start everything again. (Threads outside of Python do not count: their locks are
+their own, or are handled at fork, as memory allocators and linear algebra libraries do.)
 
-Whoever starts a process reads a first word from it before believing anything that becomes of it:
-one that ends without it could not be started, and has judged nothing.
+The caller reads a first message from the process before it trusts anything it does: a process that
+ends without that message could not be started, and its end says nothing about the work.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ import {0} as module
 module.{1}()
 """
 _FIRST = 3
-"""The number of the first pipe after the two that take the place of the standard streams."""
-_OUT_OF_THE_WAY = 16
-_HELD = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+"""The descriptor of the first pipe after those that replace stdin and stdout."""
+_FIRST_FREE = 16
+_BLOCKED = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
 def may_fork() -> bool:
-    """Whether a process can be forked safely from here and now."""
+    """Whether forking is safe now."""
     return threading.active_count() == 1
 
 
 def start(serve: Callable[[], None], pipes: Sequence[int]) -> int:
-    """Start a process that runs `serve`, and return its number; OSError if there is none to be had.
+    """Start a process that runs `serve`, and return its pid; OSError if none could be started.
 
-    It has its ends of the pipes as 0, 1, and from 3 on, whatever their numbers are here. Ctrl-C is
-    not for it, but for whoever asked. It collects no garbage: what a file is prepared into holds no
-    cycles, and looking for some among the nodes of its tree took a third of the time.
+    It has its ends of the pipes as 0, 1, and from 3 on, whatever their numbers are here. It ignores
+    Ctrl-C, which is for the parent. Its garbage collector is off: prepared files have no cycles,
+    and scanning the nodes of a syntax tree took a third of the time.
     """
     import fcntl
 
-    # Out of the way: where a standard stream was closed, a pipe may have its number.
+    # Move the pipes to high numbers: a pipe may have the number of a closed standard stream.
     moved: list[int] = []
     try:
-        moved.extend(fcntl.fcntl(p, fcntl.F_DUPFD_CLOEXEC, _OUT_OF_THE_WAY) for p in pipes)
+        moved.extend(fcntl.fcntl(p, fcntl.F_DUPFD_CLOEXEC, _FIRST_FREE) for p in pipes)
         return _forked(serve, moved) if may_fork() else _spawned(serve, moved)
     finally:
         for pipe in moved:
@@ -71,11 +71,11 @@ def _after(pipes: Sequence[int]) -> int:
 
 
 def _forked(serve: Callable[[], None], pipes: Sequence[int]) -> int:
-    # The child has the heap of another. Looking for garbage there takes longer than any work, and
-    # what is found is not the child's to let go of. A signal is for the parent, or for nobody.
+    # The child shares the parent's heap. Collecting garbage there would copy it page by page, and
+    # run finalizers of objects that belong to the parent. Signals are for the parent.
     collects = gc.isenabled()
     gc.disable()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _BLOCKED)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of threads outside of Python
@@ -94,14 +94,14 @@ def _child(
 ) -> None:
     try:
         signal.set_wakeup_fd(-1)
-        for deadly in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(deadly, signal.SIG_DFL)
+        for terminating in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(terminating, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask - _HELD)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask - _BLOCKED)
         for pipe, number in _numbers(pipes):
             os.dup2(pipe, number)
         os.dup2(os.open(os.devnull, os.O_RDWR), 2)
-        # An open file is a lock held, wherever it is open.
+        # An inherited descriptor would keep the parent's file locks.
         os.closerange(_after(pipes), os.sysconf("SC_OPEN_MAX"))
         serve()
     finally:
@@ -114,7 +114,7 @@ def _spawned(
     environment: Callable[[], Mapping[str, str]] = system.environment,
 ) -> int:
     if not sys.executable:
-        raise FileNotFoundError("it is not known which interpreter runs this")
+        raise FileNotFoundError("the path of the Python interpreter is unknown")
     import holdfast
 
     ours = str(Path(holdfast.__file__).parents[1])

@@ -7,9 +7,12 @@ them for one answer on the core graph itself.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import cached_property
+from itertools import islice, pairwise
 from typing import Any
 
 from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
@@ -26,32 +29,32 @@ REPORT_VERSION = 2
 2: indentation, explanation."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snippet:
     """The text to look for and its tokens."""
 
     source: bytes
     lexed: Lexed
 
+    @cached_property
+    def _lines(self) -> list[int]:
+        """Where each line begins."""
+        return [0, *(newline.end() for newline in re.finditer(rb"\n", self.source))]
+
     def place(self, token: int) -> tuple[int, int]:
         """The line and column of a token, or of the end of the text, counted from 1."""
         starts = self.lexed.starts
         offset = starts[token] if token < len(starts) else len(self.source)
-        line = self.source.count(b"\n", 0, offset)
-        return line + 1, offset - (self.source.rfind(b"\n", 0, offset) + 1) + 1
+        line = bisect_right(self._lines, offset)
+        return line, offset - self._lines[line - 1] + 1
 
     def line_starts(self, tokens: int) -> list[tuple[int, int, int]]:
-        """The first of its first `tokens` tokens on each line: number, line and column."""
-        found = []
-        line, begin, number = 1, 0, 0
-        for at in range(tokens):
-            offset = self.lexed.starts[at]
-            after = self.source.rfind(b"\n", begin, offset) + 1
-            if after > begin or at == 0:
-                line += self.source.count(b"\n", begin, offset)
-                begin, number = max(begin, after), at
-                if not self.source[begin:offset].strip():
-                    found.append((number, line, offset - begin + 1))
+        """Of its first `tokens` tokens those with only blanks before them: number, line, column."""
+        starts, found = self.lexed.starts, []
+        for begin, end in pairwise([*self._lines, len(self.source) + 1]):
+            at = bisect_left(starts, begin, 0, tokens)
+            if at < tokens and starts[at] < end and not self.source[begin : starts[at]].strip():
+                found.append((at, *self.place(at)))
         return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from holdfast.files.snapshot import Entry, Stat
-from holdfast.index.building.content_cache import CONTENT_VERSION, ContentStore, pack, unpack
+from holdfast.index.building.content_cache import CONTENT_VERSION, ContentCache, pack, unpack
 from holdfast.index.building.prepare import prepare_with_vectors, replace_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
 from holdfast.index.generations.model import SourceFile
@@ -24,12 +24,12 @@ INSERT INTO vector VALUES (x'02', x'0000803f');
 """
 
 
-def old(path: Path, version: int) -> ContentStore:
+def old(path: Path, version: int) -> ContentCache:
     connection = apsw.Connection(str(path))
     connection.execute(OLD)
     connection.execute(f"PRAGMA user_version={version}")
     connection.close()
-    return ContentStore(path)
+    return ContentCache(path)
 
 
 def version_of(path: Path) -> int:
@@ -75,7 +75,7 @@ def test_a_kept_file_whose_vectors_are_not_finite_is_made_again(number: float) -
 
 @pytest.mark.shows("SEARCH-FINITE")
 def test_a_kept_vector_that_is_not_finite_is_made_again(tmp_path: Path) -> None:
-    store = ContentStore(tmp_path / "content.sqlite")
+    store = ContentCache(tmp_path / "content.sqlite")
     good, bad = (np.array([1.0, n], dtype=np.float32).tobytes() for n in (0.5, math.nan))
     store.keep_vectors([(b"\1", good), (b"\2", bad), (b"\3", b"short")])
     assert store.vectors([b"\1", b"\2", b"\3"], 2) == [good, None, None]

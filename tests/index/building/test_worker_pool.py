@@ -10,8 +10,8 @@ from multiprocessing.connection import Connection
 import pytest
 
 from holdfast.index import processes
-from holdfast.index.building import worker_pool as crews
-from holdfast.index.building.worker_pool import Crew, Died, Unstarted, ready
+from holdfast.index.building import worker_pool
+from holdfast.index.building.worker_pool import Died, Unstarted, WorkerPool, ready
 
 DIE = b"die"
 
@@ -34,8 +34,8 @@ def stillborn(orders: Connection, results: Connection) -> None:
 
 
 @pytest.fixture(params=[1, 2, 3])
-def crew(request: pytest.FixtureRequest) -> Iterator[Crew]:
-    made = Crew(work, request.param)
+def pool(request: pytest.FixtureRequest) -> Iterator[WorkerPool]:
+    made = WorkerPool(work, request.param)
     yield made
     made.end()
 
@@ -45,43 +45,43 @@ def expected(order: bytes) -> bytes | Died:
 
 
 @pytest.mark.shows("INDEX-POOL")
-def test_answers_come_in_the_order_of_the_orders(crew: Crew) -> None:
+def test_answers_come_in_the_order_of_the_orders(pool: WorkerPool) -> None:
     orders = [f"order {number}".encode() * (number % 7 + 1) for number in range(60)]
-    got = list(crew.answers((number, order) for number, order in enumerate(orders)))
+    got = list(pool.answers((number, order) for number, order in enumerate(orders)))
     assert got == [(number, answer(order)) for number, order in enumerate(orders)]
 
 
-def test_no_orders_start_nobody(crew: Crew) -> None:
-    assert list(crew.answers(iter(()))) == []
-    assert crew._workers == []
+def test_no_orders_start_nobody(pool: WorkerPool) -> None:
+    assert list(pool.answers(iter(()))) == []
+    assert pool._workers == []
 
 
-def test_orders_and_answers_that_no_pipe_holds(crew: Crew) -> None:
+def test_orders_and_answers_that_no_pipe_holds(pool: WorkerPool) -> None:
     """Nobody waits for somebody who waits for them."""
-    orders = [bytes([number]) * (crews.PIPE_BYTES * 2) for number in range(1, 8)]
-    assert [got for _, got in crew.answers((None, order) for order in orders)] == [
+    orders = [bytes([number]) * (worker_pool.PIPE_BYTES * 2) for number in range(1, 8)]
+    assert [got for _, got in pool.answers((None, order) for order in orders)] == [
         answer(order) for order in orders
     ]
 
 
 @pytest.mark.shows("INDEX-PARSER-CRASH")
-def test_who_dies_takes_only_the_order_that_killed_it(crew: Crew) -> None:
+def test_who_dies_takes_only_the_order_that_killed_it(pool: WorkerPool) -> None:
     orders = [DIE if number in (0, 5, 6, 19) else b"%d" % number for number in range(20)]
-    got = [answer for _, answer in crew.answers((None, order) for order in orders)]
+    got = [answer for _, answer in pool.answers((None, order) for order in orders)]
     assert got == [expected(order) for order in orders]
 
 
-def test_alone_one_order_at_a_time(crew: Crew) -> None:
+def test_alone_one_order_at_a_time(pool: WorkerPool) -> None:
     orders = [b"a", DIE, b"b", DIE, DIE, b"c"]
-    got = [answer for _, answer in crew.alone((None, order) for order in orders)]
+    got = [answer for _, answer in pool.alone((None, order) for order in orders)]
     assert got == [expected(order) for order in orders]
 
 
-def test_what_is_not_wanted_any_more_ends(crew: Crew) -> None:
-    answers = crew.answers((None, b"x" * 100_000) for _ in range(50))
+def test_what_is_not_wanted_any_more_ends(pool: WorkerPool) -> None:
+    answers = pool.answers((None, b"x" * 100_000) for _ in range(50))
     next(answers)
-    pids = [worker.pid for worker in crew._workers]
-    crew.end()
+    pids = [worker.pid for worker in pool._workers]
+    pool.end()
     assert pids
     for pid in pids:
         with pytest.raises(ProcessLookupError):
@@ -90,11 +90,11 @@ def test_what_is_not_wanted_any_more_ends(crew: Crew) -> None:
 
 def test_workers_are_spawned_where_forking_is_not_safe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading, "active_count", lambda: 2)
-    crew = Crew(work, 1)
+    pool = WorkerPool(work, 1)
     try:
-        assert list(crew.answers([("a", b"abc")])) == [("a", answer(b"abc"))]
+        assert list(pool.answers([("a", b"abc")])) == [("a", answer(b"abc"))]
     finally:
-        crew.end()
+        pool.end()
 
 
 def nowhere(orders: Connection, results: Connection) -> None:
@@ -126,14 +126,14 @@ def test_where_nobody_can_be_started_no_order_is_said_to_kill(
         working = nowhere if hindrance == "cannot be told" else stillborn
     if hindrance == "cannot be found":
         working = Lost()
-    crew = Crew(working, count)
+    pool = WorkerPool(working, count)
     orders = [(number, b"%d" % number) for number in range(20)]
     try:
-        assert list(crew.answers(orders)) == [(number, Unstarted()) for number, _ in orders]
-        assert list(crew.alone(orders)) == [(number, Unstarted()) for number, _ in orders]
-        assert not crew._workers
+        assert list(pool.answers(orders)) == [(number, Unstarted()) for number, _ in orders]
+        assert list(pool.alone(orders)) == [(number, Unstarted()) for number, _ in orders]
+        assert not pool._workers
     finally:
-        crew.end()
+        pool.end()
 
 
 def gone() -> None:
@@ -160,13 +160,13 @@ def test_who_was_started_does_the_work_of_those_who_cannot_be(
         return real(serve, pipes) if started == 1 else no_process(serve, pipes)  # type: ignore[arg-type]
 
     monkeypatch.setattr(processes, "start", once)
-    crew = Crew(work, 3)
+    pool = WorkerPool(work, 3)
     orders = [(number, b"%d" % number) for number in range(30)]
     try:
-        assert list(crew.answers(orders)) == [(n, answer(order)) for n, order in orders]
-        assert len(crew._workers) == 1
+        assert list(pool.answers(orders)) == [(n, answer(order)) for n, order in orders]
+        assert len(pool._workers) == 1
     finally:
-        crew.end()
+        pool.end()
 
 
 def inherits(orders: Connection, results: Connection) -> None:
@@ -182,11 +182,11 @@ def test_a_worker_has_nothing_of_ours_but_its_pipes(
     """An open file is a lock held: a worker would keep our lease after we die."""
     monkeypatch.setattr(threading, "active_count", lambda: threads)
     with open(__file__), open(__file__):
-        crew = Crew(inherits, 2)
+        pool = WorkerPool(inherits, 2)
         try:
-            found = [got for _, got in crew.answers([(None, b"?")] * 4)]
+            found = [got for _, got in pool.answers([(None, b"?")] * 4)]
         finally:
-            crew.end()
+            pool.end()
     for got in found:
         assert isinstance(got, bytes)
         # The last is of the directory itself, while it is listed.

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from holdfast.index.facts.extract import extract
 from holdfast.index.facts.languages import language_of
-from holdfast.index.facts.languages.shell_repair import mended
+from holdfast.index.facts.languages.shell_repair import repaired
 from tests.index.claims import check
 
 CASES = {
@@ -161,11 +161,11 @@ LINES = st.sampled_from(
 def test_mending_only_blanks(lines: list[bytes], data: st.DataObject) -> None:
     """Whatever fits: nothing moves, and what is not kept is white or a colon."""
     source = b"\n".join(lines)
-    after = mended(source, lambda _: data.draw(st.booleans()))
+    after = repaired(source, lambda _: data.draw(st.booleans()))
     assert len(after) == len(source)
     for now, before in zip(after, source, strict=True):
         assert now == before or (before != 10 and now in b" :")
-    assert mended(source, lambda _: True) == source
+    assert repaired(source, lambda _: True) == source
 
 
 def test_there_are_enough_cases() -> None:

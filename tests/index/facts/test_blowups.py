@@ -49,7 +49,7 @@ def ended(work: Callable[[], object]) -> bool:
     """Whether some work ends, in a process that has so much of a processor and no more."""
     if not (child := os.fork()):
         try:
-            trial.become_expendable()
+            trial.mark_disposable()
             trial.allow(SECONDS)
             work()
             os._exit(0)

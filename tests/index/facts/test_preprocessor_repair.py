@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.index.facts.extract import extract
-from holdfast.index.facts.languages.preprocessor_repair import mended
+from holdfast.index.facts.languages.preprocessor_repair import repaired
 
 BRACE = b"""\
 int first(void) { return 1; }
@@ -87,18 +87,18 @@ def test_functions_around_torn_branches_are_found(
 
 @pytest.mark.shows("FACT-BRANCHES-MENDED")
 def test_branches_that_are_whole_stay() -> None:
-    assert mended(WHOLE, lambda _: False) == WHOLE
+    assert repaired(WHOLE, lambda _: False) == WHOLE
     assert names("shop.h", WHOLE).count("total") == 2
 
 
 @pytest.mark.shows("FACT-BRANCHES-MENDED")
 def test_of_a_torn_condition_the_first_branch_is_left_and_never_one_of_zero() -> None:
     torn = b"#if A\nif (a) {\n#else\nif (b) {\n#endif\nx();\n}\n"
-    assert mended(torn, lambda _: False).split() == [b"if", b"(a)", b"{", b"x();", b"}"]
+    assert repaired(torn, lambda _: False).split() == [b"if", b"(a)", b"{", b"x();", b"}"]
     zero = torn.replace(b"#if A", b"#if 0")
-    assert mended(zero, lambda _: False).split() == [b"if", b"(b)", b"{", b"x();", b"}"]
+    assert repaired(zero, lambda _: False).split() == [b"if", b"(b)", b"{", b"x();", b"}"]
     quoted = b'#if A\nsay("{");\n#else\nsay(1); /* { */\n#endif\n'
-    assert mended(quoted, lambda _: False) == quoted
+    assert repaired(quoted, lambda _: False) == quoted
 
 
 LINES = st.sampled_from(
@@ -111,9 +111,9 @@ LINES = st.sampled_from(
 @given(st.lists(LINES, max_size=24))
 def test_mending_only_blanks_and_is_done_once(lines: list[bytes]) -> None:
     source = b"\n".join(lines)
-    after = mended(source, lambda _: True)
+    after = repaired(source, lambda _: True)
     assert len(after) == len(source)
     for now, before in zip(after, source, strict=True):
         assert now == before or (before != 10 and now == 32)
     # What is left of a condition has no directive more, or is as it was.
-    assert mended(after, lambda _: True) == after
+    assert repaired(after, lambda _: True) == after

@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,6 +24,7 @@ from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.generations.model import Backend, PreparedFile, SourceFile
 from holdfast.index.generations.postgres.backend import PostgresBackend
+from holdfast.index.generations.sqlite import tables
 from holdfast.index.generations.sqlite.backend import SqliteBackend
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.lexical import rank_lexical
@@ -30,6 +32,8 @@ from holdfast.index.search.query_analysis import analyze
 from holdfast.index.search.weights import WEIGHTS
 from tests.index import double
 from tests.index.search.samples import prepared_segment
+from tests.index.wire import manage_index
+from tests.index.world import World
 from tests.postgres import PostgresServer
 from tests.scale import examples
 
@@ -375,3 +379,24 @@ def test_a_generation_is_not_published_into_a_root_that_is_gone(postgres: Postgr
         with pytest.raises(BackendUnavailable, match="cleared"):
             writer.publish("{}", 1)
     backend.close()
+
+
+@pytest.mark.shows("INDEX-NEWER-FORMAT")
+def test_an_index_file_of_a_newer_format_is_neither_read_nor_replaced(world: World) -> None:
+    # A create with an older version used to drop the tables of a newer one.
+    assert manage_index(world.index, "create", world.root)["status"] == "ok"
+    (path,) = (world.home / "index" / "roots").glob("*.sqlite")
+    world.backend.inner.close()
+    connection = apsw.Connection(str(path))
+    connection.execute(f"PRAGMA user_version={tables.SCHEMA_VERSION + 1}")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(BackendUnavailable, match="has format"):
+        world.backend.inner.read_marker(world.root)
+    for action in ("create", "reindex"):
+        manage_index(world.index, action, world.root)
+        status = manage_index(world.index, "status", world.root)
+        assert "has format" in status["humanText"]
+    world.backend.inner.close()
+    assert path.read_bytes() == before

@@ -22,7 +22,7 @@ def test_one_thread_answers_one_probe_after_the_other(world: World) -> None:
     threads = set()
     for _ in range(5):
         assert prober.prove(world.root).outcome is Outcome.VALID
-        threads |= {hand.thread for hand in prober._idle}
+        threads |= {thread.thread for thread in prober._idle}
     assert len(threads) == 1
     prober.rest()
     assert not any(thread.is_alive() for thread in threads)

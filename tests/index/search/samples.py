@@ -10,7 +10,7 @@ from holdfast.files.snapshot import Entry, Stat
 from holdfast.index.building.prepare import Extract, prepare_with_vectors
 from holdfast.index.embedding.hashed import DIMENSION, HashedEmbedding
 from holdfast.index.generations.model import PreparedFile, SourceFile
-from holdfast.index.generations.segments import Gathering
+from holdfast.index.generations.segments import SegmentBuilder
 from holdfast.index.search.corpus import Corpus, File, Part
 from holdfast.index.search.posting_segment import PostingSegment
 from tests.index import double
@@ -20,7 +20,7 @@ PROVIDER = HashedEmbedding()
 
 def prepared_segment(file: PreparedFile, dimension: int) -> PostingSegment:
     """The segment of one prepared file."""
-    gathering = Gathering(dimension)
+    gathering = SegmentBuilder(dimension)
     gathering.add(file)
     return gathering.take()
 
@@ -32,7 +32,7 @@ def prepared(path: str, text: str, extract: Extract = double.extract) -> Prepare
 
 def corpus_of(files: Mapping[str, PreparedFile]) -> Corpus:
     """All files in one segment."""
-    gathering = Gathering(DIMENSION)
+    gathering = SegmentBuilder(DIMENSION)
     held = [file for _, file in sorted(files.items()) if file.chunks]
     for file in held:
         gathering.add(file)

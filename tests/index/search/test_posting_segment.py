@@ -14,7 +14,7 @@ from holdfast.index.generations.segments import (
     LIVING_SHARE_MIN,
     ROWS_MAX,
     SMALL_SEGMENTS_MAX,
-    Standing,
+    SegmentUse,
     to_merge,
 )
 from holdfast.index.search import posting_segment as segments
@@ -208,7 +208,7 @@ def test_after_merging_few_segments_are_small_and_none_is_mostly_dead(
     shapes: list[tuple[int, float]],
 ) -> None:
     standings = [
-        Standing(number, rows, int(rows * share)) for number, (rows, share) in enumerate(shapes)
+        SegmentUse(number, rows, int(rows * share)) for number, (rows, share) in enumerate(shapes)
     ]
     groups = to_merge(standings)
     touched = [number for group in groups for number in group]

@@ -16,7 +16,7 @@ from holdfast.index.code_index import CodeIndex, open_index, run_here
 from holdfast.index.embedding.hashed import DIMENSION
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import PreparedFile
-from holdfast.index.generations.segments import Gathering
+from holdfast.index.generations.segments import SegmentBuilder
 from holdfast.index.search import (
     candidates,
     fusion,
@@ -227,7 +227,7 @@ def test_texts_fold_as_if_each_were_held_against_all_before_it(
 
 
 def part_of(files: dict[str, PreparedFile], number: int) -> Part:
-    gathering = Gathering(DIMENSION)
+    gathering = SegmentBuilder(DIMENSION)
     held = [file for _, file in sorted(files.items()) if file.chunks]
     for file in held:
         gathering.add(file)

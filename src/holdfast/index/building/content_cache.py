@@ -1,9 +1,8 @@
-"""What was once made of some content, kept for the next time it is met.
+"""A cache of prepared files and vectors, by content, shared by all roots.
 
-Trees share most of their files: branches, clones, worktrees, the same tree a minute later. What
-extraction makes of a file depends on its path and bytes alone, and a remote vector on a text
-alone, so both are kept under hashes, for all roots together. The keeping is only an economy:
-anything missing or damaged is made again.
+Trees share most of their files: branches, clones, worktrees, the same tree a minute later. A
+prepared file depends only on its path and bytes, and a remote vector only on its text, so both are
+cached under hashes. An entry that is missing or damaged is made again.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ CONTENT_VERSION = 2
 
 - 1: prepared(key, data), vector(key, row), kept in the order of their keys.
 - 2: the same, but prepared in the order they came, with the keys apart: large values are written
-  once, and not moved about by later ones. A file of version 1 is used as it is.
+  once and not moved by later inserts. A file of version 1 is used as it is.
 """
 _READ = (1, 2)
 
@@ -39,7 +38,7 @@ CREATE TABLE vector (key BLOB PRIMARY KEY, row BLOB NOT NULL) WITHOUT ROWID;
 """
 
 
-class _Kept(msgspec.Struct, array_like=True, gc=False):
+class _Cached(msgspec.Struct, array_like=True, gc=False):
     language: str
     problem: str | None
     facts: bytes
@@ -50,43 +49,51 @@ class _Kept(msgspec.Struct, array_like=True, gc=False):
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(_Kept)
+_decoder = msgspec.msgpack.Decoder(_Cached)
 
 
 def pack(file: PreparedFile) -> bytes:
-    """What cost something to make of a file: its facts, what it is found by, and its vectors."""
+    """The parts of a prepared file that are expensive to make: facts, postings and vectors."""
     return _encoder.encode(
-        _Kept(
+        _Cached(
             file.language, file.problem, file.facts, file.postings, file.vectors, file.signatures,
             file.names,
         )
     )  # fmt: skip
 
 
-def unpack(data: bytes, job: SourceFile, dimension: int) -> PreparedFile | None:
-    """The prepared file again, from what was kept and its bytes; None if they do not belong."""
+def unpack(data: bytes, file: SourceFile, dimension: int) -> PreparedFile | None:
+    """The prepared file, from its cached parts and its bytes; None if they do not match."""
     try:
-        kept = _decoder.decode(data)
-        facts = facts_of.decode(kept.facts)
+        cached = _decoder.decode(data)
+        facts = facts_of.decode(cached.facts)
     except msgspec.DecodeError:
         return None
     chunks = (
         ()
-        if kept.problem == "binary" or kept.problem == "minified"
-        else chunks_of(job.source, facts)
+        if cached.problem == "binary" or cached.problem == "minified"
+        else chunks_of(file.source, facts)
     )
-    if kept.vectors and len(kept.vectors) != len(chunks) * dimension * 4:
+    if cached.vectors and len(cached.vectors) != len(chunks) * dimension * 4:
         return None
-    if not is_finite(kept.vectors):
+    if not is_finite(cached.vectors):
         return None
     return PreparedFile(
-        job.path, job.entry, kept.language, kept.problem, kept.facts, chunks, kept.postings,
-        kept.vectors, kept.signatures, kept.names,
-    )  # fmt: skip
+        file.path,
+        file.entry,
+        cached.language,
+        cached.problem,
+        cached.facts,
+        chunks,
+        cached.postings,
+        cached.vectors,
+        cached.signatures,
+        cached.names,
+    )
 
 
 def prepared_key(path: str, digest: str, maker: str) -> bytes:
-    """Where a file's preparation is kept; `maker` names extractor and embedding."""
+    """The cache key of a prepared file; `maker` names the extractor and the embedding."""
     text = f"{PREPARED_VERSION}\0{FACTS_VERSION}\0{maker}\0{path}\0{digest}"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:20]
 
@@ -95,8 +102,8 @@ def vector_key(text: str, maker: str) -> bytes:
     return hashlib.sha256(f"{maker}\0{text}".encode("utf-8", "surrogatepass")).digest()[:20]
 
 
-class ContentStore:
-    """Preparations and vectors by hash, on SQLite. Never raises: at worst it keeps nothing."""
+class ContentCache:
+    """Prepared files and vectors by hash, on SQLite. Never raises: at worst nothing is cached."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -127,7 +134,7 @@ class ContentStore:
         return self._connection
 
     def has_prepared(self) -> bool:
-        """Whether anything was kept; if not, looking for it is in vain."""
+        """Whether the cache has any prepared file; if not, lookups can be skipped."""
         connection = self._open(create=False)
         if connection is None:
             return False
@@ -140,7 +147,7 @@ class ContentStore:
         return self._get("SELECT data FROM prepared WHERE key = ?", key)
 
     def vectors(self, keys: Sequence[bytes], dimension: int) -> list[bytes | None]:
-        """The vectors kept under these keys; None for one that is missing or damaged."""
+        """The vectors under these keys; None for one that is missing or damaged."""
         rows = [self._get("SELECT row FROM vector WHERE key = ?", key) for key in keys]
         width = dimension * 4
         return [row if row and len(row) == width and is_finite(row) else None for row in rows]
@@ -168,7 +175,7 @@ class ContentStore:
             return
         try:
             if self._path.stat().st_size > BYTES_MAX:
-                with connection:  # Rarely: better to make it again than to grow for ever.
+                with connection:  # The cache is full, which is rare: start again.
                     connection.execute("DELETE FROM prepared")
                 connection.execute("VACUUM")
             with connection:

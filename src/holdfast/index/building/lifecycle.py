@@ -1,7 +1,7 @@
-"""The runs that change an index, each under the root's lease.
+"""The runs that change an index, each while holding the root's lease.
 
-A run sets the state to *indexing* before it begins and ends it in one of two ways: published, or
-back to what can still be proven. Its run id goes into the record, and only that run may end it.
+A run sets the state to *indexing* before it begins. It ends published, or with the state that can
+still be proven. Its run id is in the record, and only that run may end it.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Abandoned:
 
 
 def abandoned(index: CodeIndex, record: Record) -> Abandoned | None:
-    """Whether the run a record speaks of is dead. Reads only.
+    """Whether the run of an *indexing* record is dead. Reads only.
 
-    Two minutes without a sign of life and without a live writer will do; so will, at any age, the
-    lease of that very run left behind by a process that is no more.
+    It is when there is no live writer and either the record was not updated for two minutes, or the
+    lease of that same run was left behind by a process that no longer exists.
     """
     assert isinstance(record.state, Indexing)
     if index.leases.live_writer(record.root) is not None:
@@ -64,7 +64,7 @@ def abandoned(index: CodeIndex, record: Record) -> Abandoned | None:
 
 
 def age_s(index: CodeIndex, record: Record) -> float:
-    """Seconds since a record was written; very many when it does not say."""
+    """Seconds since a record was written; infinite when its time cannot be read."""
     try:
         written = datetime.fromisoformat(record.last_updated)
         return max(0.0, (index.now() - written).total_seconds())
@@ -73,10 +73,10 @@ def age_s(index: CodeIndex, record: Record) -> float:
 
 
 def recover(index: CodeIndex, record: Record) -> Record | None:
-    """End the run of a dead writer, by what can be proven; returns the record as it is then.
+    """End the run of a dead writer with the state that can be proven; returns the new record.
 
-    Only for lifecycle actions. Needs the lease: getting it proves that nobody writes. A probe that
-    could not finish, or a writer that turned up, leaves everything as it is.
+    Only for lifecycle actions. Takes the lease, which proves that there is no writer. When the
+    probe could not finish or another writer has the lease, nothing changes.
     """
     if not isinstance(record.state, Indexing) or abandoned(index, record) is None:
         return record
@@ -84,15 +84,15 @@ def recover(index: CodeIndex, record: Record) -> Record | None:
     if lease is None:
         return record
     try:
-        return settle_interrupted(index, record)
+        return end_interrupted(index, record)
     finally:
         lease.release()
 
 
-def settle_interrupted(index: CodeIndex, record: Record) -> Record | None:
-    """End a run by what can be proven. Only for the holder of the root's lease.
+def end_interrupted(index: CodeIndex, record: Record) -> Record | None:
+    """End a run with the state that can be proven. Only for the holder of the root's lease.
 
-    Its run held the lease for as long as it lived, so whoever holds it now knows it to be dead.
+    A run holds the lease for as long as it lives, so the current holder knows that it is dead.
     """
     proof = index.prove(record.root)
     if proof.outcome is Outcome.PROBE_FAILED:
@@ -130,7 +130,7 @@ def _promoted(index: CodeIndex, record: Record, marker: Marker) -> Record:
 def begin(
     index: CodeIndex, root: str, run_id: str, options: Options, expected: Record | None
 ) -> bool:
-    """Set a root to *indexing*; False if its record is no longer what the decision stood on."""
+    """Set a root to *indexing*; False if its record has changed since the decision was made."""
     began = False
 
     def to_indexing(now: Record | None) -> Record | None:
@@ -153,7 +153,7 @@ def begin(
 
 
 def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: Report) -> None:
-    """Build everything anew and end the run, whatever happens; releases the lease."""
+    """Rebuild the index and end the run, whatever happens; releases the lease."""
     root, run_id = lease.root, lease.run_id
     try:
         saver = _ProgressSaver(index, root, run_id, report)
@@ -167,7 +167,7 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
                 report=saver,
             )
         except (Exception, KeyboardInterrupt) as error:
-            # Whatever went wrong, the run has to end: a state of *indexing* without a run lies.
+            # The run has to end in any case: *indexing* without a run would be wrong.
             if isinstance(error, Exception):
                 _log.warning("the build of %s failed: %s", root, error)
             _end(index, root, run_id, _after_failure(index, lease, error, saver.last_pct))
@@ -187,7 +187,7 @@ def run_whole(index: CodeIndex, record_options: Options, lease: Lease, report: R
 def run_sync(
     index: CodeIndex, record: Record, lease: Lease, report: Report
 ) -> tuple[Built, Record]:
-    """Bring the index up to date with the tree; raises and changes nothing when it cannot."""
+    """Update the index to match the tree; raises and changes nothing when it cannot."""
     began = index.freshness.moment()
     built = build(
         record.root,
@@ -209,7 +209,7 @@ def run_sync(
     )
 
     def finish(now: Record | None) -> Record | None:
-        # A clear may have come in between; a sync never brings a root back.
+        # The root may have been cleared meanwhile; a sync never adds it again.
         if now is None or not now.searchable:
             return now
         left = unseen(built.unreadable, built.skipped["unnameable"])
@@ -241,7 +241,7 @@ def _published(index: CodeIndex, record: Record, state: Settled, left: Unseen) -
 def _after_failure(
     index: CodeIndex, lease: Lease, error: BaseException, last_pct: float
 ) -> Callable[[Record], Record]:
-    """What to say of a root whose run failed: what can be proven, else that it failed."""
+    """The record of a root whose run failed: the state that can be proven, else *failed*."""
     proof = index.prove(lease.root)
     interrupted = isinstance(error, KeyboardInterrupt)
     text = INTERRUPTED if interrupted else f"{error}" or type(error).__name__
@@ -250,7 +250,7 @@ def _after_failure(
         assert isinstance(record.state, Indexing)
         if proof.marker is not None and proof.valid:
             if proof.marker.run_id == lease.run_id:
-                # It failed after all was published, or lost the answer that it was.
+                # The generation was published, and the failure came after that.
                 return replace(_promoted(index, record, proof.marker), last_error=None)
             if not _agrees(record, proof.marker):
                 return replace(_promoted(index, record, proof.marker), last_error=text)
@@ -265,7 +265,7 @@ def _after_failure(
 
 
 def _agrees(record: Record, marker: Marker) -> bool:
-    """Whether what the registry said before a run is what the marker proves now."""
+    """Whether the state before the run is the one that the marker proves now."""
     assert isinstance(record.state, Indexing)
     before = record.state.previous
     return (
@@ -276,13 +276,13 @@ def _agrees(record: Record, marker: Marker) -> bool:
 
 
 def _still_true(previous: Settled | None, proof: Proof, error: str, last_pct: float) -> State:
-    """What of the state before a run can still be said."""
+    """The state before the run if it still holds, else *failed*."""
     searchable = isinstance(previous, Indexed | SyncCompleted)
     match proof.outcome:
         case Outcome.VALID if searchable:
             kept = True
         case Outcome.FINGERPRINT_MISMATCH | Outcome.PROBE_FAILED:
-            # Nothing says that the previous generation is gone.
+            # There is no sign that the previous generation is gone.
             kept = searchable or isinstance(previous, RequiresReindex)
         case _:
             kept = False
@@ -298,7 +298,7 @@ def _end(index: CodeIndex, root: str, run_id: str, settle: Callable[[Record], Re
 
 
 class _ProgressSaver:
-    """Passes reports on, and now and then writes how far we are into the registry."""
+    """Passes reports on, and regularly saves the progress in the registry."""
 
     def __init__(self, index: CodeIndex, root: str, run_id: str, report: Report) -> None:
         self._index, self._root, self._run_id, self._report = index, root, run_id, report
@@ -323,7 +323,7 @@ class _ProgressSaver:
 
 
 def recover_all(index: CodeIndex) -> list[str]:
-    """End every run whose writer is dead; for the start of a host. Returns the roots changed."""
+    """End every run whose writer is dead; for `repair`. Returns the roots that changed."""
     return [
         record.root
         for record in index.registry.records().values()
@@ -332,11 +332,11 @@ def recover_all(index: CodeIndex) -> list[str]:
 
 
 def reconcile_nondestructive(index: CodeIndex, stored: Iterable[str] | None = None) -> list[str]:
-    """Bring back roots the registry lost, where the backend proves them; for `repair` only.
+    """Restore roots that the registry lost and the backend proves; for `repair` only.
 
-    Strong proof is a valid marker, judged as everywhere. Never removes a root, never touches one
-    that is indexing, ignores whatever it cannot prove. `stored` is what the backend said it has;
-    without it the backend is asked. Returns the roots brought back.
+    The proof is a valid marker. Never removes a root, never touches one that is indexing, and
+    ignores what it cannot prove. `stored` are the roots that the backend has, if already known.
+    Returns the restored roots.
     """
     if stored is None:
         try:
@@ -366,7 +366,7 @@ def reconcile_nondestructive(index: CodeIndex, stored: Iterable[str] | None = No
 def prune(index: CodeIndex) -> list[str]:
     """Forget roots that are proven dead: no directory, no marker, no writer.
 
-    Maintenance only. Nothing calls it: no tool, no listing, no repair.
+    For maintenance by hand: no tool, listing or repair calls it.
     """
     removed = []
     for record in index.registry.records().values():
@@ -374,7 +374,7 @@ def prune(index: CodeIndex) -> list[str]:
             continue
         parent = os.path.dirname(record.root)
         if os.path.lexists(record.root) or not os.path.isdir(parent):
-            continue  # It is there, or what it was in is away (unmounted) as well.
+            continue  # It exists, or its parent is missing too (unmounted).
         proof = index.prove(record.root)
         if proof.outcome is Outcome.STALE_LOCAL:
             index.registry.change(record.root, lambda now: None)

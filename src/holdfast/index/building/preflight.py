@@ -1,7 +1,7 @@
-"""Is a rebuild plainly needless? Only when all that changed are ignore rules.
+"""Is a rebuild unnecessary? Only when nothing but ignore files changed since the last commit.
 
-A sync applies new ignore rules at a fraction of the cost. When git cannot tell, we say so and let
-the rebuild go ahead.
+A sync applies new ignore rules at a fraction of the cost. When git cannot answer, the rebuild goes
+ahead with a warning.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.files.disk import CONTROL_FILES
+from holdfast.files.disk import IGNORE_FILES
 from holdfast.files.git import open_repository
 
 TIMEOUT_S = 5.0
@@ -18,7 +18,7 @@ TIMEOUT_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """Something else changed, or nothing did; or it is no git work tree."""
+    """Something else changed, or nothing did, or the root is not a git work tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class IgnoreOnly:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """git is there and did not answer."""
+    """git is installed and failed to answer."""
 
     why: str
 
@@ -43,6 +43,6 @@ def preflight(root: str) -> Needed | IgnoreOnly | Unknown:
     if listed is None:
         return Unknown("git status failed or took too long")
     changed = [os.fsdecode(entry[len("MM ") :]) for entry in listed.split(b"\0") if entry]
-    if changed and all(path.rsplit("/", 1)[-1] in CONTROL_FILES for path in changed):
+    if changed and all(path.rsplit("/", 1)[-1] in IGNORE_FILES for path in changed):
         return IgnoreOnly(tuple(changed))
     return Needed()

@@ -1,4 +1,4 @@
-"""From a file's bytes to everything a generation keeps of it. Pure, and run in worker processes."""
+"""From a file's bytes to everything a generation stores of it. Pure, and run in workers."""
 
 from __future__ import annotations
 
@@ -31,40 +31,40 @@ def extract_facts(path: str, source: bytes) -> FileFacts:
 
 
 PREPARED_VERSION = 5
-"""What `prepare` makes of facts; part of the key under which its results are kept.
+"""The format of prepared files; part of their cache keys.
 
 1: chunks with header and body words.
 2: chunks, and postings by field.
 3: files without an extension may be for a shell.
 4: postings of a file have their terms in no order, and another digest of a body; trigrams.
-5: tests that stand among code are marked.
+5: tests inside source files are marked.
 """
 
 
-def prepare(job: SourceFile, extract: Extract) -> PreparedFile:
-    """The file without vectors. Bytes not worth indexing give a file without chunks."""
-    return prepare_many([job], extract)[0]
+def prepare(file: SourceFile, extract: Extract) -> PreparedFile:
+    """The file without vectors. Content that is not worth indexing gives a file without chunks."""
+    return prepare_many([file], extract)[0]
 
 
-def prepare_many(jobs: Sequence[SourceFile], extract: Extract) -> list[PreparedFile]:
-    """The same for many files, which takes less than one by one."""
-    given = []
-    for job in jobs:
-        problem = unfit(job.source)
+def prepare_many(files: Sequence[SourceFile], extract: Extract) -> list[PreparedFile]:
+    """The same for many files, which is faster than one by one."""
+    parsed = []
+    for file in files:
+        problem = unfit(file.source)
         if problem is not None:
-            facts = FileFacts(job.path, language_of(job.path), "", 0, len(job.source))
-            given.append(_Parsed(job, facts, problem, ()))
+            facts = FileFacts(file.path, language_of(file.path), "", 0, len(file.source))
+            parsed.append(_Parsed(file, facts, problem, ()))
         else:
-            facts = extract(job.path, job.source)
-            given.append(_Parsed(job, facts, None, chunks_of(job.source, facts)))
-    return _files(given)
+            facts = extract(file.path, file.source)
+            parsed.append(_Parsed(file, facts, None, chunks_of(file.source, facts)))
+    return _files(parsed)
 
 
 def prepare_with_vectors(
-    job: SourceFile, extract: Extract, provider: EmbeddingProvider
+    file: SourceFile, extract: Extract, provider: EmbeddingProvider
 ) -> PreparedFile:
-    """The file with its vectors; for providers that run here."""
-    return with_vectors(prepare(job, extract), provider)
+    """The file with its vectors, for local providers."""
+    return with_vectors(prepare(file, extract), provider)
 
 
 def with_vectors(file: PreparedFile, provider: EmbeddingProvider) -> PreparedFile:
@@ -78,15 +78,15 @@ def replace_vectors(file: PreparedFile, vectors: bytes) -> PreparedFile:
     return msgspec.structs.replace(file, vectors=vectors)
 
 
-def without_parser(job: SourceFile) -> PreparedFile:
-    """A file whose parsing ended its process: as where the parser itself gives it up."""
+def without_parser(file: SourceFile) -> PreparedFile:
+    """A file whose parsing killed its worker: prepared without parsing it."""
     from holdfast.index.facts import extract as extraction
 
-    return prepare(job, partial(extraction.extract, parsed=False))
+    return prepare(file, partial(extraction.extract, parsed=False))
 
 
 def embedded_text(path: str, chunk: PreparedChunk) -> str:
-    """What a provider is given of a chunk: where it is, what it is called, what it says."""
+    """The text of a chunk that is embedded: its path, its label and its content."""
     return f"{path}\n{chunk.label or ''}\n{chunk.text}"
 
 
@@ -94,7 +94,7 @@ def embedded_text(path: str, chunk: PreparedChunk) -> str:
 class _Parsed:
     """A file before its words are counted."""
 
-    job: SourceFile
+    file: SourceFile
     facts: FileFacts
     problem: str | None
     chunks: tuple[PreparedChunk, ...]
@@ -108,7 +108,7 @@ class _Parsed:
         )
 
     def _kinds(self) -> list[str]:
-        """What each chunk is of; a test that stands among code is nothing but that."""
+        """The kind of each chunk; a test inside a source file is of kind TEST_KIND only."""
         owners = {chunk.span.start: chunk.owner for chunk in self.facts.chunks}
         return [
             TEST_KIND if is_test_code(self.facts, owners[chunk.start], chunk.text) else chunk.kind
@@ -116,27 +116,27 @@ class _Parsed:
         ]
 
 
-def _files(given: Sequence[_Parsed]) -> list[PreparedFile]:
-    packed = iter(postings([parsed.rows() for parsed in given if parsed.chunks]))
+def _files(parsed: Sequence[_Parsed]) -> list[PreparedFile]:
+    packed = iter(postings([one.rows() for one in parsed if one.chunks]))
     return [
         PreparedFile(
-            parsed.job.path,
-            parsed.job.entry,
-            parsed.facts.language or language_of(parsed.job.path),
-            parsed.problem,
-            facts_of.encode(parsed.facts),
-            parsed.chunks,
-            next(packed) if parsed.chunks else b"",
+            one.file.path,
+            one.file.entry,
+            one.facts.language or language_of(one.file.path),
+            one.problem,
+            facts_of.encode(one.facts),
+            one.chunks,
+            next(packed) if one.chunks else b"",
             b"",
-            trigrams.signatures_of(parsed.chunks, parsed.job.entry.stat.size_bytes),
-            trigrams.encode_names(parsed.facts.symbols),
+            trigrams.signatures_of(one.chunks, one.file.entry.stat.size_bytes),
+            trigrams.encode_names(one.facts.symbols),
         )
-        for parsed in given
+        for one in parsed
     ]
 
 
 def chunks_of(source: bytes, facts: FileFacts) -> tuple[PreparedChunk, ...]:
-    """The chunks of a file that have a word. Facts and bytes say it all, so they are not kept."""
+    """The chunks of a file that contain a word. Derived from facts and bytes, so not cached."""
     prepared = []
     for chunk in facts.chunks:
         span = chunk.span
@@ -149,7 +149,7 @@ def chunks_of(source: bytes, facts: FileFacts) -> tuple[PreparedChunk, ...]:
                 span.first_line,
                 span.last_line,
                 text,
-                # A guessed symbol names its chunk, and is no symbol to ask more about.
+                # A guessed symbol labels its chunk, but has no outline or call graph.
                 symbol.id if symbol and not facts.guessed else None,
                 symbol.qualified if symbol else None,
                 symbol.kind if symbol else "module",

@@ -1,4 +1,4 @@
-"""How far a run is, said in phases, counts, rate and time left."""
+"""Progress of a build: phase, file counts, rate and time left."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One report. `total` is 0 while it is not known yet."""
+    """One report. `total` is 0 while it is unknown."""
 
     phase: str
     done: int
@@ -39,7 +39,7 @@ class Meter:
         self._report(Progress("scanning", 0, 0, 0.0))
 
     def extracted(self, done: int, total: int, share: float) -> None:
-        """`share` is the part of the work that is done, 0 to 1, by bytes."""
+        """Report extraction progress; `share` is the fraction of bytes done, 0 to 1."""
         elapsed = self._clock() - self._started
         rate = done / elapsed if elapsed > 0 else 0.0
         eta = elapsed * (1 - share) / share if share > 0.01 else None

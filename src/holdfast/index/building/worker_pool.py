@@ -1,12 +1,12 @@
-"""Some processes that answer orders, each over pipes of its own.
+"""A pool of worker processes that answer orders, each over its own pipes.
 
-Orders are bytes and so are answers; what they mean is none of our business. An answer waits in its
-pipe until we have time for it, and the next order is already in the other pipe, so that no worker
-waits for us or for another worker. Answers are handed on in the order of the orders.
+Orders and answers are opaque bytes. An answer waits in its pipe until it is read, and the next
+order is already in the other pipe, so no worker waits for the pool or for another worker. Answers
+are yielded in the order of the orders.
 
-A worker that dies takes the order with it that it was working at; that order is answered with
-`Died`, and a new worker takes up the rest. But a worker says when it can work, and one that dies
-before has judged nothing. Where none comes so far, orders are answered with `Unstarted`.
+When a worker dies, the order it was working on is answered with `Died`, and a new worker takes the
+rest. A worker reports when it is ready; one that dies before says nothing about its orders. If no
+worker becomes ready, orders are answered with `Unstarted`.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ from holdfast.index import processes
 T = TypeVar("T")
 
 Work = Callable[[Connection, Connection], None]
-"""What a worker runs, with its ends of the pipes. It says `ready` before it takes an order."""
+"""What a worker runs, with its ends of the pipes. It calls `ready` before it takes an order."""
 
 AHEAD = 2
-"""How many orders a worker is given at once: one to work at and one to go on with."""
+"""How many orders a worker is sent at once: one to work on and the next one."""
 WINDOW = 4
-"""For each worker, how many orders may be out or wait for an earlier one's answer."""
+"""For each worker, how many orders may be in progress or wait for an earlier answer."""
 PIPE_BYTES = 1 << 20
 STARTS_MAX = 2
-"""After so many vain attempts in a row to start a worker, no more are made."""
+"""After this many failed attempts in a row, no more workers are started."""
 _READY = b"ready"
 _LIFE = 3
-"""The number of the pipe whose other end nobody but our parent has."""
+"""The file descriptor of the pipe whose other end only the parent process has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """In place of an answer: the worker ended while it worked at this order."""
+    """In place of an answer: the worker died while working on this order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unstarted:
-    """In place of an answer: there is no worker to be had, and nobody looked at this order."""
+    """In place of an answer: no worker could be started, and the order was not looked at."""
 
 
 Answer = bytes | Died | Unstarted
 
 
 def ready(results: Connection) -> None:
-    """Say that whatever happens from now on is due to the orders."""
+    """Report that this worker is ready; from now on a failure is due to an order."""
     results.send_bytes(_READY)
 
 
@@ -65,19 +65,19 @@ class _Worker:
     results: Connection
     life: Connection
     room_bytes: int
-    """What the pipe of orders takes without anybody reading."""
+    """How many bytes the pipe of orders takes before a write blocks."""
     ready: bool = False
-    given: deque[tuple[int, bytes]] = field(default_factory=deque)
+    sent: deque[tuple[int, bytes]] = field(default_factory=deque)
 
     def takes(self, order: bytes) -> bool:
-        """Whether it can be given an order now without waiting for what it does."""
-        if not self.given:
+        """Whether the worker can be sent an order now without blocking."""
+        if not self.sent:
             return True
-        return len(self.given) < AHEAD and len(order) < self.room_bytes
+        return len(self.sent) < AHEAD and len(order) < self.room_bytes
 
 
-class Crew:
-    """Workers that are started when they are needed."""
+class WorkerPool:
+    """Worker processes, started when they are needed."""
 
     def __init__(self, work: Work, count: int) -> None:
         self._work, self._count = work, count
@@ -86,7 +86,7 @@ class Crew:
         self._failed = 0
 
     def answers(self, orders: Iterable[tuple[T, bytes]]) -> Iterator[tuple[T, Answer]]:
-        """The answer to each order, in their order, with whatever came with the order."""
+        """The answer to each order, in order, together with the order's tag."""
         coming = enumerate(orders)
         waiting: deque[tuple[int, bytes]] = deque()
         whose: dict[int, T] = {}
@@ -96,8 +96,8 @@ class Crew:
             while len(whose) < self._count * WINDOW:
                 if (following := next(coming, None)) is None:
                     break
-                number, (thing, order) = following
-                whose[number] = thing
+                number, (tag, order) = following
+                whose[number] = tag
                 waiting.append((number, order))
                 self._give(waiting)
             if not whose:
@@ -112,14 +112,14 @@ class Crew:
                 at += 1
 
     def alone(self, orders: Iterable[tuple[T, bytes]]) -> Iterator[tuple[T, Answer]]:
-        """The same by one worker of its own, which has one order at a time."""
+        """The same with a separate worker that is sent one order at a time."""
         worker: _Worker | None = None
         try:
-            for thing, order in orders:
+            for tag, order in orders:
                 while worker is None and self._failed < STARTS_MAX:
                     worker = self._readied()
                 if worker is None:
-                    yield thing, Unstarted()
+                    yield tag, Unstarted()
                     continue
                 try:
                     worker.orders.send_bytes(order)
@@ -127,15 +127,15 @@ class Crew:
                 except (EOFError, OSError):
                     _ended(worker)
                     worker, answer = None, Died()
-                yield thing, answer
+                yield tag, answer
         finally:
             if worker is not None:
                 _ended(worker)
 
     def end(self) -> None:
-        """End every worker; whatever one works at is lost."""
+        """Kill every worker; what they are working on is lost."""
         for worker in self._workers:
-            _kill(worker)  # All before one is waited for: giving back memory takes time.
+            _kill(worker)  # All before waiting for one: freeing memory takes time.
         for worker in self._workers:
             _ended(worker)
         self._workers.clear()
@@ -143,8 +143,8 @@ class Crew:
     def _give(self, waiting: deque[tuple[int, bytes]]) -> None:
         while waiting:
             number, order = waiting[0]
-            worker = min(self._workers, key=lambda w: len(w.given), default=None)
-            while (worker is None or worker.given) and self._wants_another():
+            worker = min(self._workers, key=lambda w: len(w.sent), default=None)
+            while (worker is None or worker.sent) and self._wants_another():
                 another = self._started()
                 if another is not None:
                     self._workers.append(another)
@@ -152,11 +152,11 @@ class Crew:
             if worker is None or not worker.takes(order):
                 return
             waiting.popleft()
-            worker.given.append((number, order))
+            worker.sent.append((number, order))
             try:
                 worker.orders.send_bytes(order)
             except OSError:
-                return  # It is dead, and its other pipe will say so.
+                return  # It is dead; reading its results will show that.
 
     def _wants_another(self) -> bool:
         return len(self._workers) < self._count and self._failed < STARTS_MAX
@@ -164,7 +164,7 @@ class Crew:
     def _received(
         self, waiting: deque[tuple[int, bytes]], block: bool
     ) -> Iterator[tuple[int, Answer]]:
-        by_pipe = {worker.results: worker for worker in self._workers if worker.given}
+        by_pipe = {worker.results: worker for worker in self._workers if worker.sent}
         if not by_pipe:
             return
         for pipe in wait(list(by_pipe), None if block else 0):
@@ -175,18 +175,18 @@ class Crew:
                 self._workers.remove(worker)
                 _ended(worker)
                 if worker.ready:
-                    yield worker.given.popleft()[0], Died()
+                    yield worker.sent.popleft()[0], Died()
                 else:
                     self._failed += 1
-                waiting.extendleft(reversed(worker.given))
+                waiting.extendleft(reversed(worker.sent))
                 continue
             if worker.ready:
-                yield worker.given.popleft()[0], answer
+                yield worker.sent.popleft()[0], answer
             else:
                 worker.ready, self._failed = True, 0
 
     def _readied(self) -> _Worker | None:
-        """A worker that can work, if one comes so far."""
+        """A worker that is ready; None if it died before."""
         worker = self._started()
         if worker is None:
             return None
@@ -200,7 +200,7 @@ class Crew:
         return worker
 
     def _started(self) -> _Worker | None:
-        """A worker that may come to work; None if there is no process to be had."""
+        """A new worker; None if no process could be started."""
         try:
             with ExitStack() as ours, ExitStack() as theirs:
                 worker = self._start(ours, theirs)
@@ -211,7 +211,7 @@ class Crew:
             return None
 
     def _start(self, ours: ExitStack, theirs: ExitStack) -> _Worker:
-        # Only the worker keeps its ends, or nobody would see that it died.
+        # Only the worker keeps its ends, so that its death closes the pipes.
         orders_in, orders = _pipe(theirs, ours)
         results, answers = _pipe(ours, theirs)
         life_in, life = _pipe(theirs, ours)
@@ -224,7 +224,7 @@ class Crew:
         worker = _Worker(pid, orders, results, life, room_bytes)
         theirs.close()
         if not forked:
-            with suppress(OSError):  # It is dead, and its other pipe will say so.
+            with suppress(OSError):  # It is dead; reading its results will show that.
                 orders.send_bytes(packed)
         return worker
 
@@ -233,7 +233,7 @@ class Crew:
             try:
                 self._packed = pickle.dumps(self._work)
             except Exception as error:
-                raise OSError(f"a worker cannot be told its work: {error}") from error
+                raise OSError(f"the work of a worker cannot be pickled: {error}") from error
         return self._packed
 
     def _serve(self) -> None:
@@ -241,7 +241,7 @@ class Crew:
 
 
 def serve() -> None:
-    """What a worker runs that is no copy of us: it is told its work before its orders."""
+    """The entry point of a spawned worker: it receives its work before its orders."""
     orders = _orders()
     work: Work = pickle.loads(orders.recv_bytes())  # noqa: S301 our own parent's
     _begin(work, orders)
@@ -258,10 +258,10 @@ def _begin(work: Work, orders: Connection) -> None:
 
 
 def _end_with_parent() -> None:
-    """Let the system end us when our parent is gone, whatever we are in the middle of.
+    """Have the system kill this process when its parent is gone, whatever it is doing.
 
-    Nobody else has the other end of a pipe, so all that can happen to it is that it is closed. The
-    signal of that is deadly unless somebody waits for it.
+    Only the parent has the other end of this pipe. When it is closed, the system sends SIGIO, which
+    kills a process that does not handle it.
     """
     import fcntl
     import select
@@ -272,7 +272,7 @@ def _end_with_parent() -> None:
         flags = fcntl.fcntl(_LIFE, fcntl.F_GETFL)
         fcntl.fcntl(_LIFE, fcntl.F_SETFL, flags | os.O_ASYNC)
     if select.select([_LIFE], [], [], 0)[0]:
-        os._exit(1)  # It was gone before.
+        os._exit(1)  # The parent is gone already.
 
 
 def _pipe(reads: ExitStack, writes: ExitStack) -> tuple[Connection, Connection]:
@@ -289,7 +289,7 @@ def _kill(worker: _Worker) -> None:
 
 
 def _ended(worker: _Worker) -> None:
-    # It keeps nothing, so there is nothing to wait for.
+    # A worker has no state of its own, so it is killed at once.
     _kill(worker)
     for pipe in (worker.orders, worker.results, worker.life):
         pipe.close()
@@ -298,7 +298,7 @@ def _ended(worker: _Worker) -> None:
 
 
 def _widened(pipe: Connection) -> int:
-    """Let a pipe hold more; how much it holds, 0 when that cannot be told."""
+    """Enlarge a pipe's buffer; returns how many bytes it takes, 0 when that is unknown."""
     import fcntl
 
     try:

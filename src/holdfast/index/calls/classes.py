@@ -1,4 +1,4 @@
-"""Classes as a program knows them: their fields, what is above them, what others add to them."""
+"""Classes of a program: their fields, base classes, and members defined elsewhere."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from holdfast.index.facts.model import MODULE
 
 
 class Classes(Lookup):
-    """Lookups about the class around a place, and the classes above a class."""
+    """Lookups of the enclosing class and of base classes."""
 
     def field(self, thing: Thing, name: str) -> list[Found]:
-        """What a field of a class holds, from its type or from what was assigned to it."""
+        """What a field of a class holds, by its type or by its assignments."""
         view = self.program.files[thing.path]
         for binding in view.bindings.get((thing.at, name), []):
             found = self.bound(view, thing.at, binding.type, binding.value, binding.line)
@@ -20,7 +20,7 @@ class Classes(Lookup):
         return []
 
     def bases(self, thing: Thing) -> list[Thing]:
-        """The classes that a class names as above it, as far as they are known."""
+        """The known base classes of a class."""
         if thing.kind not in ("symbol", "instance"):
             return []
         known = self.above.get((thing.path, thing.at))
@@ -48,7 +48,7 @@ class Classes(Lookup):
         return found
 
     def own_class(self, view: View, scope: int) -> Thing | None:
-        """The class whose members `self` has, at a scope."""
+        """The class that `self` refers to in a scope."""
         at = scope
         while at != MODULE:
             symbol = view.symbol(at)
@@ -62,14 +62,14 @@ class Classes(Lookup):
         return found[0].thing if found and found[0].thing.kind == "symbol" else None
 
     def owner_name(self, view: View, scope: int) -> str:
-        """The class that a member defined elsewhere says it belongs to."""
+        """The class named by a member that is defined outside of it."""
         at = scope
         while at != MODULE and view.symbol(at).parent != MODULE:
             at = view.symbol(at).parent
         return view.symbol(at).qualified.rpartition(".")[0] if at != MODULE else ""
 
     def orphans_of(self, family: str) -> dict[tuple[str, str], Thing]:
-        """Members defined away from their class, by the full name of the class and their own."""
+        """Members defined outside their class, by the full name of the class and their own name."""
         self._gather()
         assert self.orphans is not None, "gathered above"
         return self.orphans.get(family, {})

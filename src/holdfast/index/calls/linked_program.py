@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from dataclasses import dataclass
 
-from holdfast.index.calls.resolve import Edge, Open, Resolver
+from holdfast.index.calls.resolve import Edge, OpenCall, Resolver
 from holdfast.index.facts.model import FileFacts, Symbol, file_id
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
-    """What a walk found. `more` says that the limit left edges out."""
+class CallWalk:
+    """The calls that a walk found. `more` says that the limit left some out."""
 
     edges: list[Edge]
-    open: list[Open]
+    open: list[OpenCall]
     more: bool
 
 
@@ -31,15 +31,15 @@ class LinkedProgram:
     resolver: Resolver
 
     def __post_init__(self) -> None:
-        self._known: dict[tuple[str, int], Edge | Open] = {}
+        self._known: dict[tuple[str, int], Edge | OpenCall] = {}
         self._places: dict[str, tuple[str, int]] = {}
         self._mentions: dict[str, set[str]] = defaultdict(set)
         self._aliases: dict[str, set[str]] = defaultdict(set)
-        """Other names under which files know a name. One too many costs a look, never an answer."""
+        """Name -> aliases for it in some file. A wrong alias costs time, never a wrong answer."""
         for path, view in self.resolver.program.files.items():
-            self._note(path, view.facts)
+            self._index(path, view.facts)
 
-    def _note(self, path: str, facts: FileFacts) -> None:
+    def _index(self, path: str, facts: FileFacts) -> None:
         mentions, aliases = self._mentions, self._aliases
         for name in {call.name for call in facts.calls}:
             mentions[name].add(path)
@@ -61,8 +61,8 @@ class LinkedProgram:
 
     def replace(self, facts: FileFacts) -> None:
         self.resolver.replace(facts)
-        # A name that is no longer mentioned stays noted: that costs a look, never an answer.
-        self._note(facts.path, facts)
+        # Names that are no longer mentioned are not removed: that costs time, but no wrong answer.
+        self._index(facts.path, facts)
         self._known.clear()
 
     def remove(self, path: str) -> None:
@@ -83,19 +83,19 @@ class LinkedProgram:
         index = found[1]
         if index < 0:
             return facts, None
-        # The file may have changed since the id was noted.
+        # The file may have changed since the id was recorded.
         symbol = facts.symbols[index] if index < len(facts.symbols) else None
         return (facts, symbol) if symbol is not None and symbol.id == identity else None
 
-    def _resolved(self, path: str, number: int) -> Edge | Open:
-        """What one call of a file means."""
+    def _resolved(self, path: str, number: int) -> Edge | OpenCall:
+        """The resolution of one call of a file."""
         known = self._known.get((path, number))
         if known is None:
             view = self.resolver.program.files[path]
             known = self._known[path, number] = self.resolver.call(view, view.facts.calls[number])
         return known
 
-    def outgoing(self, identity: str) -> tuple[list[Edge], list[Open]]:
+    def outgoing(self, identity: str) -> tuple[list[Edge], list[OpenCall]]:
         found = self.place(identity)
         if found is None:
             return [], []
@@ -107,7 +107,7 @@ class LinkedProgram:
             if call.caller == caller
         ]
         edges = [answer for answer in answers if isinstance(answer, Edge)]
-        return edges, [answer for answer in answers if isinstance(answer, Open)]
+        return edges, [answer for answer in answers if isinstance(answer, OpenCall)]
 
     def incoming(self, identity: str) -> list[Edge]:
         found = self.place(identity)
@@ -125,10 +125,10 @@ class LinkedProgram:
         return edges
 
     def _may_call(self, facts: FileFacts, symbol: Symbol) -> tuple[set[str], set[str]]:
-        """The names by which a symbol can be called, aliases included, and who mentions them."""
+        """The names and aliases by which a symbol can be called, and the files that use them."""
         names = {symbol.name}
         if symbol.parent >= 0:
-            # A class is called by its own name, and that reaches its constructor.
+            # Calling a class by its name reaches its constructor.
             names.add(facts.symbols[symbol.parent].name)
         paths: set[str] = {facts.path}
         queue = list(names)
@@ -140,11 +140,11 @@ class LinkedProgram:
             queue += new
         return names, paths
 
-    def walk(self, start: str, direction: str, depth: int, limit: int) -> Walked:
+    def walk(self, start: str, direction: str, depth: int, limit: int) -> CallWalk:
         """The calls within `depth` steps, nearest first, at most `limit`."""
         callees: list[Edge] = []
         callers: list[Edge] = []
-        left: list[Open] = []
+        left: list[OpenCall] = []
         more = False
         if direction in ("callees", "both"):
             callees, left, more = self._walk_one_way(start, depth, limit, outbound=True)
@@ -152,17 +152,17 @@ class LinkedProgram:
             callers, _, cut = self._walk_one_way(start, depth, limit, outbound=False)
             more = more or cut
         if len(callees) + len(callers) > limit:
-            # Each way gets half, or what the other leaves.
+            # Each direction gets half, or what the other leaves.
             kept = max(limit // 2, limit - len(callees))
             callers, more = callers[:kept], True
             callees = callees[: limit - len(callers)]
-        return Walked(list(dict.fromkeys([*callees, *callers])), left, more)
+        return CallWalk(list(dict.fromkeys([*callees, *callers])), left, more)
 
     def _walk_one_way(
         self, start: str, depth: int, limit: int, *, outbound: bool
-    ) -> tuple[list[Edge], list[Open], bool]:
+    ) -> tuple[list[Edge], list[OpenCall], bool]:
         edges: dict[Edge, None] = {}
-        left: list[Open] = []
+        left: list[OpenCall] = []
         seen, queue = {start}, deque([(start, 0)])
         while queue:
             at, far = queue.popleft()

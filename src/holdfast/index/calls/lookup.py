@@ -1,7 +1,7 @@
-"""What a search for the meaning of names remembers, and what its parts ask of each other.
+"""The state that name lookups share, and the interface between their parts.
 
-Every step costs confidence and leaves a word that says what it was. A name that a scope binds to
-something unknown ends the search: better no answer than the answer of an outer namesake.
+Every step lowers the confidence and has a reason. When a scope binds a name to something unknown,
+the lookup ends there: an outer symbol of the same name would be a wrong answer.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ SELF = {
 }  # fmt: skip
 SUPER = frozenset({"super", "super()", "base", "parent"})
 MEMBERS_IN_SCOPE = frozenset({"jvm", "c", "csharp", "ruby", "swift"})
-"""Where a bare name may be a member of the class around it."""
+"""Language families in which a bare name may be a member of the enclosing class."""
 SHARED = frozenset({"go", "jvm", "csharp", "php", "c", "ruby", "swift"})
-"""Where files of one package, or of one program, see each other without importing."""
+"""Language families in which files of a package or program see each other without imports."""
 CALLABLE = frozenset({"function", "method", "constructor", "macro", "property"})
 STEPS_MAX = 24
 
 
 class Found(NamedTuple):
-    """A thing, how sure it is, and the word for the step that found it."""
+    """A thing, the confidence in it, and the reason: the step that found it."""
 
     thing: Thing
     confidence: float
@@ -37,9 +37,9 @@ class Found(NamedTuple):
 
 
 class Lookup(ABC):
-    """The state of lookups over one program. Answers are remembered until `forget`.
+    """The state of lookups over one program. Results are cached until `forget`.
 
-    What a name, a member and a type mean depends on each other, so the parts meet here.
+    Lookups of names, members and types depend on each other, so their interface is here.
     """
 
     def __init__(self, program: Program) -> None:
@@ -47,12 +47,12 @@ class Lookup(ABC):
         self.memo: dict[tuple[str, int, str, int], list[Found]] = {}
         self.above: dict[tuple[str, int], list[Thing]] = {}
         self.busy: set[tuple[str, int, str, int]] = set()
-        """What is being looked up right now; asking for it again would go in a circle."""
+        """The lookups in progress, to detect cycles."""
         self.orphans: dict[str, dict[tuple[str, str], Thing]] | None = None
         self.foreign: dict[str, dict[str, list[tuple[View, str, str]]]] = {}
 
     def forget(self) -> None:
-        """Drop what was remembered, after the program changed."""
+        """Clear the caches, after the program changed."""
         self.memo.clear()
         self.above.clear()
         self.orphans = None
@@ -110,7 +110,7 @@ def joined(before: Found, after: Found) -> str:
 
 
 def unique(found: Iterable[Found]) -> list[Found]:
-    """Each thing once, by its surest step."""
+    """Each thing once, with its highest confidence."""
     best: dict[Thing, Found] = {}
     for each in found:
         if each.thing not in best or best[each.thing].confidence < each.confidence:

@@ -1,6 +1,6 @@
-"""What a name means on a thing: a module, a package, a class.
+"""Member lookup: what a name means on a module, a package or a class.
 
-A member is looked for in its class, then in the classes above it, level by level.
+A member is looked up in its class, then in the base classes, level by level.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from holdfast.index.facts.model import MODULE
 
 
 class Members(Lookup):
-    """Lookups on things that are known."""
+    """Lookups of members on known things."""
 
     def member(self, thing: Thing, name: str) -> list[Found]:
         """What `name` means on a thing."""

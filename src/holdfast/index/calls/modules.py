@@ -1,7 +1,7 @@
-"""Where an import leads: each language's own rule, over the paths that the program has.
+"""Import resolution: the rules of each language, applied to the paths of the program.
 
-Which way it may err: an import that leads outside the program, or to a file that was not given, is
-external. It is never bent to a file that only happens to have the same name in another place.
+Which way it may err: an import of a file that is not in the program is external. It never resolves
+to a file that only happens to have the same name in another place.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a name or a chain of names means, somewhere in a program.
+"""Name lookup: what a name or a chain of names means at a place in a program.
 
-The rules are few and the same everywhere: a name is looked for in the scopes around it, then among
-the imports, then in what the language makes visible without saying so; a member is looked for in
-its class, then in the classes above it (`members`, `classes`); types and values are followed in
-`values`. What differs between languages is in the tables of `lookup`.
+The rules are the same for all languages: a name is looked up in the enclosing scopes, then among
+the imports, then in what the language makes visible implicitly. Members are looked up in their
+class and its base classes (`members`, `classes`); types and values are followed in `values`. The
+differences between languages are in the tables of `lookup`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from holdfast.index.facts.model import MODULE, Import
 
 
 class Names(Members, Classes, Values):
-    """Lookups over one program, from the place where a name is written."""
+    """Lookups in one program, from the place where a name is used."""
 
     # chains
 
     def evaluate(self, view: View, scope: int, chain: str, line: int = 0) -> list[Found]:
-        """What a chain stands for at a place in a file; empty when that is not known."""
+        """What a chain refers to at a place in a file; empty when that is unknown."""
         key = (view.path, scope, chain, line if scope != MODULE else 0)
         known = self.memo.get(key)
         if known is not None:
@@ -47,7 +47,7 @@ class Names(Members, Classes, Values):
             found = self._evaluate(view, scope, chain, line)
         finally:
             self.busy.discard(key)
-        if not self.busy:  # what was cut off by a loop is not remembered as unknown
+        if not self.busy:  # a result that a cycle cut short is not cached
             self.memo[key] = found
         return found
 
@@ -109,7 +109,7 @@ class Names(Members, Classes, Values):
     # names
 
     def name(self, view: View, scope: int, name: str) -> list[Found]:
-        """What a bare name means, looking outwards from a scope."""
+        """What a bare name means, from the innermost scope outwards."""
         at = scope
         while at != MODULE:
             symbol = view.symbol(at)
@@ -193,7 +193,7 @@ class Names(Members, Classes, Values):
             return []
         self.busy.add(key)
         try:
-            # A module outside the program may have the name or not: that is no answer.
+            # A module outside the program may have the name or not.
             return [
                 each
                 for f in found
@@ -210,7 +210,7 @@ class Names(Members, Classes, Values):
         return symbol.exported if view.family == "c" else True
 
     def defined(self, view: View, indices: list[int]) -> list[Thing]:
-        """Of several symbols with one name, those that a use may mean."""
+        """Of several symbols with the same name, those that a use may refer to."""
         things = [symbol_at(view, i) for i in indices]
         defined = [t for t in things if view.symbol(t.at).defined] or things
         if view.family in ("python", "js", "lua", "bash", "ruby") and len(defined) > 1:

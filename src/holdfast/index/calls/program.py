@@ -1,8 +1,8 @@
-"""Many files as one program: who is called what, and what is a member of what.
+"""Many files as one program: tables of names and members over the facts of all files.
 
-The answers are looked up, not built: every table here is a plain index over the facts, so a file
-can be replaced by taking its entries out and putting the new ones in. What names mean (imports,
-types, inheritance) is worked out from these tables when asked, in `holdfast.index.calls.names`.
+Every table is a plain index over the facts, so a file can be replaced by removing its entries and
+adding the new ones. What names mean (imports, types, inheritance) is computed from these tables on
+demand, in `holdfast.index.calls.names`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OWNERS = CONTAINERS | {"namespace"}
 
 
 class Thing(NamedTuple):
-    """What an expression stands for.
+    """What an expression refers to.
 
     `kind` is "symbol" (the class or function itself), "instance" (of the class at that place),
     "file", "package" (`name` is dotted) or "external" (`name` is not in the program). `at` is the
@@ -59,7 +59,7 @@ class View:
 
     @cached_property
     def calls(self) -> dict[str, list[int]]:
-        """Which calls of the file name what, by their place among its calls."""
+        """Called name -> positions of these calls among the calls of the file."""
         table: dict[str, list[int]] = defaultdict(list)
         for number, call in enumerate(self.facts.calls):
             table[call.name].append(number)
@@ -118,12 +118,12 @@ class Program:
         self.suffixes: dict[str, set[str]] = defaultdict(set)
         """Paths by their last part."""
         self.found: dict[tuple[str, str], Thing] = {}
-        """Where imports lead, by the file and the module as written; kept until a file changes."""
+        """Resolved imports, by file and module as written; cached until a file changes."""
         for facts in files:
             self.add(facts)
 
     def add(self, facts: FileFacts) -> None:
-        """Put a file in, in place of an older one at the same path."""
+        """Add a file, replacing an older one at the same path."""
         if facts.path in self.files:
             self.remove(facts.path)
         self.found.clear()
@@ -149,7 +149,7 @@ class Program:
             by_id[symbol.id] = thing
 
     def remove(self, path: str) -> None:
-        """Take a file out, and leave no trace of it."""
+        """Remove a file from every table."""
         self.found.clear()
         view = self.files.pop(path)
         self.folders[view.folder].discard(path)
@@ -190,7 +190,7 @@ class Program:
 
 
 def _above(folder: str) -> list[str]:
-    """A folder and those that hold it."""
+    """A folder and its parents."""
     found = []
     while folder:
         found.append(folder)
@@ -199,7 +199,7 @@ def _above(folder: str) -> list[str]:
 
 
 def _packages(view: View) -> list[str]:
-    """The dotted packages and namespaces that a file adds to, with those above them."""
+    """The dotted packages and namespaces of a file, with their parents."""
     found: set[str] = set()
     names = [view.facts.module] if view.family not in ("python", "js", "lua", "bash") else []
     names += [view.full(i) for i, s in enumerate(view.facts.symbols) if s.kind == "namespace"]

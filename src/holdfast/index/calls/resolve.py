@@ -1,4 +1,4 @@
-"""Which symbol each call reaches, how sure that is, and why.
+"""Call resolution: which symbol a call reaches, with what confidence, and why.
 
 A call is resolved only along a path that can be explained: a scope, an import, a type. When several
 symbols fit equally the call is *ambiguous* and names them all; when its receiver is of unknown type
@@ -39,8 +39,8 @@ class Edge(msgspec.Struct, frozen=True, gc=False, array_like=True):
     reason: str
 
 
-class Open(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A call without one answer. `candidates` are ids, the likeliest none."""
+class OpenCall(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A call that is not resolved. `candidates` are ids of symbols, in no particular order."""
 
     caller: str
     path: str
@@ -52,7 +52,7 @@ class Open(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Resolver:
-    """Resolves calls over a program that may change file by file."""
+    """Resolves the calls of a program whose files may be replaced."""
 
     def __init__(self, files: Iterable[FileFacts] = ()) -> None:
         self.program = Program(files)
@@ -71,8 +71,8 @@ class Resolver:
         self.names.forget()
         self._methods.clear()
 
-    def call(self, view: View, call: Call) -> Edge | Open:
-        """The one symbol that a call reaches, or why there is none."""
+    def call(self, view: View, call: Call) -> Edge | OpenCall:
+        """The symbol that a call reaches, or the reason why it is unknown."""
         found, detail = self._targets(view, call)
         symbols = [f for f in found if f.thing.kind == "symbol"]
         chosen = self._fitting(view, call, symbols)
@@ -104,10 +104,10 @@ class Resolver:
         why: Literal["ambiguous", "unresolved", "external"],
         detail: str,
         found: list[Found],
-    ) -> Open:
+    ) -> OpenCall:
         text = f"{call.receiver}.{call.name}" if call.receiver else call.name
         ids = tuple(self.program.symbol(f.thing).id for f in found)
-        return Open(self.id(view, call.caller), view.path, call.line, text, why, detail, ids)
+        return OpenCall(self.id(view, call.caller), view.path, call.line, text, why, detail, ids)
 
     def _targets(self, view: View, call: Call) -> tuple[list[Found], str]:
         names, name = self.names, call.name
@@ -167,7 +167,7 @@ class Resolver:
         return found
 
     def _constructor(self, found: Found) -> list[Found]:
-        """Calling a class reaches its constructor, where it has one of its own."""
+        """Calling a class reaches its constructor, if it defines one."""
         thing = found.thing
         if thing.kind == "file":
             whole = self.names.default(thing)
@@ -190,7 +190,7 @@ class Resolver:
         return [found]
 
     def _held(self, found: Found) -> list[Found]:
-        """A variable is called: what it holds is reached, if that is known."""
+        """Calling a variable reaches what it holds, if that is known."""
         view = self.program.files[found.thing.path]
         symbol = view.symbol(found.thing.at)
         known = self.names.variable(view, symbol.parent, symbol.name, 0) or []
@@ -199,11 +199,11 @@ class Resolver:
             for f in known
             if f.thing.kind in ("symbol", "external")
         ]
-        # What it holds is not known, but the variable itself is where to look next.
+        # What it holds is unknown, so the variable itself is the best answer.
         return held or [Found(found.thing, found.confidence * 0.85, "held in a variable")]
 
     def _fitting(self, view: View, call: Call, found: list[Found]) -> list[Found]:
-        """Of overloads those that take that many arguments."""
+        """The overloads that accept the number of arguments."""
         best: dict[Thing, Found] = {}
         for each in found:
             if each.thing not in best or each.confidence > best[each.thing].confidence:
@@ -219,7 +219,7 @@ class Resolver:
                 fits.append(each)
         return fits or unique
 
-    def _lead(self, view: View, call: Call, detail: str) -> Edge | Open:
+    def _lead(self, view: View, call: Call, detail: str) -> Edge | OpenCall:
         """For a method of an unknown receiver: the only method of that name is a guess."""
         if not call.receiver or detail == "no such member on the known receiver":
             return self._open(view, call, "unresolved", detail, [])
@@ -241,7 +241,7 @@ class Resolver:
         )
 
     def _named(self, family: str, name: str) -> list[Thing]:
-        """The methods of a name that have a body, remembered."""
+        """The methods with this name that have a body; cached."""
         known = self._methods.get((family, name))
         if known is None:
             symbol = self.program.symbol

@@ -1,7 +1,7 @@
 """Parameters and results, read from a signature when a call needs them.
 
-Extraction keeps signatures as text. Only a few of them ever decide a call, so they are taken apart
-here, at that moment, by the two habits that languages have: `name: Type` and `Type name`.
+Extraction keeps signatures as text. Only a few of them are needed to resolve a call, so they are
+parsed on demand, by the two common forms: `name: Type` and `Type name`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LAST_WORD = re.compile(r"([\w$]+)\s*(?:\[[^\]]*\])?$")
 
 
 class Shape(NamedTuple):
-    """The parameters with their types ("" when not said) and the type of the result."""
+    """The parameters with their types ("" when not declared) and the type of the result."""
 
     parameters: dict[str, str]
     result: str
@@ -30,7 +30,7 @@ class Shape(NamedTuple):
 
 @lru_cache(maxsize=8_192)
 def shape(language: str, name: str, signature: str) -> Shape:
-    """Take a signature apart. A part that cannot be read is left out."""
+    """Parse a signature. Parts that cannot be read are left out."""
     opened = _opening(signature, name)
     if opened == -1:
         return Shape({}, _result(language, signature, len(signature), 0), 0, -1)

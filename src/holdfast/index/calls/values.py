@@ -1,4 +1,4 @@
-"""What a type as written names, what a variable holds, what a call gives."""
+"""Types, variables and results: the class a type names, what a variable holds or a call returns."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Values(Lookup):
         return [f for f in found if self._is_type(f.thing)][:1]
 
     def declared(self, view: View, scope: int, text: str) -> list[Found]:
-        """An instance of the class that a declaration names, or something from outside."""
+        """An instance of the declared class, or something external."""
         named = self.type(view, scope, text)
         if named:
             return [
@@ -62,7 +62,7 @@ class Values(Lookup):
         return []
 
     def variable(self, view: View, scope: int, name: str, line: int) -> list[Found] | None:
-        """What a variable or parameter holds: [] when that is unknown, None when there is none."""
+        """What a variable or parameter holds; [] when unknown, None when there is none."""
         at = scope
         while True:
             bound = view.bindings.get((at, name))
@@ -70,7 +70,7 @@ class Values(Lookup):
                 before = [b for b in bound if not line or b.line <= line] or bound[:1]
                 chosen = before[-1]
                 if not (at == MODULE and chosen.value == name):
-                    # Looked up as of the line before, or `cart = cart.copy()` would chase itself.
+                    # As of the line before: `cart = cart.copy()` uses the earlier value.
                     return self.bound(view, at, chosen.type, chosen.value, chosen.line - 1)
             if at == MODULE:
                 return None
@@ -117,13 +117,13 @@ class Values(Lookup):
         return []
 
     def default(self, thing: Thing) -> list[Found]:
-        """What a script stands for when it is called as a whole."""
+        """What calling a whole script refers to."""
         if thing.kind != "file" or self.program.files[thing.path].family != "js":
             return []
         return [f for f in self.member(thing, "default") if f.thing.kind == "symbol"]
 
     def result(self, thing: Thing) -> list[Thing]:
-        """What calling a thing gives."""
+        """What calling a thing returns."""
         if thing.kind == "external":
             return [Thing("external", name=thing.name + "()")]
         if thing.kind == "file":

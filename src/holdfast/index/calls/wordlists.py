@@ -1,4 +1,4 @@
-"""Names that mean something before any program is read."""
+"""Built-in names of languages, and method names too common to be evidence."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BUILT_IN = {
     "go": frozenset(_GO.split()),
     "js": frozenset(_JAVASCRIPT.split()),
 }
-"""Names that a language gives to every file; found last, so anything else comes first."""
+"""Built-in names, by language family; anything the program defines takes precedence."""
 
 COMMON_METHODS = frozenset(_COMMON.split())
-"""Names that libraries use so much that one method of the program proves nothing."""
+"""Method names so common in libraries that a match by name alone is not evidence."""

@@ -1,9 +1,9 @@
 """Expressions reduced to chains of names, read from text rather than from syntax nodes.
 
-Most of what is called is written as a path: `self.repo.save`, `Cart::new`, `makeCart().items`. The
-tempting way is to walk the nodes of every callee in every grammar. But a path looks nearly the same
-in all of them, and reading a short slice of text costs a fraction of visiting its nodes, so one
-small reader serves every language. What is not a path becomes "?", which resolves to nothing.
+Most callees are written as a path: `self.repo.save`, `Cart::new`, `makeCart().items`. A path looks
+nearly the same in all languages, and reading a short slice of text costs a fraction of visiting its
+syntax nodes, so one small reader serves every language. Anything else becomes "?", which never
+resolves.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 
 LONGEST = 240
-"""A chain longer than this is not worth following; only its last name is kept."""
+"""Of a longer chain only the last name is kept."""
 
 _PLAIN = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*\Z")
 _PREFIX = re.compile(r"(?:(?:await|new|try|yield|throw|return|mut|co_await)\b[!?]?\s*|[&*!(]\s*)+")
@@ -45,7 +45,7 @@ def _skip(text: str, at: int) -> int:
 
 @lru_cache(maxsize=16_384)
 def chain(text: str) -> str:
-    """The chain that `text` spells, or "?". `new Cart(3).items` gives `Cart().items`."""
+    """The chain in `text`, or "?". `new Cart(3).items` gives `Cart().items`."""
     if _PLAIN.match(text):
         return text
     text = text.strip()
@@ -54,7 +54,7 @@ def chain(text: str) -> str:
     prefix = _PREFIX.match(text)
     start = prefix.end() if prefix else 0
     if start and text[:start].count("(") and text.endswith(")"):
-        # `(await load())` is the chain inside; `(a).b` is not worth more code than "?".
+        # `(await load())` is the chain inside; `(a).b` is not supported.
         opened = text[:start].count("(")
         body = text[start:]
         if body.endswith(")" * opened) and body.count("(") + opened == body.count(")"):
@@ -118,12 +118,12 @@ def chain(text: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def callee(text: str) -> tuple[str, str]:
-    """The receiver and the name of what is called; the name is "" when nothing is named."""
+    """The receiver and the name of a callee; the name is "" when there is none."""
     path = chain(text)
     if path == "?":
         last = _LAST_NAME.search(text[-LONGEST:])
         return ("?", last.group(1)) if last else ("?", "")
-    if path.endswith("()"):  # the result of a call is called: no name to look up
+    if path.endswith("()"):  # the result of a call is called, so there is no name
         return "?", ""
     receiver, _, name = path.rpartition(".")
     return receiver, name
@@ -143,10 +143,10 @@ _NOISE = re.compile(
 
 @lru_cache(maxsize=16_384)
 def type_name(text: str) -> str:
-    """The one named type behind a type as written, dotted; "" when there is none to follow.
+    """The dotted name of the class that a type, as written, refers to; "" when there is none.
 
-    Wrappers that hand on their content are opened (`Optional[Cart]`, `Box<Cart>`); a union with
-    nothing is its other half. A list of carts is not a cart, so collections keep their own name.
+    Wrappers are removed (`Optional[Cart]`, `Box<Cart>`), and so is a union with None. Collections
+    keep their own name: a list of carts is not a cart.
     """
     text = text.strip().strip("\"'")
     for _ in range(6):

@@ -1,8 +1,9 @@
-"""A file cut into texts worth indexing, along its symbols.
+"""Cutting a file into chunks along its symbols.
 
-Every byte belongs to exactly one chunk. First each line gets an owner: the innermost symbol that
-deserves a text of its own. Then runs of lines with one owner become chunks. A run that is too
-long is cut where a statement starts, as shallow as possible, which the tree confirms.
+Every byte belongs to exactly one chunk. First each line gets an owner: the innermost symbol that is
+large enough for a chunk of its own. Then runs of lines with the same owner become chunks. A run
+that is too long is cut at the start of a statement, at the lowest nesting depth possible; the
+syntax tree confirms that a statement starts there.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from holdfast.index.facts.walk import Draft
+    from holdfast.index.facts.walk import SymbolDraft
 
 CHUNK_BYTES_MAX = 2_400
 WHOLE_CLASS_BYTES = 900
-"""A class no longer than this stays in one piece with its methods."""
+"""A class up to this size is one chunk together with its methods."""
 LINE_BYTES_MAX = 8_000
-"""A longer line, as in a minified bundle, is broken into pieces."""
+"""A longer line, as in a minified bundle, is split."""
 _CONTAINERS = frozenset(
     {"class", "interface", "trait", "struct", "enum", "object", "namespace", "section"}
 )
@@ -41,7 +42,7 @@ _BLOCK = re.compile(
 
 
 def partition(
-    source: bytes, line_starts: Sequence[int], symbols: Sequence[Draft], root: Node | None
+    source: bytes, line_starts: Sequence[int], symbols: Sequence[SymbolDraft], root: Node | None
 ) -> tuple[Chunk, ...]:
     """The chunks of a file, in order. `line_starts` ends with the size of the file."""
     lines = len(line_starts) - 1
@@ -56,8 +57,8 @@ def partition(
     return tuple(chunks)
 
 
-def _segments(lines: int, symbols: Sequence[Draft]) -> list[tuple[int, int, int]]:
-    """Runs of lines (first, last, owner), by the innermost symbol that deserves its own text."""
+def _segments(lines: int, symbols: Sequence[SymbolDraft]) -> list[tuple[int, int, int]]:
+    """Runs of lines (first, last, owner), by the innermost symbol that gets its own chunk."""
     whole = [False] * len(symbols)
     found: list[tuple[int, int, int]] = []
     open_ = [(MODULE, lines)]
@@ -94,8 +95,8 @@ def _segments(lines: int, symbols: Sequence[Draft]) -> list[tuple[int, int, int]
     return found
 
 
-def _within(symbol: Draft, owner: Draft) -> bool:
-    """Whether a symbol stands inside its owner. A method in Go, or of an `impl`, does not."""
+def _within(symbol: SymbolDraft, owner: SymbolDraft) -> bool:
+    """Whether a symbol is inside its owner. A method in Go, or of an `impl`, is not."""
     return owner.start <= symbol.start and symbol.end <= owner.end
 
 
@@ -110,9 +111,9 @@ def _close(found: list[tuple[int, int, int]], at: int, open_: list[tuple[int, in
 def _runs(
     source: bytes, starts: Sequence[int], segments: Sequence[tuple[int, int, int]]
 ) -> list[tuple[int, int, int]]:
-    """Segments, where blank lines and lone closing brackets join what is before them.
+    """Segments, with blank lines and lone closing brackets joined to the run before them.
 
-    A line that only opens a block joins what comes next.
+    A line that only opens a block joins the run after it.
     """
     runs: list[tuple[int, int, int]] = []
     for first, last, owner in segments:
@@ -137,20 +138,20 @@ def _runs(
                 first = blank
         runs.append((first, last, owner))
     if len(runs) > 1 and not source[: starts[runs[0][1]]].strip():
-        # Blank lines at the top have no run before them, and are no text of their own.
+        # Blank lines at the top of the file join the run after them.
         runs[:2] = [(1, runs[1][1], runs[1][2])]
     return runs
 
 
 def _opens(text: bytes) -> bool:
-    """Whether a text only opens what comes next, as `impl Cart {` does. It says little alone."""
+    """Whether a text only opens a block, such as `impl Cart {`."""
     return len(text) < OPENER_BYTES and text.rstrip().endswith(b"{")
 
 
 def _cut(
     source: bytes, starts: Sequence[int], first: int, last: int, root: Node | None
 ) -> list[tuple[int, int, int, int]]:
-    """Cut the lines `first` to `last` into pieces of at most CHUNK_BYTES_MAX, where that can be."""
+    """Cut the lines `first` to `last` into pieces of at most CHUNK_BYTES_MAX, if possible."""
     pieces: list[tuple[int, int, int, int]] = []
     line = first
     while line <= last:

@@ -1,4 +1,4 @@
-"""From bytes to facts: choose the language, walk the tree, cut the chunks, say what was missed."""
+"""From bytes to facts: choose the language, walk the tree, cut the chunks, report problems."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 from holdfast.index.facts import chunks, languages
 from holdfast.index.facts.model import FileFacts, Problem, Span, Symbol, symbol_id
 from holdfast.index.facts.parse import TooHardError
-from holdfast.index.facts.walk import SYMBOLS_MAX, Gathered, Walk, line_starts
+from holdfast.index.facts.walk import SYMBOLS_MAX, RawFacts, Walk, line_starts
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from holdfast.index.facts.walk import Draft, Language
+    from holdfast.index.facts.walk import Language, SymbolDraft
 
-Reader = Callable[[str, bytes, list[int], list[Problem]], Gathered | None]
+DocumentReader = Callable[[str, bytes, list[int], list[Problem]], RawFacts | None]
 
 PARSED_BYTES_MAX = 4_000_000
-"""A larger file is kept as text: nothing that people wrote by hand is that long."""
+"""A larger file is indexed as plain text; hand-written files are never that long."""
 
-TOO_HARD = Problem("too_hard", 1, "the parser could not make sense of the file in reasonable time")
+TOO_HARD = Problem("too_hard", 1, "parsing took too long")
 
 
 def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:
@@ -40,13 +40,15 @@ def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:
             source.decode()
         except UnicodeDecodeError as error:
             line = source.count(b"\n", 0, error.start) + 1
-            problems.append(Problem("encoding", line, "not UTF-8; other bytes are read as \ufffd"))
+            problems.append(
+                Problem("encoding", line, "not UTF-8; invalid bytes are read as \ufffd")
+            )
     name = languages.language_of(path, source)
     language = languages.parsed(name)
-    found: Gathered | None = None
+    found: RawFacts | None = None
     guessed = False
     if len(source) > PARSED_BYTES_MAX:
-        detail = f"{len(source)} bytes, more than the {PARSED_BYTES_MAX} that are parsed"
+        detail = f"{len(source)} bytes; at most {PARSED_BYTES_MAX} are parsed"
         problems.append(Problem("too_large", 1, detail))
     elif not parsed:
         problems.append(TOO_HARD)
@@ -56,12 +58,12 @@ def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:
         found = reader(path, source, starts, problems)
     else:
         from holdfast.index.facts.languages import (
-            by_lines,  # its tables are many, and seldom needed
+            by_lines,  # rarely needed, and slow to import
         )
 
         found, guessed = by_lines.read(path, source, starts, problems), True
     if found is None:
-        found = Gathered(module=language.module(path, "") if language else "")
+        found = RawFacts(module=language.module(path, "") if language else "")
     root = found.tree.root_node if found.tree else None
     given = found.broken.root_node if found.broken else root
     if given is not None and given.has_error:
@@ -70,7 +72,7 @@ def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:
         detail = f"more than {SYMBOLS_MAX} symbols, or nested too deep; the rest are left out"
         problems.append(Problem("too_many", 1, detail))
     for line, detail in found.failed[:10]:
-        problems.append(Problem("malformed", line, f"a node that was not understood, {detail}"))
+        problems.append(Problem("malformed", line, f"unexpected syntax node, {detail}"))
     return FileFacts(
         path=path,
         language=name,
@@ -90,7 +92,7 @@ def extract(path: str, source: bytes, parsed: bool = True) -> FileFacts:
 
 def _walk(
     language: Language, path: str, source: bytes, starts: list[int], problems: list[Problem]
-) -> Gathered | None:
+) -> RawFacts | None:
     walk = Walk(language, source, starts)
     try:
         walk.run()
@@ -102,13 +104,13 @@ def _walk(
 
 
 @cache
-def _readers() -> dict[str, Reader]:
+def _readers() -> dict[str, DocumentReader]:
     from holdfast.index.facts.languages import config, markdown, notebook
 
     return {"markdown": markdown.read, "notebook": notebook.read, **config.READERS}
 
 
-def _symbols(path: str, drafts: list[Draft]) -> tuple[Symbol, ...]:
+def _symbols(path: str, drafts: list[SymbolDraft]) -> tuple[Symbol, ...]:
     seen: dict[tuple[str, str], int] = {}
     made = []
     for draft in drafts:
@@ -134,7 +136,7 @@ def _symbols(path: str, drafts: list[Draft]) -> tuple[Symbol, ...]:
 
 
 def _syntax(root: Node) -> Problem:
-    """The first place where the grammar and the file disagree."""
+    """The first syntax error of a tree."""
     node = root
     for _ in range(1_000):
         if node.is_error or node.is_missing:
@@ -143,5 +145,5 @@ def _syntax(root: Node) -> Problem:
         if child is None:
             break
         node = child
-    detail = "the file does not fit the grammar here; facts nearby may be missing"
+    detail = "syntax error; facts nearby may be missing"
     return Problem("syntax", node.start_point[0] + 1, detail)

@@ -1,8 +1,8 @@
-"""Tests that stand among the code they test.
+"""Tests inside source files.
 
-Rust and Zig keep tests in the file of what they test, so the path does not tell. Such a test has
-all the words of the code beside it, and mostly more of them in a row; it is told from the file's
-facts, so that it can be held back like a test in a file of its own.
+Rust and Zig keep tests in the file they test, so the path does not identify them. Such a test
+contains the words of the code beside it and would rank above it. It is recognised by the file's
+facts, so that it is ranked like a test in a file of its own.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _TESTS = frozenset({"tests", "test"})
 
 
 def is_test_code(facts: FileFacts, owner: int, text: str) -> bool:
-    """Whether a chunk with this owner and text is a test, though its file is none.
+    """Whether a chunk with this owner and text is a test inside a source file.
 
-    May miss one that a macro defines. Never takes code for a test that is built without tests.
+    May miss a test that a macro defines. Never takes production code for a test.
     """
     match facts.language:
         case "rust":

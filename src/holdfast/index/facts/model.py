@@ -1,15 +1,15 @@
-"""What one source file says about itself: symbols, imports, calls, bindings and chunks.
+"""The facts of one source file: symbols, imports, calls, bindings and chunks.
 
-Facts are pure: they depend on the path and the bytes and on nothing else, so they can be kept by
-content hash, made in another process and thrown away at will. Extraction never fails. A file that
-cannot be parsed, in part or at all, still has chunks that cover it, and `problems` says what was
-missed; no fact is invented to fill the hole.
+Facts depend only on the path and the bytes of a file, so they can be cached by content hash, made
+in another process and dropped at any time. Extraction never fails. A file that cannot be parsed, in
+part or at all, still has chunks that cover it, and `problems` says what is missing; no fact is made
+up.
 
 Facts are also local. `cart.total()` is recorded as a call of `total` on `cart`; what that means is
 decided in `holdfast.index.calls.resolve`, which sees many files.
 
-Nothing here mentions a line in an identity. A symbol is named by its path, its qualified name, its
-kind and its ordinal among namesakes, so it keeps its id when the file shifts around it.
+The id of a symbol does not depend on lines. It is made of the path, the qualified name, the kind
+and the ordinal among symbols of that name, so it stays the same when the file around it changes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import Literal
 import msgspec
 
 FACTS_VERSION = 4
-"""The format of `FileFacts`; part of whatever key the facts are kept under.
+"""The format of `FileFacts`; part of every key that facts are stored under.
 
 1: first version.
 2: `guessed`; files without a grammar have symbols guessed from their lines.
-3: methods outside a short owner are chunks of their own; broken shell scripts are mended.
-4: C, C++ and C# are mended where branches of `#if` tear code apart.
+3: methods outside a short owner are chunks of their own; broken shell scripts are repaired.
+4: C, C++ and C# are repaired where branches of `#if` break the syntax.
 """
 
 Kind = Literal[
@@ -55,7 +55,7 @@ BindingKind = Literal["variable", "parameter", "field"]
 InheritanceKind = Literal["extends", "implements", "mixes in", "embeds"]
 
 MODULE = -1
-"""Stands where a symbol's index would: the file itself."""
+"""In place of a symbol's index: the file itself."""
 
 
 class Span(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -70,7 +70,7 @@ class Span(msgspec.Struct, frozen=True, gc=False, array_like=True):
 class Symbol(msgspec.Struct, frozen=True, array_like=True):
     """Something with a name. `parent` is an index into the file's symbols, or MODULE.
 
-    `defined` is False for what only says that it exists: a prototype, a method without a body.
+    `defined` is False for a declaration without a body, such as a prototype.
     """
 
     id: str
@@ -120,7 +120,7 @@ class Call(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Binding(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """Evidence of what a name stands for: a type as written, or a chain it was assigned from.
+    """Evidence of what a name refers to: a type as written, or the chain assigned to it.
 
     `scope` is the function for a variable, the class for a field, MODULE for a global.
     """
@@ -158,7 +158,7 @@ class Chunk(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Problem(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """Something extraction could not see, and where. `code` is stable, `detail` is a sentence."""
+    """Something that extraction could not handle, and where. `code` is stable; `detail` is text."""
 
     code: Literal["syntax", "encoding", "too_large", "too_hard", "binary", "too_many", "malformed"]
     line: int
@@ -168,8 +168,8 @@ class Problem(msgspec.Struct, frozen=True, gc=False, array_like=True):
 class FileFacts(msgspec.Struct, frozen=True, array_like=True):
     """Everything known about one file from its own bytes.
 
-    `guessed` says that no grammar was behind it: the symbols are lines that look like definitions,
-    good for cutting and for finding chunks, and no outline or call graph is made of them.
+    `guessed` says that there is no grammar: the symbols are lines that look like definitions. They
+    are used to cut and label chunks, but not for outlines or call graphs.
     """
 
     path: str
@@ -196,18 +196,18 @@ class FileFacts(msgspec.Struct, frozen=True, array_like=True):
 
 
 def symbol_id(path: str, qualified: str, kind: str, ordinal: int) -> str:
-    """The stable id of a symbol. Moving lines about does not change it; moving the file does."""
+    """The stable id of a symbol. Moving lines does not change it; moving the file does."""
     key = f"{path}\0{qualified}\0{kind}\0{ordinal}".encode("utf-8", "surrogatepass")
     return "sym_" + hashlib.blake2b(key, digest_size=10).hexdigest()
 
 
 def file_id(path: str) -> str:
-    """The id of the file itself, the owner of what no symbol owns."""
+    """The id of the file itself, which owns everything outside of symbols."""
     return symbol_id(path, "", "file", 0)
 
 
 def encode(facts: FileFacts) -> bytes:
-    """Facts as MessagePack, for keeping by content hash."""
+    """Facts as MessagePack."""
     return msgspec.msgpack.encode(facts)
 
 

@@ -1,14 +1,13 @@
-"""A parse that ends.
+"""Parsing with limits on time and memory.
 
-On most inputs a parse takes time in proportion to their size. Where a grammar and a text disagree
-all the way, error recovery is quadratic in every grammar we know, inside single steps of the parser
-that nothing can interrupt: a megabyte of `&|` would keep C# busy for days, and `<a` takes all the
-memory there is. A query over the tree is quadratic too, where nodes without names stand in a row:
-it looks ahead for one that has a name. Only a process can be stopped in there. So no text of any
-length is parsed where it matters before it was parsed where it does not (`trial_parse.py`); a
-worker that only parses is such a process itself.
+Usually parsing takes time in proportion to the size of the input. When a text does not fit the
+grammar at all, error recovery is quadratic in every grammar we know, inside single steps of the
+parser that cannot be interrupted: a megabyte of `&|` would keep C# busy for days, and `<a` uses up
+all memory. A query over the tree is quadratic too for long rows of anonymous nodes. Only a whole
+process can be stopped there. So outside of workers a text is first parsed in a separate process
+(`trial_parse.py`) that may be killed; a worker is such a process itself.
 
-A short text needs none of this: the worst we found takes a third of a second for a kilobyte.
+Short texts are exempt: the worst case found takes a third of a second for a kilobyte.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ SLOWEST_SECONDS = 1.0
 SLOWEST_SECONDS_PER_BYTE = 10e-6
 SHORT_BYTES = 1_024
 UNTRIED = 10
-"""How many times as long a text may take that was not tried: not all of the time is its own."""
+"""Factor on the time limit where no trial is possible: other work may be counted as well."""
 
 _one_at_a_time = threading.Lock()
 
@@ -44,29 +43,29 @@ class TooHardError(Exception):
 def parse(grammar: tuple[str, str], source: bytes, query: str = "") -> tree_sitter.Tree:
     """The tree of `source`, or TooHardError. A grammar is named by a module and its function.
 
-    `query` is what will be asked about the tree. The limit is processor
-    time, a hundred times the usual so that no load trips it. It is only kept where nothing but the
-    parse takes time: here a collection of garbage may come in between.
+    `query` is the query that will be run on the tree. The time limit is processor time, a hundred
+    times the usual, so that a busy machine does not exceed it. It applies in the trial process;
+    here garbage collection and other threads would count as well.
     """
     parser = parser_of(grammar)
     if len(source) <= SHORT_BYTES:
         return limited(parser, source)
-    if trial.expendable():
-        with expended(len(source)):
+    if trial.is_disposable():
+        with size_limits(len(source)):
             return limited(parser, source)
     seconds = _seconds(len(source))
     passed = trial.passes(grammar, source, seconds, query)
     if passed is False:
         raise TooHardError
-    # Untried, it has what limit there is without a process: better that risk than no facts.
+    # Without a trial only the weaker limit applies: a small risk, but there are facts.
     return limited(parser, source, math.inf if passed else seconds * UNTRIED)
 
 
-def expended(size_bytes: int) -> AbstractContextManager[None]:
-    """Die if this takes far more than the size of a text explains, where we may."""
-    if not trial.expendable():
+def size_limits(size_bytes: int) -> AbstractContextManager[None]:
+    """Limits for work on a text of this size, if this process is disposable."""
+    if not trial.is_disposable():
         return nullcontext()
-    return trial.deadly(_seconds(size_bytes), size_bytes)
+    return trial.cpu_and_memory_limits(_seconds(size_bytes), size_bytes)
 
 
 def _seconds(size_bytes: int) -> float:
@@ -75,7 +74,7 @@ def _seconds(size_bytes: int) -> float:
 
 @lru_cache(maxsize=64)
 def parser_of(grammar: tuple[str, str]) -> tree_sitter.Parser:
-    """The one parser of a grammar in this process."""
+    """The parser of a grammar; one per process."""
     from tree_sitter import Language, Parser
 
     module, function = grammar
@@ -103,11 +102,11 @@ def captures(
 def limited(
     parser: tree_sitter.Parser, source: bytes, seconds: float = math.inf
 ) -> tree_sitter.Tree:
-    """The tree, or TooHardError if the parser went back too often or took too long.
+    """The tree, or TooHardError if the parser backtracked too often or took too long.
 
-    It asks for its input block by block and again whenever it goes back, so the blocks bound that
-    work, equally on every machine: past the budget they run dry, the parser meets the end of the
-    file, and the tree is discarded.
+    The parser reads its input in blocks, and reads a block again when it backtracks, so the number
+    of reads limits that work independently of the machine. Past the limit the reads return nothing,
+    the parser stops at this end of file, and the tree is discarded.
     """
     reads, most = 0, 256 + READS_PER_BLOCK * (len(source) // READ_BYTES + 1)
     until = time.thread_time() + seconds
@@ -120,7 +119,7 @@ def limited(
             return b""
         return source[offset : offset + READ_BYTES]
 
-    # Reading our callback, the interpreter may turn to another thread, and there is one parser.
+    # The callback may switch threads, and the parser is shared.
     with _one_at_a_time:
         parser.reset()
         tree = parser.parse(read)

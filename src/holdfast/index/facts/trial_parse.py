@@ -1,11 +1,11 @@
-"""Parsing on trial: first in a process that may die of it.
+"""Trial parses: a text is parsed in a disposable process first.
 
-A timer of the system ends that process, whatever its parser is in the middle of, and a text it did
-not survive is not parsed anywhere else. The process is started by the first text on trial and kept
-for the next. What it costs is a second parse of texts that are parsed outside of workers, which are
-few: a tree of some size is prepared by workers, and those are expendable themselves.
+A system timer kills that process when the parse takes too long, and a text that killed it is not
+parsed anywhere else. The process is started by the first trial and kept for the next. The cost is a
+second parse of texts that are parsed outside of workers, which are few: larger trees are prepared
+by workers, and those are disposable themselves.
 
-Limits of the system are POSIX's; where there are none, texts are parsed without a trial.
+The limits need POSIX; on other systems texts are parsed without a trial.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ _MEMORY_BYTES, _MEMORY_PER_BYTE = 1 << 30, 500
 _POSSIBLE = hasattr(signal, "setitimer") and hasattr(os, "posix_spawn") and bool(sys.executable)
 
 _READY = b"r"
-"""Said once, when the process can parse. One that never says it is no judge of any text."""
+"""Sent once when the process is ready. If it dies before, that says nothing about a text."""
 
-_expendable = False
-
-
-def expendable() -> bool:
-    """Whether this process may die of a parse."""
-    return _expendable
+_disposable = False
 
 
-def become_expendable() -> None:
-    """Call in a process whose death somebody expects and takes for an answer."""
-    global _expendable
+def is_disposable() -> bool:
+    """Whether this process may be killed by a parse."""
+    return _disposable
+
+
+def mark_disposable() -> None:
+    """Declare that this process may be killed: its parent takes its death as an answer."""
+    global _disposable
     if not _POSSIBLE:
         return
-    _expendable = True
+    _disposable = True
     import resource
 
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
@@ -50,8 +50,8 @@ def become_expendable() -> None:
 
 
 @contextmanager
-def deadly(seconds: float, size_bytes: int) -> Iterator[None]:
-    """Die if this takes more processor time, or more memory than a text of that size explains."""
+def cpu_and_memory_limits(seconds: float, size_bytes: int) -> Iterator[None]:
+    """Kill this process if the block exceeds the processor time or the memory for that size."""
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_DATA)
@@ -68,8 +68,8 @@ def deadly(seconds: float, size_bytes: int) -> Iterator[None]:
 
 
 def allow(seconds: float) -> None:
-    """Die of what comes now, if that takes more processor time than this."""
-    if not _expendable:
+    """Kill this process if it uses more processor time than this from now on."""
+    if not _disposable:
         return
     import resource
 
@@ -89,10 +89,10 @@ def _taken_bytes() -> int:
 
 
 def serve() -> None:
-    """The other process: parse what comes in, say that it ended, until nothing comes."""
+    """The main loop of the trial process: parse each text and report that the parse ended."""
     from holdfast.index.facts.parse import TooHardError, captures, limited, parser_of
 
-    become_expendable()
+    mark_disposable()
     os.write(1, _READY)
     with open(0, "rb") as file:
         while head := file.read(_HEAD.size):
@@ -100,10 +100,10 @@ def serve() -> None:
             module, function, query = (file.read(each).decode() for each in sizes)
             source, grammar = file.read(size), (module, function)
             try:
-                with deadly(seconds, size):
+                with cpu_and_memory_limits(seconds, size):
                     tree = limited(parser_of(grammar), source)
                 if query:
-                    with deadly(seconds, size):
+                    with cpu_and_memory_limits(seconds, size):
                         captures(grammar, query, tree)
                 verdict = b"1"
             except TooHardError:
@@ -112,7 +112,7 @@ def serve() -> None:
 
 
 class _Trial:
-    """The other process, from here. One text at a time."""
+    """A connection to the trial process. One text at a time."""
 
     def __init__(self) -> None:
         self.owner = os.getpid()
@@ -134,12 +134,12 @@ class _Trial:
             raise
         if ready != _READY:
             self.close()
-            raise ChildProcessError("a process that parses cannot be started")
+            raise ChildProcessError("the trial process could not be started")
 
     def passes(
         self, grammar: tuple[str, str], source: bytes, seconds: float, query: str
     ) -> bool | None:
-        """Whether the parse ended there; None if the process ended, by its limits or otherwise."""
+        """Whether the parse ended in time; None if the process died, by its limits or otherwise."""
         parts = [*(name.encode() for name in (*grammar, query)), source]
         head = _HEAD.pack(seconds, *map(len, parts))
         with suppress(BrokenPipeError):
@@ -152,13 +152,13 @@ class _Trial:
         return None
 
     def end(self) -> None:
-        """End it, whatever it is in the middle of."""
+        """Kill the process."""
         with suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGKILL)
         self.close()
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the pipes, and wait for the process if it is a child of this one."""
         os.close(self._texts)
         os.close(self._verdicts)
         if self.owner == os.getpid():
@@ -171,16 +171,16 @@ _trial: _Trial | None = None
 
 
 def passes(grammar: tuple[str, str], source: bytes, seconds: float, query: str = "") -> bool | None:
-    """Whether parsing this text ends in time; None where there is no trial to be had.
+    """Whether parsing this text ends in time; None where no trial is possible.
 
-    With a query, asking it about the tree has to end in time too.
+    With a query, running it on the tree has to end in time too.
     """
     global _trial
     if not _POSSIBLE:
         return None
     with _lock:
         if _trial is not None and _trial.owner != os.getpid():
-            # We were forked: it is our parent's.
+            # After a fork, the trial process belongs to the parent.
             _trial.close()
             _trial = None
         for _ in range(2):
@@ -191,7 +191,7 @@ def passes(grammar: tuple[str, str], source: bytes, seconds: float, query: str =
             try:
                 verdict = _trial.passes(grammar, source, seconds, query)
             except BaseException:
-                # Interrupted half way: its next verdict would be about this text.
+                # Interrupted: its next verdict would be about this text.
                 _trial.end()
                 _trial = None
                 raise
@@ -199,6 +199,6 @@ def passes(grammar: tuple[str, str], source: bytes, seconds: float, query: str =
                 return verdict
             _trial.close()
             _trial = None
-            # Somebody may have ended it, or a machine that stood still was counted as its time: a
-            # text has a second trial, in a process that has done nothing else.
+            # It may have been killed for another reason, or the machine was suspended, so the text
+            # gets a second trial in a new process.
         return False

@@ -1,9 +1,9 @@
-"""One walk over one syntax tree, the same for every language.
+"""The walk over a syntax tree, the same for every language.
 
-A language says in a table which kinds of node matter and what to do with each. The table becomes a
-single query, so the parser's own C code finds the nodes and Python only sees those. They arrive in
-document order; a stack of open scopes, kept by end position, says what encloses what. Nothing here
-recurses, so depth costs nothing but the stack.
+A language is a table of node kinds with a rule for each. The table becomes a single query, so that
+the parser's C code finds the nodes and Python only sees those. They are visited in document order;
+a stack of open scopes, by end position, tells what encloses what. Nothing is recursive, so deep
+nesting is not a problem.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from holdfast.index.facts.model import (
     InheritanceKind,
     Kind,
 )
-from holdfast.index.facts.parse import TooHardError, captures, expended, parse, parser_of
+from holdfast.index.facts.parse import TooHardError, captures, parse, parser_of, size_limits
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -43,31 +43,31 @@ SIGNATURE_MAX = 600
 DOC_MAX = 2_000
 CALLEES_MAX = 50_000
 LEAD_BYTES_MAX = 2_000
-"""How much of what stands before a symbol on its line is looked at."""
+"""How many bytes before a symbol on its line are examined."""
 
 
 @dataclass(frozen=True)
 class Language:
-    """What the walk needs to know about one language. `rules` is keyed by kind of node."""
+    """The definition of one language. `rules` is keyed by kind of node."""
 
     name: str
     grammar: tuple[str, str]
     rules: Mapping[str, Rule]
     patterns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Narrower queries than every node of that kind, for kinds that are mostly uninteresting.
+    """Narrower queries for kinds of nodes that are mostly uninteresting.
 
-    One that names `@n` itself captures only that part of what it matches.
+    A pattern that contains `@n` captures only that part of its match.
     """
     line_comments: tuple[str, ...] = ("//",)
     block_comments: bool = True
     attributes: tuple[str, ...] = ()
-    """How lines start that may stand between a doc comment and its symbol."""
+    """Prefixes of lines that may be between a doc comment and its symbol."""
     module: Callable[[str, str], str] = lambda path, package: package
     """The module of a file, from its path and the package it declares."""
     prepare: Callable[[str], str] | None = None
     """Rewrites a callee or a value before it is read as a chain."""
-    mend: Callable[[bytes, Callable[[bytes], bool]], bytes] | None = None
-    """Blanks what keeps a file from being parsed, told whether a text fits the grammar."""
+    repair: Callable[[bytes, Callable[[bytes], bool]], bytes] | None = None
+    """Blanks parts that cannot be parsed; its second argument tells whether a text parses."""
 
     @cached_property
     def query(self) -> str:
@@ -77,7 +77,7 @@ class Language:
 
     @cached_property
     def leads(self) -> frozenset[int]:
-        """The bytes that a line may start with to belong to the symbol under it."""
+        """First bytes of lines that may belong to the symbol below them."""
         marks = "".join(mark[0] for mark in (*self.line_comments, *self.attributes))
         return frozenset((marks + ("/*" if self.block_comments else "")).encode())
 
@@ -91,8 +91,8 @@ class Language:
 
 
 @dataclass(slots=True)
-class Draft:
-    """A symbol being gathered; `lead` is the first line of its comment and attributes."""
+class SymbolDraft:
+    """A symbol without its id; `lead` is the first line of its comment and attributes."""
 
     name: str
     qualified: str
@@ -110,8 +110,8 @@ class Draft:
 
 
 @dataclass(slots=True)
-class Scope:
-    """An open region: its end, the symbol it belongs to, and the name that members are under."""
+class OpenScope:
+    """An open scope: its end, its symbol, and the prefix of the names inside."""
 
     end: int
     symbol: int
@@ -120,14 +120,14 @@ class Scope:
 
 
 _CALLEES: dict[str, dict[bytes, tuple[str, str]]] = {}
-"""What callees spell, for each language; a memo, never more than that."""
+"""A cache of parsed callees, by language."""
 
 
 _RULES: dict[str, dict[int, Rule]] = {}
 
 
 def _rules(language: Language) -> dict[int, Rule]:
-    """The rules of a language by the number its grammar gives to a kind of node."""
+    """The rules of a language, by the grammar's number of the node kind."""
     known = _RULES.get(language.name)
     if known is None:
         grammar = parser_of(language.grammar).language
@@ -140,10 +140,10 @@ def _rules(language: Language) -> dict[int, Rule]:
 
 
 @dataclass
-class Gathered:
+class RawFacts:
     """The facts of a file before they get their ids."""
 
-    symbols: list[Draft] = field(default_factory=list)
+    symbols: list[SymbolDraft] = field(default_factory=list)
     imports: list[Import] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
@@ -151,10 +151,10 @@ class Gathered:
     module: str = ""
     truncated: bool = False
     failed: list[tuple[int, str]] = field(default_factory=list)
-    """Where a rule met a node that it did not expect, and lost it."""
+    """Nodes whose rule raised: line and error."""
     tree: tree_sitter.Tree | None = None
     broken: tree_sitter.Tree | None = None
-    """The tree of the file as it is, where the facts are those of a mended one."""
+    """The tree of the original file, if the facts are from a repaired one."""
 
 
 def first_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
@@ -169,7 +169,7 @@ def last_child(node: tree_sitter.Node) -> tree_sitter.Node | None:
 
 
 def lost_bytes(root: tree_sitter.Node) -> int:
-    """How much of a file lies where the parser gave up."""
+    """How many bytes of a file are inside syntax errors."""
     lost, work = 0, [root]
     while work:
         node = work.pop()
@@ -181,7 +181,7 @@ def lost_bytes(root: tree_sitter.Node) -> int:
 
 
 def line_starts(source: bytes) -> list[int]:
-    """Where each line starts, and at the end the size of the file."""
+    """The offset of each line, and at the end the size of the file."""
     import numpy as np
 
     starts: list[int] = (np.flatnonzero(np.frombuffer(source, dtype=np.uint8) == 10) + 1).tolist()
@@ -191,8 +191,8 @@ def line_starts(source: bytes) -> list[int]:
     return starts
 
 
-class Walk(Gathered):
-    """The state of one walk; rules read nodes and write facts through it."""
+class Walk(RawFacts):
+    """The state of one walk; rules read nodes and record facts through it."""
 
     def __init__(self, language: Language, source: bytes, line_starts: list[int]) -> None:
         super().__init__()
@@ -201,19 +201,19 @@ class Walk(Gathered):
         self.line_starts = line_starts
         self.package = ""
         self.line = 1
-        """The line on which the node that a rule is looking at starts."""
+        """The first line of the current node."""
         self.callees = _CALLEES.setdefault(language.name, {})
         if len(self.callees) > CALLEES_MAX:
             self.callees.clear()
-        self.scopes: list[Scope] = []
+        self.scopes: list[OpenScope] = []
         self.wrapper: tuple[int, int, int] | None = None
 
     def run(self) -> None:
         rules = _rules(self.language)
         self.tree = tree = self._parsed(self.source)
-        if tree.root_node.has_error and self.language.mend is not None:
-            self.tree = tree = self._mended(tree, self.language.mend)
-        with expended(len(self.source)):
+        if tree.root_node.has_error and self.language.repair is not None:
+            self.tree = tree = self._repaired(tree, self.language.repair)
+        with size_limits(len(self.source)):
             nodes = captures(self.language.grammar, self.language.query, tree)
         begins = _in_order(nodes)
         scopes, starts, line = self.scopes, self.line_starts, 1
@@ -233,19 +233,19 @@ class Walk(Gathered):
                 self.line = line
             try:
                 rules[node.kind_id](self, node)
-            except Exception as error:  # the promise is to never fail; the tests see to the rules
+            except Exception as error:  # extraction never fails; tests cover the rules
                 self.failed.append((node.start_point[0] + 1, f"{node.type}: {error!r}"))
         self.adopt()
 
     def _parsed(self, source: bytes) -> tree_sitter.Tree:
         return parse(self.language.grammar, source, self.language.query)
 
-    def _mended(
+    def _repaired(
         self,
         broken: tree_sitter.Tree,
-        mend: Callable[[bytes, Callable[[bytes], bool]], bytes],
+        repair: Callable[[bytes, Callable[[bytes], bool]], bytes],
     ) -> tree_sitter.Tree:
-        """The tree to walk: that of the mended source, if less of it is lost."""
+        """The tree of the repaired source if it has fewer bytes in errors, else `broken`."""
 
         def fits(text: bytes) -> bool:
             try:
@@ -253,7 +253,7 @@ class Walk(Gathered):
             except TooHardError:
                 return False
 
-        source = mend(self.source, fits)
+        source = repair(self.source, fits)
         if source == self.source:
             return broken
         tree = self._parsed(source)
@@ -277,7 +277,7 @@ class Walk(Gathered):
     # reading
 
     def text(self, node: tree_sitter.Node, most: int = 400) -> str:
-        """The source of a node, cut short when it is long."""
+        """The source of a node, truncated when it is long."""
         start, end = node.start_byte, node.end_byte
         if end - start > most:
             end = start + most
@@ -293,12 +293,12 @@ class Walk(Gathered):
         return self.source[start:end].decode("utf-8", "replace")
 
     def chain(self, text: str) -> str:
-        """`text` as a chain, or "" when it is none."""
+        """`text` as a chain, or "" when it is not one."""
         prepare = self.language.prepare
         path = chains.chain(prepare(text) if prepare else text)
         return "" if path == "?" else path
 
-    # where we are
+    # current position
 
     def symbol(self) -> int:
         return self.scopes[-1].symbol if self.scopes else MODULE
@@ -324,7 +324,7 @@ class Walk(Gathered):
     ) -> None:
         """Open a scope that is not a symbol of its own: an `impl`, an `extension`, a namespace."""
         index = self.symbol() if symbol is None else symbol
-        self.scopes.append(Scope(node.end_byte, index, prefix, kind))
+        self.scopes.append(OpenScope(node.end_byte, index, prefix, kind))
 
     def define(
         self,
@@ -358,7 +358,7 @@ class Walk(Gathered):
         prefix = self.prefix()
         full = qualified if qualified is not None else f"{prefix}.{name}" if prefix else name
         self.symbols.append(
-            Draft(
+            SymbolDraft(
                 name,
                 full,
                 kind,
@@ -376,7 +376,7 @@ class Walk(Gathered):
         )
         index = len(self.symbols) - 1
         if opens:
-            self.scopes.append(Scope(node.end_byte, index, full, kind))
+            self.scopes.append(OpenScope(node.end_byte, index, full, kind))
         return index
 
     def signature(self, start: int, stop: int) -> str:
@@ -384,7 +384,7 @@ class Walk(Gathered):
         return " ".join(text.split()).rstrip("{:=; \t")
 
     def read_callee(self, raw: bytes) -> tuple[str, str]:
-        """The receiver and the name that the source of a callee spells, remembered."""
+        """The receiver and the name in the source of a callee; cached."""
         text = raw.decode("utf-8", "replace").rstrip().removesuffix("?.")
         prepare = self.language.prepare
         known = chains.callee(prepare(text) if prepare else text)
@@ -436,12 +436,12 @@ class Walk(Gathered):
     # comments above a symbol
 
     def lead(self, first_line: int, start: int) -> tuple[int, str]:
-        """The first line of what belongs to a symbol above it, and the comment found there."""
+        """The first line of the comment and attributes above a symbol, and the comment."""
         starts, source, language = self.line_starts, self.source, self.language
         begin = starts[first_line - 1]
         before = source[begin : min(start, begin + LEAD_BYTES_MAX)].strip()
         if before and not _WORDS.match(before[:80]):
-            return first_line, ""  # something else starts the line, and owns the comment
+            return first_line, ""  # the comment belongs to what starts the line
         line, lead = first_line - 1, first_line
         comments, attributes = language.comment_marks, language.attribute_marks
         found: list[bytes] = []
@@ -457,7 +457,7 @@ class Walk(Gathered):
                 while line > 1 and starts[line - 1] > opened:
                     line -= 1
                 if source[starts[line - 1] : opened].strip():
-                    break  # a comment behind code belongs to that code
+                    break  # a comment after code belongs to that code
                 found.append(source[opened : starts[lead - 1]])
                 lead = line
                 break
@@ -489,12 +489,10 @@ _START, _END = attrgetter("start_byte"), attrgetter("end_byte")
 
 
 def _in_order(nodes: list[tree_sitter.Node]) -> list[int]:
-    """Sort nodes by where they start, and say where; what holds another that starts there comes
-    before it.
+    """Sort nodes by start, outer nodes first, and return the starts.
 
-    Patterns with children complete late, so the order of capture is not always the document's,
-    though it nearly is: sorting by the start takes little, and the ends only matter where starts
-    are the same.
+    Patterns with children complete late, so captures are only nearly in document order. Sorting by
+    start is cheap then, and the ends matter only where starts are equal.
     """
     nodes.sort(key=_START)
     begins = list(map(_START, nodes))

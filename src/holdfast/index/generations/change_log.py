@@ -1,8 +1,8 @@
-"""Notes of what generations changed, so that a reader of an earlier one need not read all anew.
+"""A log of which files recent generations changed, so that a reader can update what it has open.
 
-A note names the generation it leads from and the one it leads to, by identity. A reader follows
-notes only if they lead, each from the last one's end, from what it knows to what is there; a writer
-that takes none leaves the last ones behind, which then lead nowhere, and all is read.
+Each change names the generation it starts from and the one it leads to, by identity. A reader uses
+the log only if it has an unbroken chain of changes from the generation it knows to the current one;
+otherwise it reads everything. A writer that does not log breaks the chain, which is safe.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from holdfast.index.generations.model import Identity
 
 FILES_MAX = 1_000
-"""More than this is not noted: reading all files is as quick then."""
+"""Larger changes are not logged: reading all files is as quick."""
 NOTES_MAX = 8
-"""A sync without changes has a note too, so a reader is often some behind."""
+"""How many changes are kept. A sync without changes is logged too, so readers often lag."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What made a generation of an earlier one: the numbers of files that went, and that came."""
+    """The difference between two generations: the numbers of removed and of added files."""
 
     before: Identity
     after: Identity
@@ -31,7 +31,7 @@ class Change:
     added: frozenset[int]
 
     def then(self, next: Change) -> Change:
-        """Both, one after the other. A number may be given again once its file is gone."""
+        """Both changes as one. The number of a removed file may be used again."""
         return Change(
             self.before,
             next.after,
@@ -45,7 +45,7 @@ class Change:
 
 
 def noted(notes: Iterable[Change], change: Change) -> list[Change]:
-    """The notes with one more; those that do not lead to it, or are too many, are left out."""
+    """The log with one more change, without those that do not lead to it or are too many."""
     if change.files > FILES_MAX:
         return []
     kept = [change]
@@ -59,7 +59,7 @@ def noted(notes: Iterable[Change], change: Change) -> list[Change]:
 
 
 def leading(notes: Iterable[Change], before: Identity, after: Identity) -> Change | None:
-    """The change from one generation to another as the notes tell it; None if they do not."""
+    """The change from one generation to another; None if the log has no chain between them."""
     whole: Change | None = None
     for note in notes:
         if whole is not None and note.before == whole.after:
@@ -74,7 +74,7 @@ def encode(notes: Sequence[Change]) -> str:
 
 
 def decode(text: object) -> list[Change]:
-    """The inverse of `encode`; of anything that is no text, no notes."""
+    """The inverse of `encode`; an empty log for anything that is not text."""
     if not isinstance(text, str):
         return []
     return [

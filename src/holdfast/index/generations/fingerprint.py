@@ -1,8 +1,8 @@
 """Which settings an index was made with: five values that must all agree.
 
-Vectors of two models do not compare, and rows of two schemas do not mean the same. So a generation
+Vectors of two models cannot be compared, and rows of two schemas differ in meaning. So a generation
 carries the fingerprint of the settings that made it, and an index is served only when it equals
-the fingerprint of the settings in force now. Equality is strict; there is no "close enough".
+the fingerprint of the current settings. The comparison is strict.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Fingerprint:
 
 
 def from_wire(value: object) -> Fingerprint | None:
-    """The fingerprint a JSON value spells out, or None when it does not spell one."""
+    """The fingerprint in a JSON value; None when it is not one."""
     if not isinstance(value, dict):
         return None
     texts = []

@@ -1,12 +1,12 @@
 """May this root be served? One order of checks for every tool.
 
-    1. requires_reindex    the settings have left the index behind
+    1. requires_reindex    the index was made with other settings
     2. not_ready           a build is running
     3. not_indexed         nothing is tracked, the build failed, or the proof is missing
 
-The proof is asked for only when the first two did not decide and the registry says *searchable*.
-A probe that could not finish leaves the answer to the registry: it neither upgrades nor downgrades.
-The gate is computed at every call and never stored, so going back to the old settings opens it.
+The proof is checked only when the first two did not decide and the registry says *searchable*. When
+the probe could not finish, the registry's state stands. The gate is computed at every call and not
+stored, so switching back to the old settings opens it again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from holdfast.index.generations.record import (
 
 @dataclass(frozen=True, slots=True)
 class NotTracked:
-    """No tracked root is, or contains, the path that was asked for."""
+    """No tracked root is, or contains, the requested path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Building:
-    """A build holds the root, or held it: `abandoned` says that its writer is gone."""
+    """A build is running; `abandoned` says that its writer is gone."""
 
     record: Record
     progress: Indexing
@@ -84,13 +84,13 @@ MISMATCH_DETAIL = "Completion proof fingerprint does not match the current runti
 
 
 def effective_record(path: str, records: Iterable[Record]) -> Record | None:
-    """The nearest tracked root at or above a canonical path; it governs in every tool."""
+    """The record of the nearest tracked root at or above a canonical path."""
     above = [record for record in records if within(record.root, path)]
     return max(above, key=lambda record: len(record.root), default=None)
 
 
 def fingerprint_gate(record: Record, runtime: Fingerprint) -> Incompatible | None:
-    """What the registry alone says against serving an index made with these settings."""
+    """Why an index cannot be served with these settings, by its registry record alone."""
     match record.state:
         case RequiresReindex(message, reason):
             return Incompatible(record, message, reason, record.fingerprint)
@@ -106,9 +106,7 @@ def fingerprint_gate(record: Record, runtime: Fingerprint) -> Incompatible | Non
             record.fingerprint,
         )
     if record.fingerprint is None:
-        return Incompatible(
-            record, "The index carries no fingerprint.", "missing_fingerprint", None
-        )
+        return Incompatible(record, "The index has no fingerprint.", "missing_fingerprint", None)
     if record.fingerprint != runtime:
         return Incompatible(
             record,
@@ -120,7 +118,7 @@ def fingerprint_gate(record: Record, runtime: Fingerprint) -> Incompatible | Non
 
 
 def pass_gate(record: Record | None, runtime: Fingerprint, prove: Callable[[], Proof]) -> Gate:
-    """Decide; `prove` is called at most once, and only if nothing before it decided."""
+    """Decide; `prove` is called at most once, and only if the record alone does not decide."""
     if record is None:
         return NotTracked()
     incompatible = fingerprint_gate(record, runtime)

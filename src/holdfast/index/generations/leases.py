@@ -1,11 +1,11 @@
-"""Who is writing a root, and whether they are still alive.
+"""Which process is writing a root, and whether it is still alive.
 
-A time stamp cannot tell a slow writer from a dead one. So a writer holds an advisory lock on a
-file for as long as it works, and the kernel lets go of it the moment the process ends, however it
-ends. Getting the lock proves that no writer is left.
+A time stamp cannot tell a slow writer from a dead one. So a writer holds an advisory lock on a file
+while it works, and the kernel releases the lock when the process ends, however it ends. Acquiring
+the lock proves that there is no other writer.
 
-Readers never take the lock, because even a moment's hold could make a writer believe it is not
-alone. They read who wrote the file, and look whether that very process (same pid, same start) is
+Readers never take the lock, because holding it even briefly could turn a writer away. They read
+from the file which process wrote it, and check whether that process (same pid, same start time) is
 running.
 """
 
@@ -23,7 +23,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """The process that says it is writing a root."""
+    """The process that has announced that it is writing a root."""
 
     pid: int
     started: str
@@ -38,8 +38,8 @@ class Writer:
 class Lease:
     """The right to write one root, until released or until this process ends.
 
-    Whoever holds it knows that no other writer is left. It is announced only when writing really
-    begins: until then the file may still say which run died here.
+    Its holder knows that there is no other writer. It is announced only when writing begins; until
+    then the file may still name the run that died here.
     """
 
     def __init__(self, descriptor: int, root: str, run_id: str, action: str) -> None:
@@ -48,7 +48,7 @@ class Lease:
         self._announced = False
 
     def announce(self) -> None:
-        """Let readers know who writes."""
+        """Let readers know which process is writing."""
         facts = {
             "pid": os.getpid(),
             "started": process_start(os.getpid()),
@@ -75,7 +75,7 @@ class Leases:
         self._directory, self._sleep = directory, sleep
 
     def acquire(self, root: str, run_id: str, action: str, wait_s: float = 0.0) -> Lease | None:
-        """Take the root's lease; None when another writer holds it for longer than we wait."""
+        """Acquire the root's lease; None when another writer still holds it after the wait."""
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self._path(root), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         while True:
@@ -91,12 +91,12 @@ class Leases:
         return Lease(descriptor, root, run_id, action)
 
     def live_writer(self, root: str) -> Writer | None:
-        """The process writing this root now, if there is one. Takes no lock, writes nothing."""
+        """The process that is writing this root now, if any. Takes no lock and writes nothing."""
         writer = self.last_writer(root)
         return writer if writer is not None and writer.alive else None
 
     def last_writer(self, root: str) -> Writer | None:
-        """Who took the lease and did not give it back, dead or alive."""
+        """The process that announced the lease and did not release it, dead or alive."""
         try:
             facts = json.loads(self._path(root).read_bytes())
             writer = Writer(
@@ -116,7 +116,7 @@ def root_key(root: str) -> str:
 
 
 def process_start(pid: int) -> str:
-    """When a process started, as text that tells it from a later one with its pid; "" if gone."""
+    """The start time of a process, to tell it from a later one with the same pid; "" if gone."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
         state, start = (parts := stat[stat.rindex(b")") + 2 :].split())[0], parts[19]
@@ -126,7 +126,7 @@ def process_start(pid: int) -> str:
             return ""
     except (OSError, ValueError, IndexError):
         return ""
-    try:  # No /proc on this system: the pid alone has to do.
+    try:  # There is no /proc on this system, so only the pid is compared.
         os.kill(pid, 0)
     except ProcessLookupError:
         return ""

@@ -1,7 +1,7 @@
-"""The completion marker: the one record that says a generation is whole.
+"""The completion marker: the record that proves that a generation is complete.
 
 It is written last, in the transaction that publishes the generation, so it exists only if
-everything it speaks of does. That rows exist in the backend proves nothing; only this does.
+everything it describes does. The existence of rows in the backend proves nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LIMIT_REACHED = "limit_reached"
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What a complete generation says of itself. `codebase_path` is a canonical root."""
+    """A complete generation: its root, settings and totals. `codebase_path` is a canonical root."""
 
     codebase_path: str
     fingerprint: Fingerprint

@@ -1,9 +1,9 @@
-"""What a generation holds, and what a backend must do to keep one.
+"""The contents of a generation, and the interface of the backends that store them.
 
-A generation is everything known of a tree at one time: its manifest, facts, postings, vectors, and
-the marker that says it is whole. A backend lets one writer prepare the next generation while any
-number of readers see the last one, and swaps them in one transaction. `tests/index/contract.py` is
-the same list of demands as tests; every backend passes it.
+A generation is everything known about a tree at one time: its manifest, facts, postings and
+vectors, and the marker that proves it complete. A backend lets one writer prepare the next
+generation while any number of readers see the current one, and swaps them in one transaction.
+`tests/index/generations/test_backends.py` checks every backend against the same requirements.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SourceFile:
 
 
 class PreparedChunk(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A piece of a file, ready to be kept. `start` is its first byte in the file."""
+    """A piece of a file, ready to be stored. `start` is its first byte in the file."""
 
     start_line: int
     end_line: int
@@ -44,10 +44,10 @@ class PreparedChunk(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class PreparedFile(msgspec.Struct, frozen=True, array_like=True):
-    """A file with everything known of it.
+    """A file with everything that is stored of it.
 
     `postings` is a segment with one row for each chunk, packed; `vectors` holds one float32 row for
-    each. `signatures` and `names` are what exact search looks at, see `search.trigrams`.
+    each. `signatures` and `names` are for exact search, see `search.trigrams`.
     """
 
     path: str
@@ -63,11 +63,11 @@ class PreparedFile(msgspec.Struct, frozen=True, array_like=True):
 
 
 ChunkId = tuple[int, int]
-"""What the backend calls a chunk: its file's number, and which chunk of the file it is."""
+"""The backend's id of a chunk: its file's number, and its position in the file."""
 
 
 class StoredChunk(NamedTuple):
-    """A chunk as it comes back. A tuple: a search makes dozens."""
+    """A chunk as it is read back. A tuple, for speed: a search makes dozens."""
 
     id: ChunkId
     path: str
@@ -82,25 +82,25 @@ class StoredChunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """How much a generation holds."""
+    """The number of files and chunks of a generation."""
 
     files: int
     chunks: int
 
 
 Identity = tuple[int, str]
-"""Which generation this is: its number and a random word; numbers begin anew after a clear."""
+"""The number of a generation and a random id, because numbers start again after a clear."""
 
 
 class Reader(Protocol):
-    """One generation, as it was when the reader was opened. Has no verb that writes."""
+    """One generation, as of when the reader was opened. Read-only."""
 
     identity: Identity
 
     def snapshot(self) -> Snapshot: ...
     def totals(self) -> Totals: ...
     def corpus(self) -> Corpus:
-        """Postings and vectors, to rank over; the same object for as long as it holds."""
+        """The postings and vectors to rank; the same object while the generation is the same."""
         ...
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, StoredChunk]: ...
@@ -114,11 +114,11 @@ class Reader(Protocol):
 
 
 class Writer(Protocol):
-    """The next generation, seen by nobody until `publish`."""
+    """The next generation, invisible to readers until `publish`."""
 
     generation: int
     follows: Identity
-    """Which generation this one is made from; none, if it is the first."""
+    """The generation that this one is based on."""
 
     def snapshot(self) -> Snapshot: ...
     def totals(self) -> Totals: ...
@@ -130,7 +130,7 @@ class Writer(Protocol):
 
 
 class Backend(Protocol):
-    """Where generations are kept."""
+    """Stores generations."""
 
     provider: str
     """The backend's name in the fingerprint."""
@@ -141,7 +141,7 @@ class Backend(Protocol):
     def reader(self, root: str) -> AbstractContextManager[Reader]: ...
     def writer(self, root: str) -> AbstractContextManager[Writer]: ...
     def check(self, root: str) -> None:
-        """Raise BackendUnavailable when a writer could not begin now; change nothing."""
+        """Raise BackendUnavailable when a writer could not start now. Changes nothing."""
         ...
 
     def drop(self, root: str) -> None: ...

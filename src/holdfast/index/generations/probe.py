@@ -1,15 +1,14 @@
-"""A proof with a deadline: a backend that hangs counts as a probe that could not finish.
+"""Proofs with a deadline: a backend that hangs counts as a probe that could not finish.
 
-One probe per root is under way at a time, so a hung backend costs one thread per root and not one
-per call. A caller that comes meanwhile waits for it and then asks for itself: what was asked
-before it came may have been answered before the index it asks about was published.
+Only one probe per root runs at a time, so a hung backend costs one thread per root, not one per
+call. A second caller waits for the running probe and then starts its own: the running one may have
+been answered before the index that the caller asks about was published.
 
-A thread that has answered waits a little for the next probe: to start one takes longer than most
-probes do.
+A thread waits a little for the next probe before it ends, because starting a thread takes longer
+than most probes.
 
-An embedded backend (`answers_at_once`) is a file beside the registry, which whoever asks has just
-read without a deadline, and reads again for the answer itself. There a thread would guard nothing,
-and to wake one takes longer than the probe.
+An embedded backend (`answers_at_once`) is probed in the calling thread. Its file lies beside the
+registry, which the caller has just read without a deadline, so a thread would not protect anything.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ from holdfast.index.generations.proof import Proof, failed_probe, validate_compl
 IDLE_S = 10.0
 
 
-class _Flight:
+class _Probe:
     def __init__(self) -> None:
         self.done = threading.Event()
         self.proof: Proof | None = None
 
 
-class _Hand:
-    """A thread that probes, one root after the other, and ends when there is nothing to do."""
+class _ProbeThread:
+    """A thread that runs one probe after the other, and ends when it has been idle."""
 
-    def __init__(self, probe: Callable[[str, _Flight], None], idle: list[_Hand]) -> None:
+    def __init__(self, probe: Callable[[str, _Probe], None], idle: list[_ProbeThread]) -> None:
         self._probe, self._idle = probe, idle
-        self.work: SimpleQueue[tuple[str, _Flight] | None] = SimpleQueue()
+        self.work: SimpleQueue[tuple[str, _Probe] | None] = SimpleQueue()
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
 
@@ -48,16 +47,16 @@ class _Hand:
                 try:
                     self._idle.remove(self)
                 except ValueError:
-                    continue  # Somebody has just taken us, and the work is on its way.
+                    continue  # Another thread has just taken this one, and its work is on the way.
                 return
             if job is None:
                 return
-            root, flight = job
+            root, probe = job
             try:
-                self._probe(root, flight)
+                self._probe(root, probe)
             finally:
                 self._idle.append(self)
-                flight.done.set()
+                probe.done.set()
 
 
 class Prober:
@@ -74,68 +73,68 @@ class Prober:
         self._clock = clock
         self._at_once = bool(getattr(backend, "answers_at_once", False))
         self._lock = threading.Lock()
-        self._flights: dict[str, _Flight] = {}
-        self._idle: list[_Hand] = []
+        self._running: dict[str, _Probe] = {}
+        self._idle: list[_ProbeThread] = []
 
     def rest(self) -> None:
-        """End the threads that wait for work; the next probe starts another."""
+        """End the idle threads; the next probe starts a new one."""
         while True:
             try:
-                hand = self._idle.pop()
+                worker = self._idle.pop()
             except IndexError:
                 return
-            hand.work.put(None)
-            hand.thread.join()
+            worker.work.put(None)
+            worker.thread.join()
 
     def prove(self, root: str) -> Proof:
         return self.prove_all([root])[0]
 
     def prove_all(self, roots: Sequence[str]) -> list[Proof]:
-        """A proof for each root. The probes run side by side, so one deadline covers them all."""
+        """A proof for each root. The probes run concurrently, so one deadline covers them all."""
         if self._at_once:
             return [self._proof(root) for root in roots]
         deadline = self._clock() + self._timeout_s
-        # Every probe that can start does, before we wait for any that is under way.
-        flights = {root: self._start(root) for root in roots}
-        return [self._wait(root, flights[root], deadline) for root in roots]
+        # Start every probe that can start before waiting for any.
+        probes = {root: self._start(root) for root in roots}
+        return [self._wait(root, probes[root], deadline) for root in roots]
 
-    def _start(self, root: str) -> _Flight | None:
-        """Begin a probe; None if one is under way."""
+    def _start(self, root: str) -> _Probe | None:
+        """Start a probe; None if one is running."""
         with self._lock:
-            if root in self._flights:
+            if root in self._running:
                 return None
-            flight = self._flights[root] = _Flight()
+            probe = self._running[root] = _Probe()
         try:
-            hand = self._idle.pop()
+            worker = self._idle.pop()
         except IndexError:
-            hand = _Hand(self._run, self._idle)
-        hand.work.put((root, flight))
-        return flight
+            worker = _ProbeThread(self._run, self._idle)
+        worker.work.put((root, probe))
+        return probe
 
-    def _run(self, root: str, flight: _Flight) -> None:
+    def _run(self, root: str, probe: _Probe) -> None:
         try:
-            flight.proof = self._proof(root)
+            probe.proof = self._proof(root)
         finally:
             with self._lock:
-                del self._flights[root]
+                del self._running[root]
 
     def _proof(self, root: str) -> Proof:
         try:
             return validate_completion_proof(root, self._backend, self._runtime())
         except Exception as error:
-            # A probe that broke off did not finish, and the thread that made it has to go on.
+            # An exception means that the probe did not finish; the thread has to go on.
             return failed_probe(f"{type(error).__name__}: {error}")
 
-    def _wait(self, root: str, flight: _Flight | None, deadline: float) -> Proof:
-        while flight is None:
+    def _wait(self, root: str, probe: _Probe | None, deadline: float) -> Proof:
+        while probe is None:
             with self._lock:
-                under_way = self._flights.get(root)
+                under_way = self._running.get(root)
             if under_way is not None and not under_way.done.wait(self._left(deadline)):
                 return self._too_late()
-            flight = self._start(root)
-        if not flight.done.wait(self._left(deadline)):
+            probe = self._start(root)
+        if not probe.done.wait(self._left(deadline)):
             return self._too_late()
-        return flight.proof or failed_probe("the probe broke off")
+        return probe.proof or failed_probe("the probe was aborted")
 
     def _too_late(self) -> Proof:
         return failed_probe(f"no answer within {self._timeout_s:g} s")

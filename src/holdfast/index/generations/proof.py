@@ -1,11 +1,9 @@
-"""Is this tree's index whole? The only place that decides it.
+"""Is the index of a tree complete? The only place that decides it.
 
-A backend may answer, answer nonsense, answer nothing, or not answer. These are four different
-things. Only an answer can change what we say about an index; a probe that could not finish changes
-nothing, in either direction.
+A backend may return a marker, something else, nothing, or no answer at all. Only an answer can
+change the state of an index; a probe that could not finish changes nothing.
 
-May say *stale* of an index that is in fact whole (it is then built again). Never says *valid* of
-one that is not.
+May call a complete index *stale*, which is then rebuilt. Never calls an incomplete one *valid*.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from holdfast.index.generations.marker import COMPLETED, LIMIT_REACHED, MARKER_K
 
 
 class Outcome(StrEnum):
-    """What a probe of the marker came to."""
+    """The outcome of a probe."""
 
     VALID = "valid"
     STALE_LOCAL = "stale_local"
@@ -43,7 +41,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The verdict on one root. `marker` is there when it could be read as one."""
+    """The verdict on one root. `marker` is set when the stored value could be read as one."""
 
     outcome: Outcome
     reason: Reason | None = None
@@ -63,8 +61,8 @@ def validate_completion_proof(root: str, backend: object, runtime: Fingerprint) 
     try:
         raw = read(root)
     except Exception as error:
-        # Whatever it was (time-out, transport, auth, unparseable response), the query did not
-        # finish. A narrower clause would let an unknown failure count as an answer.
+        # Any exception (time-out, transport, auth, unparseable response) means that the query did
+        # not finish. A narrower clause would let an unknown failure count as an answer.
         return failed_probe(f"{type(error).__name__}: {error}")
     return judge(raw, root, runtime)
 
@@ -74,22 +72,22 @@ def failed_probe(detail: str) -> Proof:
 
 
 def judge(raw: object | None, root: str, runtime: Fingerprint) -> Proof:
-    """Judge what a finished probe returned."""
+    """Judge the value that a finished probe returned."""
     if raw is None:
         return _stale(Reason.MISSING_MARKER_DOC, "no marker is stored")
     payload = _json_object(raw)
     if payload is None:
         return _stale(Reason.INVALID_PAYLOAD, "the marker is not a JSON object")
-    # The kind comes first: a marker of another version is that, whatever else is wrong with it.
+    # The kind is checked first: a marker of another version may differ in everything else.
     if payload.get("kind") != MARKER_KIND:
         return _stale(Reason.INVALID_MARKER_KIND, f"kind is {payload.get('kind')!r}")
     marker = _marker(payload)
     if isinstance(marker, str):
         return _stale(Reason.INVALID_PAYLOAD, marker)
     named = marker.codebase_path
-    # What is spelled alike is the same root; only another spelling has to be followed on disk.
+    # Paths are resolved on disk only when they are spelled differently.
     if named != root and canonical_root(named) != canonical_root(root):
-        return _stale(Reason.PATH_MISMATCH, f"the marker speaks of {marker.codebase_path}")
+        return _stale(Reason.PATH_MISMATCH, f"the marker is of {marker.codebase_path}")
     if marker.fingerprint != runtime:
         return Proof(
             Outcome.FINGERPRINT_MISMATCH,
@@ -114,7 +112,7 @@ def _json_object(raw: object) -> dict[str, object] | None:
 
 
 def _marker(payload: dict[str, object]) -> Marker | str:
-    """The marker a payload spells out, or what is wrong with it."""
+    """The marker in a payload, or what is wrong with it."""
     path = payload.get("codebasePath")
     if not isinstance(path, str) or not path.strip() or not nameable(path):
         return "codebasePath is not a path"

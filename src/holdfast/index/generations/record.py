@@ -1,7 +1,7 @@
-"""What the registry says of one root, and how that is spelled on disk.
+"""The registry's record of one root, and its form on disk.
 
-Each state is a type. The record never says whether an index may be served: that takes the
-fingerprint in force and a proof, see `gate`.
+Each state is a type. A record does not say whether the index may be served: that depends on the
+current settings and on a proof, see `gate`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from holdfast.index.generations.marker import COMPLETED, LIMIT_REACHED
 
 VERIFIED = "verified"
 ASSUMED = "assumed_v2"
-"""A fingerprint that an older registry did not hold and a migration filled in: never trusted."""
+"""The source of a fingerprint that a migration filled in; such an index is not served."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class IndexFailed:
 
 @dataclass(frozen=True, slots=True)
 class RequiresReindex:
-    """An index that settings have left behind."""
+    """The index was made with other settings and has to be rebuilt."""
 
     message: str
     reindex_reason: str = "unknown"
@@ -73,7 +73,7 @@ State = Indexing | Settled
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the person asked for when the index was made; a sync keeps to it."""
+    """The options that the index was created with; a sync uses the same ones."""
 
     custom_extensions: tuple[str, ...] = ()
     ignore_patterns: tuple[str, ...] = ()
@@ -81,10 +81,10 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """What the last run could not take in, though no rule leaves it out.
+    """What the last run had to leave out, although no rule excludes it.
 
-    `unreadable` counts files and directories, `examples` names a few of them; `unnameable` counts
-    names that no key can hold: not UTF-8, or with a backslash.
+    `unreadable` counts files and directories, and `examples` names a few of them; `unnameable`
+    counts names that are not UTF-8 or contain a backslash.
     """
 
     unreadable: int = 0
@@ -92,7 +92,7 @@ class Unseen:
     unnameable: int = 0
 
     def sentences(self) -> list[str]:
-        """What to tell a person; nothing when everything was taken in."""
+        """Sentences for the user; none when everything was indexed."""
         said = []
         if self.unreadable:
             names = ", ".join(name if name.isprintable() else repr(name) for name in self.examples)
@@ -103,7 +103,7 @@ class Unseen:
             )
         if self.unnameable:
             said.append(
-                f"{self.unnameable} names are not UTF-8 or hold a backslash; they are left out."
+                f"{self.unnameable} names are not UTF-8 or contain a backslash; they are left out."
             )
         return said
 
@@ -112,7 +112,7 @@ EXAMPLES_MAX = 5
 
 
 def unseen(unreadable: Collection[str], unnameable: int) -> Unseen:
-    """What a run could not take in, by the keys it could not read; "" is the root."""
+    """What a run had to leave out, by the keys it could not read; "" is the root."""
     examples = tuple(key or "." for key in sorted(unreadable)[:EXAMPLES_MAX])
     return Unseen(len(unreadable), examples, unnameable)
 
@@ -151,7 +151,7 @@ _NAMES: dict[type, str] = {
 
 
 def status_name(state: State) -> str:
-    """The state's word in the registry and in answers."""
+    """The name of a state in the registry and in answers."""
     return _NAMES[type(state)]
 
 
@@ -175,7 +175,7 @@ def record_to_wire(record: Record) -> dict[str, object]:
 
 
 def record_from_wire(root: str, wire: object) -> Record:
-    """Raises ValueError when the value spells no record."""
+    """The record in a JSON value; raises ValueError when it is not one."""
     if not isinstance(wire, dict):
         raise ValueError(f"the entry of {root} is not an object")
     try:
@@ -199,11 +199,11 @@ def record_from_wire(root: str, wire: object) -> Record:
 
 
 def _unseen_from_wire(wire: dict[str, object]) -> Unseen:
-    """Nothing, in a record of format 1: it did not say."""
+    """Empty for a record of format 1, which does not have it."""
     unreadable, unnameable = wire.get("unreadable", 0), wire.get("unnameable", 0)
     examples = wire.get("unreadableExamples", [])
     if not isinstance(unreadable, int) or not isinstance(unnameable, int):
-        raise ValueError("what was not seen is not counted")
+        raise ValueError("unreadable and unnameable are not counts")
     if not isinstance(examples, list):
         raise ValueError("unreadableExamples is not a list")
     return Unseen(unreadable, tuple(str(name) for name in examples), unnameable)
@@ -268,4 +268,4 @@ def _state_from_wire(wire: dict[str, object]) -> State:
                 str(wire.get("message", "")), str(wire.get("reindexReason", "unknown"))
             )
         case _:
-            raise ValueError(f"{status!r} is no status")
+            raise ValueError(f"{status!r} is not a status")

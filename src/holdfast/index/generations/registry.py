@@ -1,12 +1,12 @@
 """The registry of roots: one small JSON file, read whole and replaced whole.
 
-What it says is never taken from memory: every call reads the file. A change takes the lock, reads
-what is on disk, decides, and renames a new file into place; so two processes cannot overwrite each
-other's roots, and a reader sees the file before or after a change, never in between. Reading writes
-nothing: no lock, no migration, no quarantine.
+Every call reads the file; nothing is cached between calls. A change takes the lock, reads the file,
+decides, and renames a new file into place. So two processes cannot overwrite each other's roots,
+and a reader sees the file before or after a change, never a part of it. Reading writes nothing: it
+takes no lock, migrates nothing and moves nothing away.
 
 A registry that cannot be read is an error, never an empty list of roots. An entry that cannot be
-read is listed as failed and kept as it is.
+read is listed as failed and kept unchanged.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from holdfast.index.errors import HOME_HINT, RegistryDamaged
 from holdfast.index.generations.record import IndexFailed, Record, record_from_wire, record_to_wire
 
 REGISTRY_FORMAT = 2
-"""The file's version. An older one is read as it is, and written anew by the next change.
+"""The file's version. An older file is read, and rewritten in this version by the next change.
 
 - 1: {"formatVersion", "codebases": {root: record}}.
-- 2: a record says what its last run could not read or name.
+- 2: a record has what its last run could not read or name.
 """
 
 Change = Callable[[Record | None], Record | None]
@@ -48,7 +48,7 @@ class Registry:
         if text != known:
             wires = self._wires(text)
             records = {root: _parse(root, wire) for root, wire in sorted(wires.items())}
-            # Equal bytes say the same, however often they are read.
+            # The same bytes need not be parsed again.
             self._parsed = text, records
         return dict(records)
 
@@ -56,10 +56,10 @@ class Registry:
         return self.records().get(root)
 
     def change(self, root: str, decide: Change) -> Record | None:
-        """Replace one root's record by what `decide` makes of the present one; None removes it.
+        """Replace one root's record by the result of `decide`; None removes it.
 
-        `decide` runs under the lock and sees what is on disk now: compare there, and return the
-        record unchanged to leave it. The file is not written when nothing changes.
+        `decide` is called with the current record while the lock is held. To leave it, return it
+        unchanged: then the file is not written.
         """
         assert root == canonical_root(root), "the registry is keyed by canonical roots"
         with self._locked():
@@ -75,7 +75,7 @@ class Registry:
             return after
 
     def set_aside(self) -> Path | None:
-        """Move an unreadable registry away, so that a repair can begin; None if it reads well."""
+        """Move an unreadable registry away, so that a repair can start; None if it is readable."""
         with self._locked():
             try:
                 self._read()
@@ -94,14 +94,14 @@ class Registry:
         return {} if text is None else self._wires(text)
 
     def _bytes(self) -> bytes | None:
-        """The file as it is now; None when there is none."""
+        """The contents of the file; None when it does not exist."""
         try:
             with open(self._path, "rb", buffering=0) as file:
                 return file.read()
         except FileNotFoundError:
             return None
         except OSError as error:
-            # The system does not let us read it; no repair of ours would change that.
+            # Permissions or I/O: a repair would not help.
             raise RegistryDamaged(str(self._path), str(error), HOME_HINT) from error
 
     def _wires(self, text: bytes) -> dict[str, object]:
@@ -116,7 +116,7 @@ class Registry:
             raise RegistryDamaged(
                 str(self._path),
                 f"format {version} is newer than {REGISTRY_FORMAT}",
-                "update holdfast: a newer version of it wrote this file",
+                "update holdfast: a newer version wrote this file",
             )
         if version not in range(1, REGISTRY_FORMAT + 1):
             raise RegistryDamaged(str(self._path), f"format {version!r} is not {REGISTRY_FORMAT}")
@@ -127,7 +127,7 @@ class Registry:
             {"formatVersion": REGISTRY_FORMAT, "codebases": dict(sorted(codebases.items()))},
             indent=1,
         )
-        # One name for all, who come one at a time: what a killed writer leaves is written over.
+        # Writers hold the lock, so one name is enough; it may replace a dead writer's file.
         aside = self._path.with_name(f"{self._path.name}.new")
         with open(os.open(aside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
             file.write(text.encode("utf-8", "surrogateescape"))

@@ -1,7 +1,7 @@
-"""Which segments a generation is made of: how files come into one, and when several become one.
+"""The posting segments of a generation: how files are added, and when segments are merged.
 
-A sync adds a segment of the files it put. Many small ones would each cost something at every
-question, and files that went leave dead rows behind; so a writer merges before it publishes.
+A sync adds a segment with the files it changed. Many small segments would slow down every search,
+and deleted files leave dead rows behind, so a writer merges segments before it publishes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.index.generations.model import PreparedFile
 
 ROWS_MAX = 60_000
-"""A segment that has so many chunks is full; a row's number fits in two bytes."""
+"""A segment with this many chunks is full: the number of a row fits in two bytes."""
 FILES_AT_ONCE = 64
 SMALL_ROWS = 4_096
 SMALL_SEGMENTS_MAX = 8
@@ -38,8 +38,8 @@ def _unsorted(file: PreparedFile, dimension: int) -> PostingSegment:
     return segments.with_vectors(segment, file.vectors, dimension)
 
 
-class Gathering:
-    """Files on their way into one segment, by slot."""
+class SegmentBuilder:
+    """Collects files into one segment, each in a slot of its own."""
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
@@ -52,7 +52,7 @@ class Gathering:
         self.rows = 0
 
     def add(self, file: PreparedFile) -> int:
-        """The slot that the file has in the segment."""
+        """Add a file; returns its slot in the segment."""
         slot = self._slots
         self._slots += 1
         segment = _unsorted(file, self._dimension)
@@ -67,7 +67,7 @@ class Gathering:
         self._waiting.clear()
 
     def take(self) -> PostingSegment:
-        """The segment of all files added since the last time."""
+        """The segment of all files added since the last call."""
         self._add_waiting()
         merger = self._merger
         self._begin()
@@ -75,17 +75,17 @@ class Gathering:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How a stored segment stands: its rows, and how many of them belong to files that count."""
+class SegmentUse:
+    """How many rows a stored segment has, and how many of them belong to current files."""
 
     number: int
     rows: int
     living: int
 
 
-def to_merge(standings: Iterable[Standing]) -> list[list[int]]:
-    """Groups of segments to make one of, each of them of a bearable size."""
-    chosen: list[Standing] = []
+def to_merge(standings: Iterable[SegmentUse]) -> list[list[int]]:
+    """Groups of segments to merge, each group within the size limit."""
+    chosen: list[SegmentUse] = []
     small = []
     for one in standings:
         if one.living < LIVING_SHARE_MIN * one.rows:
@@ -106,37 +106,37 @@ def to_merge(standings: Iterable[Standing]) -> list[list[int]]:
 
 
 def digest(data: bytes, vectors: bytes) -> str:
-    """What a stored segment is known by, in every process that has it open."""
+    """The digest that identifies a stored segment in every process that has it open."""
     found = hashlib.blake2b(data, digest_size=16)
     found.update(vectors)
     return found.hexdigest()
 
 
 def check_digest(data: bytes, vectors: bytes, known: str) -> None:
-    """Raise DamagedBackend unless a stored segment is what was written."""
+    """Raise DamagedBackend unless a stored segment has the digest it was written with."""
     if digest(data, vectors) != known:
-        raise DamagedBackend("a segment of the index is not what was written")
+        raise DamagedBackend("a segment of the index is damaged: its digest differs")
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A corpus with the segments it is made of, kept for the next generation."""
+class OpenCorpus:
+    """A corpus with its segments, kept to open the next generation faster."""
 
     corpus: Corpus
     segments: Mapping[str, PostingSegment]
 
 
 FileRow = tuple[int, str, str, int, int]
-"""Of a file: its number, path, language, segment and slot."""
+"""A file: its number, path, language, segment and slot."""
 
 
 def followed(
-    known: Opened,
+    known: OpenCorpus,
     change: Change,
     added: Iterable[FileRow],
     load: Callable[[int], PostingSegment],
     digests: Mapping[int, str],
-) -> Opened:
+) -> OpenCorpus:
     """The corpus after a change, from the corpus before it."""
     gone = change.removed
     replaced = [file.path for file in known.corpus.files if file.number in gone]
@@ -149,7 +149,7 @@ def followed(
     ]
     there = set(digests.values())
     kept = {name: segment for name, segment in known.segments.items() if name in there}
-    return Opened(known.corpus.changed(parts, replaced), {**kept, **fresh})
+    return OpenCorpus(known.corpus.changed(parts, replaced), {**kept, **fresh})
 
 
 def _part(segment: PostingSegment, members: Iterable[tuple[int, File]]) -> Part:
@@ -164,7 +164,7 @@ def opened(
     files: Iterable[FileRow],
     known: Mapping[str, PostingSegment],
     load: Callable[[int], PostingSegment],
-) -> Opened:
+) -> OpenCorpus:
     """The corpus of a generation from its segments and files (number, path, language, segment,
     slot); segments that are known already are not loaded again.
     """
@@ -178,4 +178,4 @@ def opened(
         segment = known.get(name) or load(holder)
         kept[name] = segment
         parts.append(_part(segment, members))
-    return Opened(Corpus(parts), kept)
+    return OpenCorpus(Corpus(parts), kept)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import StoredChunk
-from holdfast.index.generations.segments import Gathering
+from holdfast.index.generations.segments import SegmentBuilder
 from holdfast.index.search.corpus import Corpus, File, Part
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def corpus_with_fresh(corpus: Corpus, fresh_files: FreshFiles, dimension: int) -
     if isinstance(made, tuple) and made[0] is corpus:
         found: Corpus = made[1]
         return found
-    gathering = Gathering(dimension)
+    gathering = SegmentBuilder(dimension)
     files = []
     for number, path in enumerate(sorted(fresh_files.changed)):
         gathering.add(fresh_files.changed[path])

@@ -24,8 +24,7 @@ from holdfast.index.answers import (
     SymbolRef,
 )
 from holdfast.index.calls.linked_program import LinkedProgram
-from holdfast.index.calls.resolve import Edge
-from holdfast.index.calls.resolve import Open as OpenCall
+from holdfast.index.calls.resolve import Edge, OpenCall
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.errors import BackendUnavailable
 from holdfast.index.facts.model import FileFacts, file_id
@@ -72,7 +71,7 @@ def call_graph(
         raise UsageError(f"depth must be 1 to {DEPTH_MAX} (got {depth})")
     if limit < 1:
         raise UsageError(f"limit must be at least 1 (got {limit})")
-    requested, record = index.governing(path)
+    requested, record = index.root_of(path)
     answer = CallGraphAnswer(
         status="ok",
         supported=False,

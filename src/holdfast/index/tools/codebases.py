@@ -42,7 +42,7 @@ def list_codebases(index: CodeIndex) -> CodebasesAnswer:
 
 def _codebase(index: CodeIndex, record: Record, proof: Proof | None) -> Codebase:
     gate = pass_gate(record, index.runtime(), lambda: proof or failed_probe("not probed"))
-    match index.truly(gate):
+    match index.with_abandoned_check(gate):
         case Open(_, _, failure):
             notes = ["completion-proof probe failed"] if failure else []
             if partial(record):

@@ -57,7 +57,7 @@ def file_outline(
         raise UsageError("exact needs a symbol", hint="pass symbolIdExact or symbolLabelExact")
     if limit_symbols < 1:
         raise UsageError(f"limitSymbols must be at least 1 (got {limit_symbols})")
-    requested, record = index.governing(path)
+    requested, record = index.root_of(path)
     key = file_key(record.root if record else requested, requested, file)
     empty = OutlineAnswer(status="ok", path=requested, file=key, outline=None, has_more=False)
     gate = index.gate(record)

@@ -191,7 +191,7 @@ def targets_of(index: CodeIndex, paths: Sequence[str]) -> list[Target]:
     """The roots that govern the paths, each once, in the order in which they were named."""
     found: dict[str, Target] = {}
     for path in paths:
-        requested, record = index.governing(path)
+        requested, record = index.root_of(path)
         key = record.root if record is not None else requested
         target = found.setdefault(key, Target(requested, record))
         target.paths.append(requested)

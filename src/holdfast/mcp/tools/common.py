@@ -129,7 +129,7 @@ def no_such_tree(result: Result) -> Result:
 
 def tree_of(call: ToolCall, path: str) -> str | None:
     """The root of the tracked tree that contains a path."""
-    _, record = call.context.index.governing(path)
+    _, record = call.context.index.root_of(path)
     return None if record is None else record.root
 
 

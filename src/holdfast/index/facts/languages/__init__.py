@@ -64,7 +64,7 @@ _CPP_HEADER = re.compile(
 
 
 def language_of(path: str, source: bytes) -> str:
-    """The name of the language of a file; "text" when nothing says."""
+    """The language of a file; "text" when it is unknown."""
     name = path.rpartition("/")[2]
     if name in NAMES:
         return NAMES[name]
@@ -82,13 +82,13 @@ def language_of(path: str, source: bytes) -> str:
     unnamed = not suffix and name.lower() not in policy.NAMES
     if unnamed and policy.is_shell(source[: policy.SNIFF_BYTES]):
         return "bash"
-    named = policy.language_of(path)  # by extensions that this table leaves to it, such as `.ksh`
+    named = policy.language_of(path)  # extensions that are not in this table, such as `.ksh`
     return named if named not in DOCUMENTS.values() else "text"
 
 
 @lru_cache(maxsize=64)
 def parsed(name: str) -> Language | None:
-    """The table of a language that has a grammar; its file is loaded by the first use."""
+    """The definition of a language that has a grammar; its module is loaded on first use."""
     if name not in PARSED.values():
         return None
     file, table = ("typescript", "TSX") if name == "tsx" else (name, "LANGUAGE")

@@ -1,4 +1,4 @@
-"""Bash and its relatives. Every command is a call; only functions that we know are resolved."""
+"""Bash and related shells. Every command is a call; only calls of known functions resolve."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts.languages.rules import definition
-from holdfast.index.facts.languages.shell_repair import mended
+from holdfast.index.facts.languages.shell_repair import repaired
 from holdfast.index.facts.model import Call
 from holdfast.index.facts.walk import Language, Walk
 
@@ -23,7 +23,7 @@ def _command(walk: Walk, node: Node) -> None:
         path = _HERE.sub("./", argument).strip("\"'")
         walk.imported(node.start_point[0] + 1, path, "*", "")
     elif re.fullmatch(r"[\w:.+-]+", name) and name != ":":
-        # Names of functions may hold dashes and colons, so they are not read as chains.
+        # Function names may contain dashes and colons, so they are not read as chains.
         line = node.start_point[0] + 1
         arity = len(node.children_by_field_name("argument"))
         walk.calls.append(Call(walk.symbol(), name, "", "call", line, node.start_byte, arity))
@@ -49,5 +49,5 @@ LANGUAGE = Language(
     },
     line_comments=("#",),
     block_comments=False,
-    mend=mended,
+    repair=repaired,
 )

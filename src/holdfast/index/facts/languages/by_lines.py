@@ -1,10 +1,9 @@
-"""Languages without a grammar here: lines that look like definitions, for chunks and for search.
+"""Languages without a grammar: symbols guessed from lines that look like definitions.
 
-A file in such a language is still searched, and a chunk that starts at `def total` and is called
-*total* is found better than one that starts at line 120. So each language has one pattern for the
-lines that say clearly what they define; a definition reaches to the next one that is no deeper.
-That is a guess from the look of a line, not a fact: the file's facts are marked as *guessed*, and
-no outline and no call graph is made of them.
+Files in such a language are searched too, and a chunk labelled *total* that starts at `def total`
+is found better than one that starts at line 120. Each language has one pattern for lines that
+clearly define something; a definition ends at the next one that is not nested deeper. The facts are
+marked as *guessed*, and are not used for outlines or call graphs.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from holdfast.index.facts.languages.line_patterns import (
     TABLE,
 )
 from holdfast.index.facts.model import MODULE
-from holdfast.index.facts.walk import SIGNATURE_MAX, SYMBOLS_MAX, Draft, Gathered
+from holdfast.index.facts.walk import SIGNATURE_MAX, SYMBOLS_MAX, RawFacts, SymbolDraft
 
 if TYPE_CHECKING:
     from holdfast.index.facts.model import Problem
@@ -29,11 +28,11 @@ if TYPE_CHECKING:
 NAME_MAX = 120
 LEAD_LINES_MAX = 60
 _COMMENTS = (b"#", b"--", b"//", b"/*", b"*", b";", b"%", b"(*", b"{-", b"@", b'"', b"'")
-"""How lines start that belong to the definition under them, in one of these languages."""
+"""Prefixes of lines that belong to the definition below them, in one of these languages."""
 
 
 def kind_of_file(path: str) -> str:
-    """The name of a language that is told by its lines alone; "text" when none is."""
+    """The language recognised by the lines of a file; "text" when there is none."""
     name = path.rpartition("/")[2].lower()
     suffix = name[name.rfind(".") :] if "." in name else ""
     found = SUFFIXES.get(suffix) or NAMES.get(name) or language_of(path)
@@ -42,13 +41,13 @@ def kind_of_file(path: str) -> str:
     return found if found in TABLE else "text"
 
 
-def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -> Gathered | None:
+def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -> RawFacts | None:
     """Symbols guessed from the lines of a file, in order; None when its language has no table."""
     language = kind_of_file(path)
     table = TABLE.get(language)
     if table is None:
         return None
-    found = Gathered()
+    found = RawFacts()
     margins: list[int] = []
     heads, nested = language in HEADS, NESTED.get(language, ())
     line = 1
@@ -78,7 +77,7 @@ def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -
         if groups.get("tag") or groups.get("c"):
             kind = "section" if groups.get("tag") else "function"
         found.symbols.append(
-            Draft(
+            SymbolDraft(
                 name=name,
                 qualified=name,
                 kind=kind or table.kinds.get("", "function"),
@@ -100,7 +99,7 @@ def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -
 
 
 def _name(groups: dict[str, bytes]) -> str:
-    """What a line calls what it defines: the first part of its match that names something."""
+    """The name that a line defines: the first group of its match that has one."""
     for key in ("held", "name", "text", "tag", "c"):
         found = groups.get(key)
         if found:
@@ -126,8 +125,8 @@ def _lead(source: bytes, starts: list[int], line: int) -> int:
     return lead
 
 
-def _nest(symbols: list[Draft], margins: list[int], starts: list[int]) -> None:
-    """Let every definition reach to the next that is no deeper, and name its container."""
+def _nest(symbols: list[SymbolDraft], margins: list[int], starts: list[int]) -> None:
+    """Extend every definition to the next that is not deeper, and name its container."""
     open_: list[int] = []
     for index, symbol in enumerate(symbols):
         while open_ and margins[open_[-1]] >= margins[index]:
@@ -142,6 +141,6 @@ def _nest(symbols: list[Draft], margins: list[int], starts: list[int]) -> None:
         open_.append(index)
 
 
-def _close(symbol: Draft, last_line: int, starts: list[int]) -> None:
+def _close(symbol: SymbolDraft, last_line: int, starts: list[int]) -> None:
     symbol.last_line = max(symbol.first_line, last_line)
     symbol.end = starts[symbol.last_line]

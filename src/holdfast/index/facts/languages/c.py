@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts.chains import LONGEST
-from holdfast.index.facts.languages.preprocessor_repair import mended
+from holdfast.index.facts.languages.preprocessor_repair import repaired
 from holdfast.index.facts.languages.rules import calling
 from holdfast.index.facts.model import MODULE, Kind
 from holdfast.index.facts.walk import CONTAINERS, Language, Rule, Walk, last_child
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _DECLARED = re.compile(
-    # Its scopes are atomic: each `<…>` may hold the next, and there are as many ways to read a row
-    # of them as there are sums.
+    # Scopes are atomic groups: nested `<…>` could be matched in exponentially many ways.
     r"[\s*&(]*+(?:\w+::(?=[*&]))?[*&\s]*+((?>(?:[\w~]+(?:<[^()]*>)?::)*)(?:operator\s*(?:\(\)|[^\s(\w]+|\s[\w\s*&:]+)|~?\w+))"
     r"(?:<[^()]*>)?\s*\(", re.DOTALL)  # fmt: skip
 _VARIABLE = re.compile(r"[\s*&]*(\w+)\s*(?:\[|=|\(|\{|$)")
@@ -185,7 +184,7 @@ LANGUAGE = Language(
     grammar=("tree_sitter_c", "language"),
     rules=RULES,
     patterns=PATTERNS,
-    mend=mended,
+    repair=repaired,
 )
 
 NEW = _new

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.index.facts.languages.documents import add
 from holdfast.index.facts.model import Problem
-from holdfast.index.facts.walk import Gathered
+from holdfast.index.facts.walk import RawFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _TOKEN = re.compile(
-    # What is not closed reaches as far as it can: it is not looked through again from every quote.
+    # An unclosed string matches to the end, so that it is not searched again from every quote.
     rb'"(?:[^"\\\n]|\\.)*+"?|[{}\[\],:]|//[^\n]*|/\*.*?(?:\*/|\Z)|[^\s{}\[\],:"/]+',
     re.DOTALL,
 )
 
 
-class Entry(NamedTuple):
+class JsonMember(NamedTuple):
     """A member of an object or an array: where it is, its key if it has one, and its value."""
 
     key: str
@@ -35,7 +35,7 @@ def line_at(starts: list[int], position: int) -> int:
     return min(bisect_right(starts, position), max(1, len(starts) - 1))
 
 
-def members(source: bytes, at: int) -> Iterator[Entry]:
+def members(source: bytes, at: int) -> Iterator[JsonMember]:
     """The members of the JSON object or array that opens at or after `at`, one level deep."""
     depth = 0
     key, start, value_start, end = "", -1, -1, at
@@ -52,7 +52,7 @@ def members(source: bytes, at: int) -> Iterator[Entry]:
             continue
         if depth == 1 and token in (b",", b"}", b"]"):
             if value_start != -1:
-                yield Entry(key, start, value_start, end)
+                yield JsonMember(key, start, value_start, end)
             key, start, value_start = "", -1, -1
             if token != b",":
                 return
@@ -73,11 +73,11 @@ def members(source: bytes, at: int) -> Iterator[Entry]:
                 value_start = match.start()
         end = match.end()
     if value_start != -1:
-        yield Entry(key, start, value_start, end)
+        yield JsonMember(key, start, value_start, end)
 
 
-def _json(path: str, source: bytes, starts: list[int], problems: list[Problem]) -> Gathered | None:
-    found = Gathered()
+def _json(path: str, source: bytes, starts: list[int], problems: list[Problem]) -> RawFacts | None:
+    found = RawFacts()
     for entry in members(source, 0):
         if entry.key:
             value = source[entry.start : min(entry.end, entry.start + 200)]
@@ -104,16 +104,16 @@ def _string(token: bytes) -> str:
 
 def _tables(
     header: re.Pattern[bytes], key: re.Pattern[bytes]
-) -> Callable[[str, bytes, list[int], list[Problem]], Gathered]:
+) -> Callable[[str, bytes, list[int], list[Problem]], RawFacts]:
     """A reader for `[table]` lines; the keys before the first table are symbols too."""
 
-    def read(_path: str, source: bytes, starts: list[int], _problems: list[Problem]) -> Gathered:
-        found = Gathered()
+    def read(_path: str, source: bytes, starts: list[int], _problems: list[Problem]) -> RawFacts:
+        found = RawFacts()
         marks: list[tuple[int, str, bytes]] = []
         within, quote = False, b""
         for line in range(1, len(starts)):
             text = source[starts[line - 1] : min(starts[line], starts[line - 1] + 400)]
-            if quote:  # inside a string of several lines nothing is a key
+            if quote:  # there are no keys inside a multi-line string
                 quote = b"" if quote in text else quote
                 continue
             match = header.match(text)
@@ -146,8 +146,8 @@ _YAML_KEY = re.compile(
 
 def _yaml(
     _path: str, source: bytes, starts: list[int], _problems: list[Problem]
-) -> Gathered | None:
-    found = Gathered()
+) -> RawFacts | None:
+    found = RawFacts()
     marks = []
     for line in range(1, len(starts)):
         text = source[starts[line - 1] : min(starts[line], starts[line - 1] + 400)]
@@ -164,8 +164,8 @@ def _yaml(
 
 def _gomod(
     _path: str, source: bytes, starts: list[int], _problems: list[Problem]
-) -> Gathered | None:
-    found = Gathered()
+) -> RawFacts | None:
+    found = RawFacts()
     match = re.search(rb"^module\s+\"?([^\s\"]+)", source, re.MULTILINE)
     if match:
         found.module = match.group(1).decode("utf-8", "replace")

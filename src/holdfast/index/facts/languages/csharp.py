@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from holdfast.index.facts.chains import LONGEST, type_name
-from holdfast.index.facts.languages.preprocessor_repair import mended
+from holdfast.index.facts.languages.preprocessor_repair import repaired
 from holdfast.index.facts.languages.rules import calling, definition, split_list
 from holdfast.index.facts.model import MODULE, InheritanceKind, Kind
 from holdfast.index.facts.walk import CONTAINERS, Language, Rule, Walk, last_child
@@ -142,5 +142,5 @@ LANGUAGE = Language(
         "object_creation_expression": _new,
     },
     attributes=("[",),
-    mend=mended,
+    repair=repaired,
 )

@@ -1,13 +1,13 @@
-"""What readers of documents share: symbols that are runs of lines, found without a grammar."""
+"""Shared by readers of documents: symbols that cover whole lines, found without a grammar."""
 
 from __future__ import annotations
 
 from holdfast.index.facts.model import MODULE, Kind
-from holdfast.index.facts.walk import SIGNATURE_MAX, SYMBOLS_MAX, Draft, Gathered
+from holdfast.index.facts.walk import SIGNATURE_MAX, SYMBOLS_MAX, RawFacts, SymbolDraft
 
 
 def add(
-    found: Gathered,
+    found: RawFacts,
     starts: list[int],
     name: str,
     kind: Kind,
@@ -23,7 +23,7 @@ def add(
         return MODULE
     first, last = lines
     found.symbols.append(
-        Draft(
+        SymbolDraft(
             name=name,
             qualified=qualified or name,
             kind=kind,

@@ -1,4 +1,4 @@
-"""Elixir: an outline, no calls. Everything is a call in its grammar, definitions included."""
+"""Elixir: an outline without calls. In its grammar definitions are calls too."""
 
 from __future__ import annotations
 

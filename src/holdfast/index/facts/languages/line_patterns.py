@@ -1,8 +1,8 @@
-"""What definitions look like, line by line, in languages without a grammar here.
+"""Patterns of definitions, line by line, for languages without a grammar.
 
-One pattern for each: conservative, and anchored to the start of a line. So that no file makes one
-slow, white space, which may cross lines, is bounded where a pattern is compiled, and so is how
-often a part of it is repeated.
+There is one conservative pattern for each language, anchored to the start of a line. White space,
+which may cross lines, and repetitions are bounded when a pattern is compiled, so that no file can
+make one slow.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Lines:
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
-        """Compiled by the first file that needs it: few trees hold all of these languages."""
+        """Compiled on first use."""
         text = self.text.replace(r"\s+", rf"\s{{1,{SPACE_MAX}}}")
         text = text.replace(r"\s*", rf"\s{{0,{SPACE_MAX}}}")
         text = re.sub(r"(?<!\\)\)\*", f"){{0,{TIMES_MAX}}}", text)
@@ -233,12 +233,12 @@ NAMES = {
     "build": "starlark", "workspace": "starlark", "jenkinsfile": "groovy",
 }  # fmt: skip
 HEADS = frozenset({"ocaml", "fsharp", "erlang", "haskell", "asm", "make", "just", "rst"})
-"""Where only what starts a line is a definition: deeper, the same words bind what is local."""
+"""Languages in which only unindented lines are definitions; nested ones are local."""
 NESTED = {
     "ocaml": ("module", "type", "val", "method"),
     "fsharp": ("module", "type", "member", "static", "abstract", "override"),
 }
-"""Words that define something at any depth all the same."""
+"""Words that define something at any depth in these languages."""
 CONTAINERS = frozenset(
     {"namespace", "class", "interface", "trait", "struct", "object", "enum", "type"}
 )

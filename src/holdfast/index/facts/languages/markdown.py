@@ -6,16 +6,16 @@ import re
 
 from holdfast.index.facts.languages.documents import add
 from holdfast.index.facts.model import MODULE, Problem
-from holdfast.index.facts.walk import Gathered
+from holdfast.index.facts.walk import RawFacts
 
 _HEADING = re.compile(rb" {0,3}(#{1,6})(?![^ \t\r\n])")
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(rb" {0,3}(=+|-{2,})[ \t]*\r?\n?\Z")
 
 
-def read(_path: str, source: bytes, starts: list[int], _problems: list[Problem]) -> Gathered | None:
+def read(_path: str, source: bytes, starts: list[int], _problems: list[Problem]) -> RawFacts | None:
     """The sections of a document."""
-    found = Gathered()
+    found = RawFacts()
     headings = _headings(source, starts)
     open_: list[tuple[int, int]] = []  # (level, index)
     ends = _ends(headings, len(starts) - 1)

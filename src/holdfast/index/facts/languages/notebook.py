@@ -1,7 +1,7 @@
 """Jupyter notebooks: every cell is a symbol, and Python cells are read as one module.
 
-A notebook is JSON with one string for each line of a cell. The lines are put together and walked as
-ordinary Python, and every position found is carried back to the line of the string it came from.
+A notebook is JSON with one string for each line of a cell. The lines are joined and walked as
+ordinary Python, and every position is mapped back to the line of its string.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import NamedTuple
 import msgspec
 
 from holdfast.index.facts.languages import parsed
-from holdfast.index.facts.languages.config import Entry, line_at, members
+from holdfast.index.facts.languages.config import JsonMember, line_at, members
 from holdfast.index.facts.languages.documents import add
 from holdfast.index.facts.model import MODULE, Problem
 from holdfast.index.facts.parse import TooHardError
-from holdfast.index.facts.walk import Gathered, Walk, line_starts
+from holdfast.index.facts.walk import RawFacts, Walk, line_starts
 
 
-class Line(NamedTuple):
-    """A line of a cell: its text, and where the string that holds it stands."""
+class CellLine(NamedTuple):
+    """A line of a cell: its text, and the position of its string in the file."""
 
     text: str
     cell: int
@@ -29,10 +29,10 @@ class Line(NamedTuple):
     end: int
 
 
-def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -> Gathered | None:
+def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -> RawFacts | None:
     """The cells of a notebook, and the facts of its code."""
-    found = Gathered()
-    lines: list[Line] = []
+    found = RawFacts()
+    lines: list[CellLine] = []
     cells = next((e for e in members(source, 0) if e.key == "cells"), None)
     if cells is None:
         problems.append(Problem("malformed", 1, "a notebook without cells"))
@@ -53,7 +53,7 @@ def read(path: str, source: bytes, starts: list[int], problems: list[Problem]) -
     return found
 
 
-def _lines(source: bytes, entry: Entry, cell: int) -> list[Line]:
+def _lines(source: bytes, entry: JsonMember, cell: int) -> list[CellLine]:
     """The lines of a cell's `source`, which is a string or an array of strings."""
     first = source[entry.value_start : entry.value_start + 1]
     strings = (
@@ -62,23 +62,23 @@ def _lines(source: bytes, entry: Entry, cell: int) -> list[Line]:
         if first == b"["
         else [(entry.value_start, entry.end)]
     )  # fmt: skip
-    found: list[Line] = []
+    found: list[CellLine] = []
     for start, end in strings:
         try:
             value = json.loads(source[start:end])
         except (ValueError, RecursionError):
             continue
         if isinstance(value, str):
-            found.extend(Line(text, cell, start, end) for text in value.splitlines() or [""])
+            found.extend(CellLine(text, cell, start, end) for text in value.splitlines() or [""])
     return found
 
 
 def _python(
-    path: str, found: Gathered, lines: list[Line], starts: list[int], problems: list[Problem]
+    path: str, found: RawFacts, lines: list[CellLine], starts: list[int], problems: list[Problem]
 ) -> None:
     language = parsed("python")
     assert language is not None, "python is built in"
-    # Magics are no Python; as comments they keep their line.
+    # Magics are not Python; as comments they keep their line.
     text = "\n".join(
         "#" + line.text[1:] if line.text[:1] in ("%", "!", "?") else line.text for line in lines
     )
@@ -87,7 +87,7 @@ def _python(
     try:
         walk.run()
     except TooHardError:
-        problems.append(Problem("too_hard", 1, "the cells could not be parsed in reasonable time"))
+        problems.append(Problem("too_hard", 1, "parsing the cells took too long"))
         return
     cells = len(found.symbols)
     file_line = [line_at(starts, line.start) for line in lines]

@@ -1,10 +1,10 @@
-"""A source without the branches of `#if` that keep it from being parsed.
+"""Blanking branches of `#if` that cannot be parsed.
 
-A grammar reads both branches of a condition one after the other. Where each is whole that is right.
-But a branch may open a brace that is closed after `#endif`, or hold one of two heads of the same
-function, and then the parser gives up on everything around it. Of such a condition only the first
-branch is left, as a compiler would take one of them; the others and the directives are blanked,
-byte for byte. Conditions whose branches are whole stay as they are.
+The grammar reads all branches of a condition one after the other, which works when each of them is
+complete. But a branch may open a brace that is closed after `#endif`, or contain one of two heads
+of the same function; then the parser fails on everything around it. Of such a condition only the
+first branch is kept; the others and the directives are replaced by spaces, so offsets stay the
+same. Conditions with complete branches are left alone.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _NOT_PARENTHESES = bytes(set(range(256)) - set(b"()"))
 
 @dataclass(slots=True)
 class _Condition:
-    """An `#if` that is open: its directives' lines, and what was kept of each branch so far."""
+    """An open `#if`: the lines of its directives, and what is kept of each branch so far."""
 
     starts: list[int]
     never: bool
     branches: list[bytearray] = field(default_factory=lambda: [bytearray()])
 
 
-def mended(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
-    """The source, where conditions that tear code apart have one branch; as long as before.
+def repaired(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
+    """The source with one branch for conditions that break the syntax; of the same length.
 
-    Told from the branches alone: `fits` is not asked.
+    Decided by the branches alone; `fits` is not used.
     """
     lines = source.splitlines(keepends=True)
     plain = _ASIDE.sub(_blanked, source).splitlines(keepends=True)
@@ -74,7 +74,7 @@ def mended(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
 
 
 def _whole(branch: bytearray) -> bool:
-    """Whether a branch is statements and definitions from end to end."""
+    """Whether a branch consists of complete statements and definitions."""
     code = bytes(branch).strip()
     if not code:
         return True
@@ -93,7 +93,7 @@ def _balanced(code: bytes, others: bytes, opens: bytes) -> bool:
 
 
 def _keep_one(out: list[bytes], starts: list[int], kept: int) -> None:
-    """Blank the directives on these lines, and what is between them but for one branch."""
+    """Blank the directives on these lines and every branch but one."""
     for number, (first, last) in enumerate(pairwise(starts)):
         out[first] = _blank(out[first])
         if number != kept:
@@ -106,5 +106,5 @@ def _blanked(match: re.Match[bytes]) -> bytes:
 
 
 def _blank(text: bytes) -> bytes:
-    """White space in place of all but the line breaks."""
+    """The text with everything but line breaks replaced by spaces."""
     return re.sub(rb"[^\r\n]", b" ", text)

@@ -22,7 +22,7 @@ def docstring(walk: Walk, block: Node | None) -> str:
         return ""
     start = block.start_byte
     if walk.source[start : start + 1] not in _QUOTED:
-        return ""  # seen from the first byte, without a look at the nodes
+        return ""  # decided by the first byte, without visiting nodes
     first = first_child(block)
     if first is None or first.type != "expression_statement":
         return ""
@@ -42,7 +42,7 @@ def docstring(walk: Walk, block: Node | None) -> str:
     if not (text.isascii() and text.replace("\n", "").isprintable()):
         lines = _without_margin(rest.split("\n"))
         return f"{first_line.strip()}\n{lines}".strip()
-    # The same in a few strokes, where a space is the only white space.
+    # A faster way when a space is the only white space.
     rest = "\n" + rest
     margin = min(map(len, _MARGINS.findall(rest)), default=0)
     rest = rest.replace("\n" + " " * margin, "\n")
@@ -71,7 +71,7 @@ def _function(walk: Walk, node: Node) -> None:
         wrapper = walk.wrapper
         if wrapper and b"property" in walk.source[wrapper[0] : node.start_byte]:
             kind = "property"
-    # Not up to the body: a comment may stand between the colon and it.
+    # Not up to the body: a comment may follow the colon.
     end = node.child_by_field_name("return_type") or node.child_by_field_name("parameters")
     walk.define(
         node,
@@ -128,7 +128,7 @@ def _assignment(walk: Walk, node: Node) -> None:
     annotated = walk.field(node, "type") if b":" in between else ""
     value = ""
     if right and right.type != "conditional_expression":
-        # `repo or Repo()` and the like: no guess
+        # `repo or Repo()`: unknown
         start, end = right.start_byte, right.end_byte
         value = walk.slice(start, end) if end - start < 400 else ""
     field = scope is not None or walk.inside() in CONTAINERS
@@ -142,7 +142,7 @@ def _assignment(walk: Walk, node: Node) -> None:
 
 
 def _as(walk: Walk, node: Node) -> None:
-    """`with make() as it`; an `except` or a `case` says nothing of the type of what it names."""
+    """`with make() as it`; an `except` or a `case` does not tell the type of its name."""
     target, value = node.child_by_field_name("alias"), first_child(node)
     if target and value and value.type == "call" and target.type == "as_pattern_target":
         holder = node.parent

@@ -1,4 +1,4 @@
-"""Rules that many languages share, and the small readers that rules are made with."""
+"""Rules that many languages share, and helpers for writing rules."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def calling(arguments: str = "arguments", kind: CallKind = "call") -> Rule:
     """A rule for a call whose callee is the text before its arguments."""
 
     def rule(walk: Walk, node: tree_sitter.Node) -> None:
-        # The most frequent rule by far, so it is written for speed: few calls, and a memo of bytes.
+        # The most frequent rule by far, so it is written for speed: few calls, and a cache.
         given = node.child_by_field_name(arguments)
         start = node.start_byte
         if given is None:
@@ -105,6 +105,6 @@ def heritage(walk: Walk, index: int, text: str, line: int) -> None:
 
 
 def wrapping(walk: Walk, node: tree_sitter.Node) -> None:
-    """A rule for what stands around a definition and belongs to it: decorators, `export`."""
+    """A rule for a node around a definition that belongs to it: decorators, `export`."""
     if walk.wrapper is None or walk.wrapper[1] < node.end_byte:
         walk.wrapper = (node.start_byte, node.end_byte, node.start_point[0] + 1)

@@ -1,9 +1,9 @@
-"""A shell script without the parts that the grammar cannot read.
+"""Blanking parts of a shell script that cannot be parsed.
 
-One unusual expansion can make the parser give up on everything after it. But scripts are written
-as functions that begin and end on lines of their own, so the trouble can be found piece by piece:
-what does not parse alone is blanked, byte for byte, and the rest is parsed as it stands. A function
-whose body was blanked is still a function, at the same place; only its calls are lost.
+One unusual expansion can make the parser fail on everything after it. But functions in scripts
+begin and end on lines of their own, so a script can be tried piece by piece: a piece that does not
+parse alone is replaced by spaces, so offsets stay the same. A function with a blanked body is still
+a symbol; only its calls are lost.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import re
 from collections.abc import Callable, Iterator
 
 _OPENS = re.compile(
-    # Possessive throughout: no part of it can be read in two ways.
+    # Possessive, so that it cannot backtrack.
     rb"([ \t]*+)(?:function[ \t]++[\w:.+-]++(?:[ \t]*+\([ \t]*+\))?+|[\w:.+-]++[ \t]*+\([ \t]*+\))"
     rb"[ \t]*+([{(])?+[ \t]*+(?:#.*+)?\r?\n?\Z"
 )
 _BRACE = re.compile(rb"[ \t]*+([{(])[ \t]*+(?:#.*+)?\r?\n?\Z")
 _AFTER = (b" ", b"\t", b";", b"&", b"|", b"<", b">", b"#")
-"""What may stand after the brace that closes a function."""
+"""What may follow the brace that closes a function."""
 PIECES_MAX = 2_000
 
 
-def mended(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
-    """The source, where pieces that do not fit the grammar are blank; as long as before."""
+def repaired(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
+    """The source with blanked pieces where it does not parse; of the same length."""
     lines = source.splitlines(keepends=True)
     out = []
     for number, (first, body, last) in enumerate(_pieces(lines)):
@@ -40,7 +40,7 @@ def mended(source: bytes, fits: Callable[[bytes], bool]) -> bytes:
 
 
 def _pieces(lines: list[bytes]) -> Iterator[tuple[int, int | None, int]]:
-    """Functions with the line on which their body begins, and what is between them."""
+    """The functions, with the first line of their body, and the text between them."""
     at = between = 0
     endless: set[bytes] = set()
     while at < len(lines):
@@ -59,7 +59,7 @@ def _pieces(lines: list[bytes]) -> Iterator[tuple[int, int | None, int]]:
 def _function(lines: list[bytes], at: int, endless: set[bytes]) -> tuple[int, int] | None:
     """Where the body begins and the line after the closing brace, if a function begins here.
 
-    `endless` has the ends that do not come any more, so that they are looked for once.
+    `endless` collects end markers that do not occur any more, so that they are searched once.
     """
     opens = _OPENS.match(lines[at])
     if opens is None:
@@ -82,6 +82,6 @@ def _function(lines: list[bytes], at: int, endless: set[bytes]) -> tuple[int, in
 
 
 def _blank(text: bytes, first: bytes = b"") -> bytes:
-    """White space in place of all but the line breaks, with `first` where there is room for it."""
+    """The text replaced by spaces, except line breaks; starts with `first` if there is room."""
     blank = re.sub(rb"[^\r\n]", b" ", text)
     return blank.replace(b" ", first, 1) if first else blank

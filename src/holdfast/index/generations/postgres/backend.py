@@ -1,14 +1,14 @@
 """Generations on PostgreSQL: one schema for a namespace, rows by root.
 
-The next generation is written in one transaction; other sessions go on seeing the last committed
-one, and a session that dies is rolled back by the server. A namespace (by default the host's name)
-keeps machines apart that share a server, because `/home/me/repo` is a different tree on each.
+The next generation is written in one transaction; other sessions still see the last committed one,
+and the server rolls back a session that dies. A namespace (by default the host's name) separates
+machines that share a server, because `/home/me/repo` is a different tree on each.
 
-Postings and vectors are kept in the segments that the embedded backend keeps, and ranked by the
-same code, so a question has the same answer here and there. The server needs no extension.
+Postings and vectors are stored in the same segments as in the embedded backend and ranked by the
+same code, so both backends give the same answers. The server needs no extension.
 
-This module keeps connections and the schema; `tables` has the tables, `reader`
-and `writer` what is done with one generation.
+This module manages connections and the schema; `tables` has the tables, `reader` and `writer` work
+on one generation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from holdfast.index.generations.model import Identity
 from holdfast.index.generations.postgres import tables
 from holdfast.index.generations.postgres.reader import PostgresReader
 from holdfast.index.generations.postgres.writer import PostgresWriter
-from holdfast.index.generations.segments import Opened, followed, opened
+from holdfast.index.generations.segments import OpenCorpus, followed, opened
 from holdfast.postgresql import NotReached, connect
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ CONNECT_S = 5
 IDLE_MAX = 4
 
 OPEN_MAX = 4
-"""How many roots' postings stay open."""
+"""The postings of this many roots stay open."""
 
 
 class PostgresBackend:
@@ -54,7 +54,7 @@ class PostgresBackend:
         self._schema = f"holdfast_index_{digest[:32]}"
         self._lock = threading.Lock()
         self._idle: list[psycopg.Connection[Any]] = []
-        self._open: OrderedDict[str, tuple[Identity, Opened]] = OrderedDict()
+        self._open: OrderedDict[str, tuple[Identity, OpenCorpus]] = OrderedDict()
         self._ready = False
 
     # Connections.
@@ -83,7 +83,7 @@ class PostgresBackend:
         except psycopg.Error as error:
             connection.close()
             if isinstance(error, psycopg.errors.UndefinedTable):
-                self._ready = False  # Somebody dropped the schema; look again next time.
+                self._ready = False  # The schema was dropped: check again next time.
             raise BackendUnavailable(f"PostgreSQL: {str(error).strip()}") from error
         except BaseException:
             connection.close()
@@ -110,7 +110,7 @@ class PostgresBackend:
                 connection.close()
 
     def _prepared(self, connection: psycopg.Connection[Any]) -> bool:
-        """Whether our tables are there, in our version."""
+        """Whether the tables exist in this version."""
         if not self._ready:
             row = connection.execute(
                 "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = $1",
@@ -123,13 +123,13 @@ class PostgresBackend:
         if self._prepared(connection):
             return
         with connection.transaction():
-            # Two processes may come at once; the second waits and finds it made.
+            # Two processes may get here at once; the second one waits and finds the schema.
             connection.execute(
                 "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", (self._schema,)
             )
             if self._prepared(connection):
                 return
-            # Derived data: another version's tables are dropped, and what they held is built again.
+            # Derived data: the tables of an older version are dropped, and the indexes are rebuilt.
             connection.execute(f"DROP SCHEMA IF EXISTS {self._schema} CASCADE")
             connection.execute(f"CREATE SCHEMA {self._schema}")
             for statement in tables.TABLES.split(";\n"):

@@ -1,4 +1,4 @@
-"""One generation on PostgreSQL, as a reader sees it."""
+"""Reading one generation on PostgreSQL."""
 
 from __future__ import annotations
 

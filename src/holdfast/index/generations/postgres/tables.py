@@ -1,4 +1,4 @@
-"""The tables of a namespace on PostgreSQL, and what readers and writers both ask of them."""
+"""The tables of a namespace on PostgreSQL, and the queries that readers and writers share."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ CREATE TABLE IF NOT EXISTS trigram (
   names bytea NOT NULL
 )
 """
-"""Apart from the others: what it holds says its own version, and an index can do without."""
+"""Separate from the others: its contents have their own version, and an index works without."""
 
 CHANGE = """
 CREATE TABLE IF NOT EXISTS change (
@@ -88,7 +88,7 @@ CREATE TABLE IF NOT EXISTS change (
   notes text NOT NULL
 )
 """
-"""Notes of what the last generations changed (`change_log.py`); an index can do without."""
+"""What the last generations changed (`change_log.py`); an index works without it."""
 
 
 def snapshot(connection: psycopg.Connection[Any], root: int) -> Snapshot:

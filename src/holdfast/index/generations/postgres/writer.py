@@ -1,4 +1,4 @@
-"""The next generation on PostgreSQL: what a writer puts, and how it is published."""
+"""Writing and publishing the next generation on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from holdfast.index.generations import change_log
 from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
 from holdfast.index.generations.postgres import tables
-from holdfast.index.generations.segments import ROWS_MAX, Gathering, Standing, digest, to_merge
+from holdfast.index.generations.segments import (
+    ROWS_MAX,
+    SegmentBuilder,
+    SegmentUse,
+    digest,
+    to_merge,
+)
 from holdfast.index.search import posting_segment as segment_format
 from holdfast.index.search.segment_merge import merge
 
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def _clean(text: str) -> str:
-    """PostgreSQL has no room for NUL in text."""
+    """Text without NUL, which PostgreSQL cannot store."""
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}") if "\0" in text else text
 
 
@@ -49,7 +55,7 @@ class PostgresWriter:
         self._removed: set[int] = set()
         self._added: set[int] = set()
         self._followable = True
-        self._gathering = Gathering(dimension)
+        self._gathering = SegmentBuilder(dimension)
         self._gathered_as: int | None = None
 
     def snapshot(self) -> Snapshot:
@@ -61,7 +67,7 @@ class PostgresWriter:
     def start_over(self) -> None:
         for table in ("file", "segment"):
             self._connection.execute(f"DELETE FROM {table} WHERE root_id = $1", (self._root,))
-        self._gathering, self._gathered_as = Gathering(self._dimension), None
+        self._gathering, self._gathered_as = SegmentBuilder(self._dimension), None
         self._followable = False
 
     def put(self, file: PreparedFile) -> None:
@@ -112,13 +118,13 @@ class PostgresWriter:
         )
 
     def _merge_segments(self) -> None:
-        """Leave no segment that is mostly dead, and few small ones."""
+        """Merge segments that are small or mostly dead."""
         found = self._connection.execute(
             "SELECT id, rows, (SELECT coalesce(sum(chunk_count), 0)::bigint FROM file "
             "WHERE segment_id = segment.id) FROM segment WHERE root_id = $1",
             (self._root,),
         )
-        for group in to_merge([Standing(*row) for row in found]):
+        for group in to_merge([SegmentUse(*row) for row in found]):
             parts, moves = [], []
             slots = 0
             for old in group:
@@ -184,7 +190,7 @@ class PostgresWriter:
         return identity
 
     def _note(self, identity: Identity) -> None:
-        """Say what a reader of an earlier generation has to take note of."""
+        """Log what changed, for readers of an earlier generation."""
         if not self._followable:
             self._connection.execute("DELETE FROM change WHERE root_id = $1", (self._root,))
             return

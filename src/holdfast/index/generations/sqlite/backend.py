@@ -1,12 +1,12 @@
 """Generations on SQLite: one file for each root, and the only SQL of the embedded backend.
 
-The next generation is prepared inside one write transaction. SQLite lets readers see the last
-committed state meanwhile, and undoes an open transaction by itself after a crash, so the old
-generation serves until the new one, marker and all, is committed; there is no moment in between.
+The next generation is prepared inside one write transaction. Meanwhile readers see the last
+committed state, and SQLite rolls back an open transaction after a crash. So the old generation is
+served until the new one is committed together with its marker.
 
-Postings and vectors are kept in segments (`generations/segments.py`), a blob each, and read once
-for all generations that share them. This module opens files and lends connections; `tables`
-has the tables, `reader` and `writer` what is done with one generation.
+Postings and vectors are stored in segments (`generations/segments.py`), one blob each, and loaded
+once for all generations that share them. This module opens files and manages connections; `tables`
+has the tables, `reader` and `writer` work on one generation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from holdfast.index.errors import HOME_HINT, BackendUnavailable
 from holdfast.index.generations import change_log
 from holdfast.index.generations.leases import root_key
 from holdfast.index.generations.model import Identity
-from holdfast.index.generations.segments import Opened, followed, opened
+from holdfast.index.generations.segments import OpenCorpus, followed, opened
 from holdfast.index.generations.sqlite import tables
 from holdfast.index.generations.sqlite.reader import SqliteReader
 from holdfast.index.generations.sqlite.readonly import frozen, is_frozen
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from holdfast.index.search.posting_segment import PostingSegment
 
 OPEN_MAX = 4
-"""How many roots' postings stay open."""
+"""The postings of this many roots stay open."""
 
 
 class SqliteBackend:
-    """The embedded backend: nothing to start."""
+    """The embedded backend, which needs no server."""
 
     provider = "sqlite"
     probe_timeout_s = 2.0
@@ -49,9 +49,9 @@ class SqliteBackend:
     def __init__(self, directory: Path, dimension: int) -> None:
         self._directory, self._dimension = directory, dimension
         self._lock = threading.Lock()
-        self._open: OrderedDict[str, tuple[Identity, Opened]] = OrderedDict()
+        self._open: OrderedDict[str, tuple[Identity, OpenCorpus]] = OrderedDict()
         self._idle: dict[str, list[tuple[int, apsw.Connection]]] = {}
-        self._folding: threading.Thread | None = None
+        self._checkpointing: threading.Thread | None = None
 
     def _path(self, root: str) -> Path:
         return self._directory / f"{root_key(root)}.sqlite"
@@ -78,7 +78,7 @@ class SqliteBackend:
             if not name.endswith(".sqlite"):
                 continue
             with suppress(apsw.Error, BackendUnavailable, OSError):
-                # A file we cannot read speaks for no root.
+                # Skip files that cannot be read.
                 with _opened(self._directory / name) as connection:
                     root = tables.meta(connection, "root")
                 if isinstance(root, str):
@@ -100,7 +100,7 @@ class SqliteBackend:
 
     @contextmanager
     def _reading(self, root: str) -> Iterator[apsw.Connection | None]:
-        """A connection that cannot write; None when the root has no file of our version."""
+        """A read-only connection; None when the root has no file of this version."""
         path = self._path(root)
         try:
             inode = path.stat().st_ino
@@ -109,11 +109,10 @@ class SqliteBackend:
             return
         if is_frozen(path):
             with tables.translated(), frozen(path) as connection:
-                version = connection.pragma("user_version")
-                yield connection if version == tables.SCHEMA_VERSION else None
+                yield connection if tables.check_version(connection) else None
             return
-        # A connection is used by one caller at a time, of any thread, and lent again when it comes
-        # back: opening one takes longer than most questions.
+        # A connection is used by one caller at a time and kept for the next one: opening it takes
+        # longer than most queries.
         with self._lock:
             idle = self._idle.setdefault(root, [])
             while idle and idle[-1][0] != inode:
@@ -121,12 +120,13 @@ class SqliteBackend:
             lent = idle.pop()[1] if idle else None
         with tables.translated():
             connection = lent if lent is not None else self._connect(path)
-            version = connection.pragma("user_version")
-        if version != tables.SCHEMA_VERSION:
-            connection.close()
-            yield None
-            return
         try:
+            with tables.translated():
+                current = tables.check_version(connection)
+            if not current:
+                connection.close()
+                yield None
+                return
             yield connection
         except BaseException:
             connection.close()
@@ -182,44 +182,49 @@ class SqliteBackend:
     @contextmanager
     def writer(self, root: str) -> Iterator[SqliteWriter]:
         self.check(root)
-        self._wait_for_folding()
+        self._wait_for_checkpoint()
         with tables.translated():
-            writer = self._begun(root)
+            writer = self._begin_writer(root)
             try:
                 yield writer
             except tables.DAMAGED:
                 if writer.started_over:
-                    self._unlink(root)  # A rebuild takes pages of the old file, damaged or not.
+                    self._unlink(root)  # A rebuild reuses pages of the old file, damaged or not.
                 raise
             finally:
-                self._fold_beside(writer.end())
+                self._checkpoint_later(writer.end())
 
-    def _fold_beside(self, connection: apsw.Connection) -> None:
-        thread = threading.Thread(target=_fold, args=(connection,), name="holdfast fold")
+    def _checkpoint_later(self, connection: apsw.Connection) -> None:
+        thread = threading.Thread(
+            target=_checkpoint, args=(connection,), name="holdfast checkpoint"
+        )
         try:
             thread.start()
         except RuntimeError:
-            _fold(connection)  # No thread to be had: what was published is published all the same.
+            # No thread could be started; the generation is published in any case.
+            _checkpoint(connection)
         else:
-            self._folding = thread
+            self._checkpointing = thread
 
-    def _wait_for_folding(self) -> None:
-        # Whoever writes next may fork, which should find no other thread.
-        folding, self._folding = self._folding, None
-        if folding is not None:
-            folding.join()
+    def _wait_for_checkpoint(self) -> None:
+        # The next writer may fork, which is safe only without other threads.
+        checkpointing, self._checkpointing = self._checkpointing, None
+        if checkpointing is not None:
+            checkpointing.join()
 
-    def _begun(self, root: str) -> SqliteWriter:
-        """A writer in its transaction, on a new file where the old one cannot be read."""
+    def _begin_writer(self, root: str) -> SqliteWriter:
+        """A writer in its transaction; on a new file if the old one is damaged."""
         try:
             connection = self._connected(root)
             try:
-                return SqliteWriter(connection, root, self._dimension, lambda: self._anew(root))
+                return SqliteWriter(connection, root, self._dimension, lambda: self._new_file(root))
             except BaseException:
                 connection.close()
                 raise
         except tables.DAMAGED:
-            return SqliteWriter(self._anew(root), root, self._dimension, lambda: self._anew(root))
+            return SqliteWriter(
+                self._new_file(root), root, self._dimension, lambda: self._new_file(root)
+            )
 
     def _connected(self, root: str) -> apsw.Connection:
         path = self._path(root)
@@ -227,13 +232,13 @@ class SqliteBackend:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         return tables.prepared(path)
 
-    def _anew(self, root: str) -> apsw.Connection:
-        """A new file. Derived data: what the old one was made from is still there."""
+    def _new_file(self, root: str) -> apsw.Connection:
+        """A new file. The old one held only derived data, which is rebuilt."""
         self._unlink(root)
         return self._connected(root)
 
     def drop(self, root: str) -> None:
-        self._wait_for_folding()
+        self._wait_for_checkpoint()
         try:
             self._unlink(root)
         except OSError as error:
@@ -247,7 +252,7 @@ class SqliteBackend:
             name.unlink(missing_ok=True)
 
     def close(self) -> None:
-        self._wait_for_folding()
+        self._wait_for_checkpoint()
         with self._lock:
             for idle in self._idle.values():
                 for _, connection in idle:
@@ -257,7 +262,7 @@ class SqliteBackend:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[apsw.Connection]:
-    """A connection for one look at a file, whoever may write there."""
+    """A connection for one query, also where the directory is read-only."""
     if is_frozen(path):
         with frozen(path) as connection:
             yield connection
@@ -269,17 +274,16 @@ def _opened(path: Path) -> Iterator[apsw.Connection]:
         connection.close()
 
 
-def _fold(connection: apsw.Connection) -> None:
-    """Bring the log into the file and close it; done beside other work.
+def _checkpoint(connection: apsw.Connection) -> None:
+    """Checkpoint the write-ahead log and close the connection; done in the background.
 
-    Only housekeeping, and mostly waiting for the disk: readers see what was published already, and
-    after a crash the log is still there. When a reader is in the way, or the disk is full, it stays
-    longer.
+    Readers see the published generation already, and the log survives a crash. If a reader is in
+    the way or the disk is full, the log is checkpointed later.
     """
     try:
         connection.set_busy_timeout(0)
         with suppress(apsw.Error):
-            # Most of it while others may write; then there is little left to hold them up.
+            # The first pass does not block writers, and leaves little to do for the second.
             tables.rows(connection, "PRAGMA wal_checkpoint(PASSIVE)")
             tables.rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
     finally:

@@ -1,4 +1,4 @@
-"""One generation on SQLite, as a reader sees it."""
+"""Reading one generation on SQLite."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SqliteReader:
         low = (1 << tables.ORDINAL_BITS) - 1
         for at in range(0, len(keys), KEYS_AT_ONCE):
             some = keys[at : at + KEYS_AT_ONCE]
-            # Always as many places, so that the statement is prepared once.
+            # Always the same number of parameters, so that the statement is prepared once.
             some += some[-1:] * (KEYS_AT_ONCE - len(some))
             for row in tables.rows(self._connection, _CHUNKS, some):
                 identity = row[0] >> tables.ORDINAL_BITS, row[0] & low
@@ -62,7 +62,7 @@ class SqliteReader:
         found: list[tuple[int, str]] = []
         at = 0
         while at < len(rows):
-            # Chunks of a file mostly come in runs, and a run is asked for at once.
+            # Chunks of a file mostly come in runs, so one query reads a run.
             end = at + 1
             while end < len(rows) and rows[end] == rows[end - 1] + 1:
                 end += 1

@@ -1,8 +1,8 @@
-"""Reading an index where nothing may be written.
+"""Reading an index in a directory that is not writable.
 
-SQLite reads through files beside the database that it must be able to make. Where it cannot, and
-no writer has left any, it can be told that the file does not change. That is a promise, and some
-other user may break it: so it is checked when the answer is there, and a broken one has no answer.
+To read a database in WAL mode, SQLite has to create files beside it. Where it cannot, and no writer
+has left such files, the database can be opened as immutable. Another user may still change it, so
+the file is compared before and after the read, and a read during a change is an error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from holdfast.touched import Touched, touched
 
 
 def is_frozen(path: Path) -> bool:
-    """Whether nobody here may write beside a database, and no writer has left a log there."""
+    """Whether the directory is not writable and no writer has left a log in it."""
     if os.access(path.parent, os.W_OK):
         return False
     wal, shm = (touched(path.with_name(path.name + end)) for end in ("-wal", "-shm"))
@@ -28,9 +28,9 @@ def is_frozen(path: Path) -> bool:
 
 @contextmanager
 def frozen(path: Path) -> Iterator[apsw.Connection]:
-    """A connection to a database that nobody changes; BackendUnavailable if somebody did.
+    """An immutable connection; BackendUnavailable if the file changed during the read.
 
-    Whatever went wrong meanwhile: a read that a change tore says nothing about the file.
+    That includes errors of the read itself, which say nothing about a file that changed.
     """
     before = touched(path)
     try:

@@ -1,4 +1,4 @@
-"""The tables of a root's file, how it is opened to write, and what readers and writers both ask."""
+"""The tables of a root's file, opening it to write, and queries that readers and writers share."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ SCHEMA_VERSION = 2
 """The tables' version, in `user_version`.
 
 - 1: meta, file, facts, vector, chunk, posting.
-- 2: meta, file, facts, chunk, segment: our own postings and vectors. `changes` in meta may say
-  what the last generations changed; without it, or from an earlier one, all is read.
+- 2: meta, file, facts, chunk, segment: postings and vectors in our own format. `changes` in meta is
+  the change log of the last generations; it is optional.
 """
 
 TABLES = """
@@ -65,11 +65,11 @@ CREATE TABLE IF NOT EXISTS trigram (
   file_id INTEGER PRIMARY KEY, signatures BLOB NOT NULL, names BLOB NOT NULL
 )
 """
-"""Apart from the others: what it holds says its own version, and an index can do without."""
+"""Separate from the others: its contents have their own version, and an index works without."""
 _DROPS = ("vocabulary", "posting", "chunk", "vector", "facts", "file", "segment")
 
 ORDINAL_BITS = 20
-"""A chunk's row is its file's number and, in this many bits, which chunk of the file it is."""
+"""The id of a chunk is its file's number and, in the lowest bits, its position in the file."""
 
 BUSY_MS = 5_000
 PAGE_BYTES = 16_384
@@ -80,23 +80,23 @@ DAMAGED = (apsw.CorruptError, apsw.NotADBError)
 
 
 def prepared(path: Path) -> apsw.Connection:
-    """A connection in a write transaction, with our tables."""
+    """A connection in a write transaction, with the tables created."""
     connection = apsw.Connection(str(path))
     try:
         connection.set_busy_timeout(BUSY_MS)
-        # Only a new file takes it. A generation is a few large values, and each page costs a call.
+        # Takes effect on a new file. Values are large, and each page costs a system call.
         connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
         rows(connection, "PRAGMA journal_mode=WAL")
-        # Not FULL: an index lost to a power cut is the previous one, or is built again.
+        # Not FULL: after a power cut the previous generation is served, or the index is rebuilt.
         connection.execute("PRAGMA synchronous=NORMAL")
-        # The log is brought into the file after a publication, not within it.
+        # The log is checkpointed after publishing, not during it.
         rows(connection, "PRAGMA wal_autocheckpoint=0")
         # Small, so that pages are written while files are still being prepared, not at the end.
         connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
         connection.execute("PRAGMA temp_store=MEMORY")
-        if connection.pragma("user_version") != SCHEMA_VERSION:
+        if not check_version(connection):
             connection.execute("BEGIN IMMEDIATE")
-            if connection.pragma("user_version") != SCHEMA_VERSION:
+            if not check_version(connection):
                 drop_tables(connection)
                 connection.execute("DROP TABLE IF EXISTS meta")
                 connection.execute(TABLES)
@@ -108,6 +108,17 @@ def prepared(path: Path) -> apsw.Connection:
         connection.close()
         raise
     return connection
+
+
+def check_version(connection: apsw.Connection) -> bool:
+    """Whether a file has this version's tables; raises BackendUnavailable for a newer version."""
+    version = connection.pragma("user_version")
+    if isinstance(version, int) and version > SCHEMA_VERSION:
+        raise BackendUnavailable(
+            f"the index file has format {version}, and this version reads up to {SCHEMA_VERSION}",
+            hint="update holdfast: a newer version wrote this file",
+        )
+    return bool(version == SCHEMA_VERSION)
 
 
 def drop_tables(connection: apsw.Connection) -> None:
@@ -130,7 +141,7 @@ def row(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) -
 
 
 def segment(connection: apsw.Connection, number: int, dimension: int) -> PostingSegment:
-    """A stored segment, if it is what was written."""
+    """A stored segment; raises DamagedBackend if it is missing or damaged."""
     query = "SELECT postings, vectors, digest FROM segment WHERE id = ?"
     found = row(connection, query, (number,))
     if found is None:

@@ -1,4 +1,4 @@
-"""The next generation on SQLite: what a writer puts, and how it is published."""
+"""Writing and publishing the next generation on SQLite."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from holdfast.files.snapshot import Entry, Snapshot
 from holdfast.index.generations import change_log
 from holdfast.index.generations.change_log import Change
 from holdfast.index.generations.model import Identity, PreparedFile, Totals
-from holdfast.index.generations.segments import ROWS_MAX, Gathering, Standing, digest, to_merge
+from holdfast.index.generations.segments import (
+    ROWS_MAX,
+    SegmentBuilder,
+    SegmentUse,
+    digest,
+    to_merge,
+)
 from holdfast.index.generations.sqlite import tables
 from holdfast.index.search import posting_segment as segment_format
 from holdfast.index.search.segment_merge import merge
@@ -39,7 +45,7 @@ class SqliteWriter:
         self.follows: Identity = (self.generation - 1, str(tables.meta(connection, "run") or ""))
         self._noted = change_log.decode(tables.meta(connection, "changes"))
         self._put_anew: set[str] | None = None
-        """What was put since everything was dropped: nothing else can be in the way."""
+        """The files put since the tables were emptied; no other rows exist. None before that."""
         self._load_counters()
 
     def _load_counters(self) -> None:
@@ -49,14 +55,14 @@ class SqliteWriter:
         (file,) = tables.row(self._connection, "SELECT coalesce(max(id), 0) FROM file")
         (segment,) = tables.row(self._connection, "SELECT coalesce(max(id), 0) FROM segment")
         self._next_file, self._next_segment = int(file) + 1, int(segment) + 1
-        self._gathering = Gathering(self._dimension)
+        self._gathering = SegmentBuilder(self._dimension)
 
     @property
     def started_over(self) -> bool:
         return self._put_anew is not None
 
     def end(self) -> apsw.Connection:
-        """Undo what was not published; its connection is the caller's then."""
+        """Roll back what was not published; the caller then owns the connection."""
         connection = self._connection
         try:
             if connection.in_transaction:
@@ -75,7 +81,7 @@ class SqliteWriter:
     def start_over(self) -> None:
         try:
             tables.drop_tables(self._connection)
-            # All but meta, which says what generation we are.
+            # All tables but meta, which has the number of the generation.
             self._connection.execute(tables.TABLES.split(";\n", 1)[1])
             self._connection.execute("DELETE FROM trigram")
         except tables.DAMAGED:
@@ -130,9 +136,9 @@ class SqliteWriter:
         return number
 
     def _merge_segments(self) -> None:
-        """Leave no segment that is mostly dead, and few small ones."""
+        """Merge segments that are small or mostly dead."""
         standings = [
-            Standing(*row)
+            SegmentUse(*row)
             for row in tables.rows(
                 self._connection,
                 "SELECT id, rows, (SELECT coalesce(sum(chunk_count), 0) FROM file "
@@ -188,7 +194,7 @@ class SqliteWriter:
         )
 
     def _notes(self, identity: Identity) -> str | None:
-        """What a reader of an earlier generation has to take note of; None is all there is."""
+        """The change log for readers of an earlier generation; None if they have to read all."""
         if not self._followable:
             return None
         change = Change(self.follows, identity, frozenset(self._removed), frozenset(self._added))

@@ -92,7 +92,7 @@ def _on_root(
     act: Callable[[CodeIndex, ManageRequest], ManageAnswer],
 ) -> ManageAnswer:
     """Act on the root that governs a path: the nearest tracked one, as in every other verb."""
-    requested, record = index.governing(request.path)
+    requested, record = index.root_of(request.path)
     if record is None or record.root == requested or not os.path.isdir(requested):
         return act(index, request)
     answer = act(index, changed(request, path=record.root))
@@ -104,7 +104,7 @@ def _watch(index: CodeIndex, request: ManageRequest) -> None:
     """Keep a root in sync from now on, until it is cleared or the index is closed."""
     if not index.watches:
         return
-    _, record = index.governing(request.path)
+    _, record = index.root_of(request.path)
     root = record.root if record is not None else request.path
     known = index.watchers.get(root)
     if known is not None and known.running:

@@ -48,7 +48,7 @@ def clear(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
 
 def _nothing_to_clear(index: CodeIndex, request: ManageRequest) -> ManageAnswer:
     """Only a whole root is cleared; a directory in it never takes the rest with it."""
-    root, above = index.governing(request.path)
+    root, above = index.root_of(request.path)
     if above is not None:
         return request.not_indexed(
             f"'{root}' has no index of its own: it is part of '{above.root}', and nothing was "

@@ -120,5 +120,5 @@ def current_record(index: CodeIndex, root: str) -> Record | None:
     """The record of a root whose lease we have; a run that it still mentions is dead."""
     record = index.registry.find(root)
     if record is not None and isinstance(record.state, Indexing):
-        return lifecycle.settle_interrupted(index, record)
+        return lifecycle.end_interrupted(index, record)
     return record

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from holdfast.index.answers import Hints, ManageAnswer, SyncStats, manage_call
 from holdfast.index.building import lifecycle
-from holdfast.index.building.build import EmptyTree
+from holdfast.index.building.plan import EmptyTree
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.generations.gate import (
     Building,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.files import disk, memory
+from holdfast.files import disk, listing_cache, mounts
 from holdfast.files.policy import Policy
 from holdfast.files.snapshot import RACY_NS
 
@@ -21,9 +21,9 @@ LATER = 10 * RACY_NS
 
 @pytest.fixture(autouse=True)
 def forgetful() -> Iterator[None]:
-    memory._trees.clear()
+    listing_cache._trees.clear()
     yield
-    memory._trees.clear()
+    listing_cache._trees.clear()
 
 
 def ahead() -> int:
@@ -32,7 +32,7 @@ def ahead() -> int:
 
 def forgetting(root: Path) -> disk.Walk:
     """The twin: a look under a policy that nobody looked with before."""
-    memory._trees.pop((str(root), TWIN), None)
+    listing_cache._trees.pop((str(root), TWIN), None)
     return disk.walk(str(root), TWIN)
 
 
@@ -112,7 +112,7 @@ def test_a_look_that_remembers_sees_what_one_that_forgets_sees(tmp_path: Path, s
 def test_a_directory_that_rests_is_not_listed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk, "_trusted", lambda root: True)
+    monkeypatch.setattr(disk, "is_trusted", lambda root: True)
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.py").write_text("x = 1\n")
     disk.walk(str(tmp_path), None, ahead)
@@ -133,14 +133,14 @@ def test_a_directory_that_rests_is_not_listed_again(
 
 
 @pytest.mark.shows("FILES-REMEMBERED")
-@pytest.mark.parametrize("name", disk.CONTROL_FILES)
+@pytest.mark.parametrize("name", disk.IGNORE_FILES)
 @pytest.mark.parametrize("empty", ["", "# nothing yet\n"])
 def test_rules_written_into_an_empty_control_file_hold_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, empty: str
 ) -> None:
     """A file of rules without a rule said as little as none, so its directory was taken for one
     without, and an edit in place was never seen: that leaves a directory's times as they are."""
-    monkeypatch.setattr(disk, "_trusted", lambda root: True)
+    monkeypatch.setattr(disk, "is_trusted", lambda root: True)
     (tmp_path / name).write_text(empty)
     (tmp_path / "a.py").write_text("x = 1\n")
     assert "a.py" in disk.walk(str(tmp_path), None, ahead).stats
@@ -153,9 +153,9 @@ def test_a_directory_touched_about_when_it_was_listed_is_listed_again(tmp_path: 
     """A name may come in the same tick as the listing, and leave the times as they are."""
     (tmp_path / "a.py").write_text("x = 1\n")
     disk.walk(str(tmp_path))
-    (known,) = memory.memory_of(str(tmp_path), Policy()).values()
-    stamp = memory.stamp_of(os.lstat(tmp_path))
-    assert not known.holds(known.above, stamp)
+    (known,) = listing_cache.listings_of(str(tmp_path), Policy()).values()
+    stamp = listing_cache.stamp_of(os.lstat(tmp_path))
+    assert not known.is_current(known.above, stamp)
 
 
 @pytest.mark.shows("FILES-REMEMBERED")
@@ -191,7 +191,7 @@ def test_two_looks_at_once_do_not_spoil_each_other(tmp_path: Path) -> None:
 def test_where_times_are_not_known_to_tell_every_directory_is_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk, "_trusted", lambda root: False)
+    monkeypatch.setattr(disk, "is_trusted", lambda root: False)
     disk.walk(str(tmp_path), None, ahead)
     before = os.stat(tmp_path)
     (tmp_path / "x.py").write_text("")
@@ -217,5 +217,5 @@ TABLE = (
     ],
 )  # fmt: skip
 def test_the_kind_of_file_system_is_that_of_the_nearest_mount(path: str, kind: str) -> None:
-    assert disk.kind_at(TABLE, path) == kind
-    assert disk.kind_at("", path) == ""
+    assert mounts.kind_at(TABLE, path) == kind
+    assert mounts.kind_at("", path) == ""

@@ -1,0 +1,74 @@
+"""A cache of directory listings, so that the next walk need not list and filter them again.
+
+Decisions about names hold as long as the rules are the same. A directory in which nothing was
+created, renamed or removed keeps its times; then its names are known, and only its files are
+checked. As with files, a directory modified at about the time it was listed is listed again.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+
+from holdfast.files.ignore import RuleStack
+from holdfast.files.policy import Policy
+from holdfast.files.snapshot import RACY_NS
+
+ROOTS_MAX = 4
+DIRECTORIES_MAX = 50_000
+Stamp = tuple[int, int, int, int]
+
+
+def stamp_of(seen: os.stat_result) -> Stamp:
+    """The identity and times of a directory; when they are equal, its names are the same."""
+    return seen.st_dev, seen.st_ino, seen.st_mtime_ns, seen.st_ctime_ns
+
+
+class DirectoryListing:
+    """The names of a directory when it was listed, sorted by the decision about them."""
+
+    __slots__ = ("above", "files", "folders", "others", "rules", "skipped", "stamp", "still_ns")
+
+    def __init__(self, above: RuleStack, rules: RuleStack) -> None:
+        self.above, self.rules = above, rules
+        self.files: set[str] = set()
+        """Names of files that are indexed."""
+        self.folders: set[str] = set()
+        """Names of directories that are entered."""
+        self.others: dict[str, str] = {}
+        """Names of other files, and why they are left out."""
+        self.skipped: dict[str, int] = {}
+        """How many were left out, by reason."""
+        self.stamp: Stamp | None = None
+        self.still_ns = 0
+
+    def remember_stamp(self, stamp: Stamp | None, listed_ns: int) -> None:
+        """Remember when it was listed; no stamp if its names alone do not decide."""
+        self.stamp, self.still_ns = stamp, listed_ns - RACY_NS
+
+    def is_current(self, above: RuleStack, stamp: Stamp) -> bool:
+        """Whether the directory still has the same names, and the same rules apply."""
+        return (
+            self.stamp == stamp
+            and stamp[2] < self.still_ns
+            and stamp[3] < self.still_ns
+            and (self.above is above or self.above == above)
+        )
+
+
+_trees: OrderedDict[tuple[str, Policy], dict[str, DirectoryListing]] = OrderedDict()
+_lock = threading.Lock()
+
+
+def listings_of(root: str, policy: Policy) -> dict[str, DirectoryListing]:
+    """The cached listings of a tree under a policy, by directory."""
+    with _lock:
+        listings = _trees.pop((root, policy), None)
+        # Deleted directories are not removed, so it starts again when it gets too large.
+        if listings is None or len(listings) > DIRECTORIES_MAX:
+            listings = {}
+        _trees[root, policy] = listings
+        while len(_trees) > ROOTS_MAX:
+            _trees.popitem(last=False)
+        return listings

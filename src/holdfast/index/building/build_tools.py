@@ -1,0 +1,38 @@
+"""What a build works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from holdfast import system
+from holdfast.index.building.content_cache import ContentCache
+from holdfast.index.building.prepare import Extract
+from holdfast.index.embedding.provider import EmbeddingProvider
+from holdfast.index.generations.fingerprint import Fingerprint
+from holdfast.index.generations.model import Backend
+
+CHUNKS_MAX = 450_000
+
+
+@dataclass(frozen=True, slots=True)
+class BuildTools:
+    """What a build needs: the backend, the embedding, the extractor, the cache, the clock."""
+
+    backend: Backend
+    provider: EmbeddingProvider
+    extract: Extract
+    content: ContentCache
+    fingerprint: Fingerprint
+    now_ns: Callable[[], int]
+    today: Callable[[], str]
+    processes: int | None = None
+    chunks_max: int = CHUNKS_MAX
+    monotonic: Callable[[], float] = system.monotonic
+
+    @property
+    def maker(self) -> str:
+        """Names what prepared files depend on besides their content; part of their cache keys."""
+        provider = self.provider
+        extractor = f"{self.extract.__module__}.{getattr(self.extract, '__qualname__', '')}"
+        return f"{extractor}/{provider.name}/{provider.model}/{provider.dimension}"

@@ -1,0 +1,64 @@
+"""What a build has to do, decided from the last generation and a listing of the tree. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from holdfast.files.disk import Walk
+from holdfast.files.snapshot import Changes, Entry, Snapshot, compare, compressed, moved
+from holdfast.index.errors import RootMissing
+
+
+class EmptyTree(RootMissing):
+    """Raised when a tree that had files shows none: more likely unmounted than deleted."""
+
+    def __init__(self, root: str, files: int) -> None:
+        super().__init__(root, f"it shows no files, and its index has {files}")
+        self.hint = "if the files are really gone, run: holdfast index clear"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The files to read (`todo`), and those the listing lacks (`absent`), since `before`."""
+
+    before: Snapshot
+    todo: list[str]
+    absent: set[str]
+    unreadable: frozenset[str]
+
+    @property
+    def needed(self) -> bool:
+        """Whether there may be anything to publish. A file that is only out of sight is kept."""
+        if self.todo:
+            return True
+        return bool(self.changes({}, self.unreadable, 0).removed) if self.absent else False
+
+    def changes(
+        self, entries: Mapping[str, Entry], unreadable: frozenset[str], taken_ns: int
+    ) -> Changes:
+        """What changed, given the files that were read. The rest is not compared: it is equal."""
+        known = self.before.entries
+        had = {path: known[path] for path in (*self.todo, *self.absent) if path in known}
+        return compare(Snapshot(had, self.before.taken_ns), Snapshot(entries, taken_ns, unreadable))
+
+    def manifest(
+        self, entries: Mapping[str, Entry], removed: Iterable[str], unreadable: frozenset[str],
+        taken_ns: int,
+    ) -> Snapshot:  # fmt: skip
+        """The manifest after the build: what was there, what was read, without what is gone."""
+        after = {**self.before.entries, **entries}
+        for path in removed:
+            after.pop(path, None)
+        return Snapshot(after, taken_ns, unreadable)
+
+
+def make_plan(before: Snapshot, found: Walk) -> Plan:
+    todo, absent = moved(before, found.stats)
+    return Plan(before, todo, absent, compressed(found.unreadable))
+
+
+def refuse_emptied_tree(root: str, found: Walk, indexed_files: int) -> None:
+    """Raise EmptyTree when the index of a tree would be replaced by one of no files."""
+    if found.shows_nothing and indexed_files:
+        raise EmptyTree(root, indexed_files)
