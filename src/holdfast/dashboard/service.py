@@ -92,7 +92,7 @@ class DashboardService:
             # A space in memory can only be reached through the server.
             open_space=_spaces_of(service) if in_memory else None,
             # PostgreSQL notifies every server of every commit.
-            heard=_ignore if options.on_postgres else service.endpoint.heard,
+            heard=_ignore if options.on_postgres else service.endpoint.on_commit,
             opened=lambda: list(service.server.spaces),
         )
 

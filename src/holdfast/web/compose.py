@@ -68,7 +68,7 @@ async def _look_around(service: SyncService) -> None:
     while True:
         await asyncio.sleep(LOOK_EVERY_S)
         if service.server.connections:
-            service.endpoint.heard("")
+            service.endpoint.on_commit("")
 
 
 def _socket(service: SyncService) -> Asgi:
