@@ -66,7 +66,7 @@ ARROWS: dict[str, set[str]] = {
     "system": set(),
     "home": {"errors"},
     "text": set(),
-    "postgresql": set(),
+    "postgresql": {"system"},
     "touched": {"system"},
     "files": LEAVES,
     "store": LEAVES,
