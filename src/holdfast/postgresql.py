@@ -15,7 +15,7 @@ Maintenance (indexing, verifying, import, export, compaction) may take MAINTENAN
 from __future__ import annotations
 
 import functools
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote, unquote, urlsplit
@@ -117,19 +117,23 @@ def _connection_class() -> Any:
     return BoundedConnection
 
 
-def _until_silent(waiting: Generator[Any, Any, Any], silence_s: float) -> Generator[Any, Any, Any]:
+def _until_silent(
+    waiting: Generator[Any, Any, Any],
+    silence_s: float,
+    monotonic: Callable[[], float] = system.monotonic,
+) -> Generator[Any, Any, Any]:
     """The driver's generator, ended when the socket has not been ready for that long.
 
     Anything the server sends or takes restarts the time, so long transfers are not cut off.
     """
-    deadline = system.monotonic() + silence_s
+    deadline = monotonic() + silence_s
     try:
         wanted = next(waiting)
         while True:
             ready = yield wanted
             if ready:
-                deadline = system.monotonic() + silence_s
-            elif system.monotonic() >= deadline:
+                deadline = monotonic() + silence_s
+            elif monotonic() >= deadline:
                 raise Silent(f"timed out: nothing received for {silence_s:.0f} s")
             wanted = waiting.send(ready)
     except StopIteration as done:
