@@ -16,7 +16,7 @@ from holdfast.store.errors import StoreBusy, StoreUnreachable
 from holdfast.sync.server import handshake, notify
 from holdfast.sync.server.commands import Commands
 from holdfast.sync.server.context import ServerContext
-from holdfast.sync.server.limits import Bucket
+from holdfast.sync.server.limits import Bucket, Usage
 from holdfast.sync.server.pending_writes import PendingWrites
 from holdfast.sync.server.refusals import refused
 from holdfast.sync.server.session_registry import ServerSession
@@ -51,8 +51,20 @@ Unread = InvalidMessage | MessageTooLarge
 class Connection:
     """One peer. Feed it frames with `receive`; send what `take` returns, in order."""
 
-    def __init__(self, server: ServerContext, serial: int, on_output: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        server: ServerContext,
+        serial: int,
+        on_output: Callable[[], None],
+        principal: str = "",
+        until_ms: int | None = None,
+    ) -> None:
         self.server, self.serial = server, serial
+        self.until_ms = until_ms
+        """When the credential of the peer expires; None: never."""
+        self._principal = principal
+        self._usage = server.usages.setdefault(principal, Usage())
+        self._usage.connections += 1
         self.unified = server.settings.flags.unified_json_encoding
         self.ready = False
         self.capabilities: frozenset[str] = frozenset()
@@ -107,7 +119,9 @@ class Connection:
 
     def sent(self, size: int) -> None:
         """`size` characters of what was taken have left."""
-        self._outbox_bytes -= size
+        if not self._gone:
+            self._outbox_bytes -= size
+            self._usage.unread_bytes -= size
 
     @property
     def unread(self) -> int:
@@ -127,6 +141,10 @@ class Connection:
         if self._gone:
             return
         self._gone = True
+        self._usage.connections -= 1
+        self._usage.unread_bytes -= self._outbox_bytes
+        if not self._usage.connections:
+            self.server.usages.pop(self._principal, None)
         self._queue.clear()
         self._outbox.clear()
         self._note_busy()
@@ -272,11 +290,21 @@ class Connection:
         if self._gone or self.closing is not None:
             return
         self._outbox.append(frame)
-        self._outbox_bytes += len(frame)
-        most = self.server.limits.outbox_bytes_max
-        if self._outbox_bytes > most:
-            slow = SlowConsumer(self._outbox_bytes, most)
+        size, limits, usage = len(frame), self.server.limits, self._usage
+        self._outbox_bytes += size
+        usage.unread_bytes += size
+        if (
+            self._outbox_bytes > limits.outbox_bytes_max
+            or usage.unread_bytes > limits.unread_bytes_per_principal
+        ):
+            slow = self._too_slow()
             self._outbox.clear()
             self.close(POLICY, f"{slow.name}: {slow}"[:120])
             return
         self._on_output()
+
+    def _too_slow(self) -> SlowConsumer:
+        limits = self.server.limits
+        if self._outbox_bytes > limits.outbox_bytes_max:
+            return SlowConsumer(self._outbox_bytes, limits.outbox_bytes_max)
+        return SlowConsumer(self._usage.unread_bytes, limits.unread_bytes_per_principal)
