@@ -55,11 +55,11 @@ def read_token(home: Home) -> str | None:
     if mode & 0o077:
         raise UsageError(
             f"other users may read the token in {path} (mode {mode:o})",
-            f"delete it and a new one is made: rm {path}",
+            f"delete it to get a new one: rm {path}",
         )
     if len(token) < 32 or not token.isprintable():
         raise UsageError(
-            f"{path} does not contain a token", f"delete it and a new one is made: rm {path}"
+            f"{path} does not contain a token", f"delete it to get a new one: rm {path}"
         )
     return token
 

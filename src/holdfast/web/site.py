@@ -1,7 +1,7 @@
 """The web application of `holdfast serve`, put together from parts.
 
-Each part is an ASGI application below one path. What every page must obey is here and nowhere
-else, so that no part can forget it:
+Each part is an ASGI application below one path. The checks for all pages are made here, so no part
+can forget them:
 
     Host         must be a name of ours: a foreign name made to point at us (DNS rebinding) is
                  refused
@@ -12,9 +12,9 @@ else, so that no part can forget it:
 | credential | how it is sent | what it opens |
 |---|---|---|
 | the token | `Authorization: Bearer TOKEN` | everything |
-| the token | WebSocket subprotocol `holdfast.bearer.BASE64URL(TOKEN)` beside `holdfast.v1` | sockets |
+| the token | WebSocket subprotocol `holdfast.bearer.BASE64URL(TOKEN)` | sockets |
 | a ticket for `sync` | `Authorization: Ticket TICKET` | sockets |
-| a ticket for `dashboard` | the cookie that `/?token=TOKEN` leaves in a browser | parts with `cookie` |
+| a ticket for `dashboard` | the cookie that `/?token=TOKEN` sets | parts with `cookie` |
 
 Tickets are in `holdfast.credentials`.
 """
@@ -80,7 +80,7 @@ STRICT: tuple[Header, ...] = (
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
     (b"cache-control", b"no-store"),
 )
-"""What every answer carries unless its part says otherwise."""
+"""Headers of every response, unless its part sets them."""
 
 BEARER_SUBPROTOCOL = "holdfast.bearer."
 MISSING = "the token is missing or wrong"
@@ -94,7 +94,7 @@ log = logging.getLogger("holdfast.web")
 
 @dataclass(frozen=True, slots=True)
 class SitePart:
-    """One application below one path; `/` takes every path that no other part takes."""
+    """One application below one path; `/` serves all other paths."""
 
     path: str
     app: Asgi
@@ -105,7 +105,7 @@ class SitePart:
     """Whether the dashboard's cookie opens it."""
 
     life: Life | None = None
-    """What runs from before the first request to after the last."""
+    """A context that is entered before the first request and left after the last."""
 
     def serves(self, path: str) -> bool:
         return self.path == "/" or path == self.path or path.startswith(self.path + "/")
@@ -207,14 +207,14 @@ class Site:
         return scope["method"] == "GET" and presented is not None and same(presented, self._token)
 
     async def _welcome(self, scope: Scope, send: Send) -> None:
-        """Leave the cookie and take the token out of the address, where it could be seen."""
+        """Set the cookie and redirect to the address without the token, where it could be seen."""
         port = _port(scope)
         value = ticket(self._token, "dashboard", port, self._now_ms() + DASHBOARD_MS)
         cookie = (
             f"{cookie_name(self._token, port)}={value}; Path=/; "
             f"Max-Age={DASHBOARD_MS // 1000}; HttpOnly; SameSite=Strict"
         )
-        # One slash, and nothing that a browser takes for one: else it would lead to another host.
+        # Exactly one leading slash: `//name` would redirect to another host.
         path = "/" + quote(scope["path"].lstrip("/"), safe="/", errors="replace")
         headers = [(b"location", path.encode()), (b"set-cookie", cookie.encode())]
         await answer(send, 303, b"", headers)

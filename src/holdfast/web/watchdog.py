@@ -13,7 +13,6 @@ import contextlib
 import select
 import socket
 import threading
-from collections.abc import Sequence
 
 BEAT_S = 0.25
 BLOCKED_AFTER = 20
@@ -34,14 +33,9 @@ ANSWER = (
 class Watchdog:
     """Watches one event loop; `start` and `stop` are called in it."""
 
-    def __init__(
-        self,
-        listeners: Sequence[socket.socket],
-        beat_s: float = BEAT_S,
-        blocked_after: int = BLOCKED_AFTER,
-    ) -> None:
-        """`listeners` belong to the watchdog from now on; pass duplicates of the server's."""
-        self._listeners = listeners
+    def __init__(self, beat_s: float = BEAT_S, blocked_after: int = BLOCKED_AFTER) -> None:
+        self.listeners: list[socket.socket] = []
+        """Duplicates of the server's sockets, set before the start; `stop` closes them."""
         self._beat_s, self._blocked_after = beat_s, blocked_after
         self._beats = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -56,8 +50,9 @@ class Watchdog:
         if self._timer is not None:
             self._timer.cancel()
         self._ended.set()
-        self._thread.join(self._beat_s + READ_S)
-        for listener in self._listeners:
+        if self._thread.is_alive():
+            self._thread.join(self._beat_s + READ_S)
+        for listener in self.listeners:
             listener.close()
 
     def _beat(self) -> None:
@@ -76,7 +71,7 @@ class Watchdog:
     def _answer_waiting(self) -> None:
         """Answer those that wait to be accepted, or wait a moment for the first."""
         with contextlib.suppress(OSError, ValueError):
-            ready, _, _ = select.select(self._listeners, [], [], self._beat_s)
+            ready, _, _ = select.select(self.listeners, [], [], self._beat_s)
             for listener in ready:
                 peer, _ = listener.accept()  # the loop may have been faster: BlockingIOError
                 with peer, contextlib.suppress(OSError):

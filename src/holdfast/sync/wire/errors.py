@@ -81,10 +81,10 @@ class Unreachable(_Refusal, TimeoutError):
 
     name = "ConnectionError"
 
-    def __init__(self, url: str, reason: str) -> None:
+    def __init__(self, url: str, reason: str, hint: str | None = None) -> None:
         super().__init__(
             f"cannot reach {url}: {reason or 'no answer'}",
-            hint="start it with holdfast serve, or name another with --url",
+            hint=hint or "start it with holdfast serve, or name another with --url",
         )
         self.url = url
 
