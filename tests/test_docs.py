@@ -56,7 +56,17 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 # The arrows of ARCHITECTURE.md: what each package may import, in functions and for types too.
-LEAVES = {"answers", "credentials", "ids", "errors", "home", "system", "text", "postgresql", "touched"}
+LEAVES = {
+    "answers",
+    "credentials",
+    "ids",
+    "errors",
+    "home",
+    "system",
+    "text",
+    "postgresql",
+    "touched",
+}
 DOMAINS = {"files", "store", "sync", "index", "sequence", "reading"}
 MEETING = {"trees", "repeats", "links", "sessions", "live", "observed"}
 ARROWS: dict[str, set[str]] = {
