@@ -15,7 +15,6 @@ from holdfast.sync.io.handover import Handover
 from holdfast.sync.io.websocket import OriginPolicy
 from holdfast.web.compose import site
 
-
 TOKEN = "the token of a test server"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 

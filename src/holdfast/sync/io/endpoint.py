@@ -27,6 +27,9 @@ from holdfast.sync.server.session_store import SessionStore
 from holdfast.sync.server.settings import ServerSettings, allow_anyone
 from holdfast.sync.wire.messages import CAPABILITIES, PROTOCOL_VERSION, Flags, SessionOpen
 
+SPACE_IDLE_MS = 60_000
+"""How long a space stays open that no session uses."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
@@ -91,9 +94,9 @@ class SyncService:
             random_bytes(32).hex() if rows is None else rows.secret(random_bytes(32).hex())
         )
         identity = options.require_signature
-        limits = options.limits
-        if options.store.startswith("memory:"):
-            limits = replace(limits, space_idle_ms=None)  # closing a space would delete it
+        # Closing a space in memory would delete it.
+        idle_ms = None if options.store.startswith("memory:") else SPACE_IDLE_MS
+        limits = replace(options.limits, space_idle_ms=idle_ms)
         self.server = Server(
             ServerSettings(
                 open_space=open_space,

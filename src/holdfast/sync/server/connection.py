@@ -62,7 +62,9 @@ class Connection:
         self.server, self.serial = server, serial
         self.until_ms = until_ms
         """When the credential of the peer expires; None: never."""
-        self._principal = principal
+        self.principal = principal
+        self._counted = True
+        """Whether what it has not read counts for its principal."""
         self._usage = server.usages.setdefault(principal, Usage())
         self._usage.connections += 1
         self.unified = server.settings.flags.unified_json_encoding
@@ -121,7 +123,8 @@ class Connection:
         """`size` characters of what was taken have left."""
         if not self._gone:
             self._outbox_bytes -= size
-            self._usage.unread_bytes -= size
+            if self._counted:
+                self._usage.unread_bytes -= size
 
     @property
     def unread(self) -> int:
@@ -142,9 +145,9 @@ class Connection:
             return
         self._gone = True
         self._usage.connections -= 1
-        self._usage.unread_bytes -= self._outbox_bytes
+        self._uncount()
         if not self._usage.connections:
-            self.server.usages.pop(self._principal, None)
+            self.server.usages.pop(self.principal, None)
         self._queue.clear()
         self._outbox.clear()
         self._note_busy()
@@ -293,18 +296,21 @@ class Connection:
         size, limits, usage = len(frame), self.server.limits, self._usage
         self._outbox_bytes += size
         usage.unread_bytes += size
-        if (
-            self._outbox_bytes > limits.outbox_bytes_max
-            or usage.unread_bytes > limits.unread_bytes_per_principal
-        ):
-            slow = self._too_slow()
-            self._outbox.clear()
-            self.close(POLICY, f"{slow.name}: {slow}"[:120])
+        if self._outbox_bytes > limits.outbox_bytes_max:
+            self.drop(SlowConsumer(self._outbox_bytes, limits.outbox_bytes_max))
             return
+        if usage.unread_bytes > limits.unread_bytes_per_principal:
+            slow = SlowConsumer(usage.unread_bytes, limits.unread_bytes_per_principal)
+            self.server.slowest(self.principal).drop(slow)
         self._on_output()
 
-    def _too_slow(self) -> SlowConsumer:
-        limits = self.server.limits
-        if self._outbox_bytes > limits.outbox_bytes_max:
-            return SlowConsumer(self._outbox_bytes, limits.outbox_bytes_max)
-        return SlowConsumer(self._usage.unread_bytes, limits.unread_bytes_per_principal)
+    def drop(self, slow: SlowConsumer) -> None:
+        """Close the connection without sending what the peer has not read."""
+        self._outbox.clear()
+        self._uncount()
+        self.close(POLICY, f"{slow.name}: {slow}"[:120])
+
+    def _uncount(self) -> None:
+        if self._counted:
+            self._counted = False
+            self._usage.unread_bytes -= self._outbox_bytes

@@ -18,7 +18,7 @@ from holdfast.sync.server.notify import Notifier
 from holdfast.sync.server.session_registry import Owner, ServerSession, SessionRegistry
 from holdfast.sync.server.settings import ServerSettings
 from holdfast.sync.server.space import Space
-from holdfast.sync.wire.errors import TooManySpaces
+from holdfast.sync.wire.errors import SlowConsumer, TooManySpaces
 
 
 class Peer(Owner, Protocol):
@@ -28,6 +28,12 @@ class Peer(Owner, Protocol):
     ready: bool
     challenge: str | None
     until_ms: int | None
+    principal: str
+
+    @property
+    def unread(self) -> int: ...
+    def drop(self, slow: SlowConsumer) -> None: ...
+
     sessions: dict[tuple[SpaceId, SessionId], ServerSession]
 
     def session(self, space: str, id: str) -> ServerSession: ...
@@ -76,6 +82,11 @@ class ServerContext:
                 space.on_commit = lambda branch, ids: self._committed(access, branch, ids)
         space.used_ms = self.clock_ms()
         return space
+
+    def slowest(self, principal: str) -> Peer:
+        """The connection of a principal that has the most to read."""
+        own = (peer for peer in self.connections if peer.principal == principal)
+        return max((peer for peer in own if peer.closing is None), key=lambda peer: peer.unread)
 
     def _make_room(self) -> None:
         """Close the space that was unused for longest if no more may be open."""

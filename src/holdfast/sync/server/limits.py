@@ -40,8 +40,8 @@ class Limits:
     spaces_open_max: int = 128
     """Spaces that are open at once. Each needs several file descriptors."""
 
-    space_idle_ms: int | None = 60_000
-    """How long a space stays open that no session uses; None: for ever."""
+    space_idle_ms: int | None = None
+    """How long a space stays open that no session uses; None: until the server stops."""
 
     graph: GraphLimits = field(default_factory=GraphLimits)
 
