@@ -181,16 +181,10 @@ def test_only_system_reads_the_clock_randomness_and_the_environment() -> None:
     calls = [
         f"{module}:{place}"
         for module, path in modules().items()
-        if module not in ("holdfast.system", "holdfast.app", *DEFAULTS)
+        if module not in ("holdfast.system", "holdfast.app")
         for place in default_calls(path)
     ]
     assert reads + calls == []
-
-
-DEFAULTS = {
-    "holdfast.dashboard.demo": "subclasses Clock for the time of its story",
-}
-"""Modules besides `app.py` that import names of `holdfast.system`, each with its reason."""
 
 
 def test_the_checks_of_the_architecture_find_what_they_look_for(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from holdfast.dashboard.demo import DRAFT, Demo, fill
 from holdfast.index.generations.record import Indexing, Record
 from holdfast.index.generations.registry import Registry
 from tests.dashboard.browser import PHONE, Dashboarded, Visit, running_browser
+from tests.dashboard.demo import DRAFT, Demo, fill
 
 pytestmark = pytest.mark.service("browser")
 

@@ -2,7 +2,7 @@
 
 HOLDFAST_DATABASE_URL         postgresql://… moves generations to PostgreSQL
 HOLDFAST_INDEX_NAMESPACE      whose roots these are on a shared server; default the host's name
-HOLDFAST_EMBEDDING            hashed (default), openai, ollama, voyage
+HOLDFAST_EMBEDDING            static (default), hashed, openai, ollama, voyage
 HOLDFAST_EMBEDDING_URL        the server's address, for openai-compatible servers and ollama
 HOLDFAST_EMBEDDING_MODEL      the model's name there
 HOLDFAST_EMBEDDING_DIMENSION  its vectors' length, if the model is not a well-known one
