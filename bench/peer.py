@@ -54,8 +54,8 @@ class Socket(asyncio.Protocol):
         token = f"Authorization: Bearer {parts.username}\r\n" if parts.username else ""
         key = base64.b64encode(os.urandom(16)).decode()
         socket._transport.write(
-            f"GET {parts.path} HTTP/1.1\r\nHost: {parts.hostname}:{parts.port}\r\n{token}Upgrade: websocket\r\n"
-            f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\n"
+            f"GET {parts.path} HTTP/1.1\r\nHost: {parts.hostname}:{parts.port}\r\n"
+            f"{token}Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: {key}\r\n"
             "Sec-WebSocket-Version: 13\r\n\r\n".encode()
         )
         await socket._open

@@ -16,6 +16,7 @@ PAGES = [
     ROOT / "ARCHITECTURE.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
+    ROOT / "SECURITY.md",
 ]
 PAGES += sorted((ROOT / "docs").glob("*.md"))
 

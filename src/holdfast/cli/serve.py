@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--require-signature",
         action="store_true",
-        help="a session is opened only by whoever proves to hold a key",
+        help="a session is opened only by a client that proves to hold a key",
     )
     parser.add_argument(
         "--require-identity",
