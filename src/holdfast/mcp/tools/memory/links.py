@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from holdfast.errors import UsageError
+from holdfast.files.boundary import OutsideWorkspace
 from holdfast.mcp.tool import ToolCall, call_text
 
 LINK = (
@@ -24,6 +26,13 @@ def _root(call: ToolCall, root: str | None) -> str | None:
     return root or call.caller.cwd
 
 
+def _read(call: ToolCall) -> Callable[[str], bytes | None]:
+    """Reads a file in the workspace of the caller: links may name any root."""
+    from holdfast.links import SOURCE_BYTES_MAX
+
+    return lambda path: call.workspace.read(path, SOURCE_BYTES_MAX + 1)
+
+
 def judged(call: ToolCall, at: tuple[str, ...], link: Any) -> dict[str, Any]:
     from holdfast.links import judge, reader_below
 
@@ -31,7 +40,10 @@ def judged(call: ToolCall, at: tuple[str, ...], link: Any) -> dict[str, Any]:
     wire: dict[str, Any] = {"at": "/" + "/".join(at), **link.to_wire()["code"]}
     if root is None:
         return {**wire, "state": "unverified", "why": "the link names no root"}
-    judged = judge(link, reader_below(root))
+    try:
+        judged = judge(link, reader_below(root, _read(call)))
+    except OutsideWorkspace as error:
+        return {**wire, "state": "unverified", "why": str(error)}
     wire.update(state=judged.state, why=judged.why)
     if judged.lines is not None:
         wire["lines"] = list(judged.lines)
@@ -65,7 +77,7 @@ def digested(call: ToolCall, value: Any) -> Any:
     if link.sha256 is not None or root is None or link.format > LINK_FORMAT:
         return value
     path = os.path.relpath(link.path, root) if os.path.isabs(link.path) else link.path
-    source = reader_below(root)(path, None)
+    source = reader_below(root, _read(call))(path, None)
     if source is None:
         raise UsageError(f"there is no {link.path} below {root} to link to", "name root and path")
     try:
