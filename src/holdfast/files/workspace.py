@@ -52,8 +52,7 @@ class Workspace:
 
     def open(self, path: str) -> int:
         """A descriptor of a file inside; raises `OutsideWorkspace` or OSError."""
-        real = self.admit(path)
-        descriptor = os.open(real, OPENING)
+        descriptor = os.open(self._resolved(path), OPENING)
         try:
             found = os.fstat(descriptor)
             opened = _opened_path(descriptor, found, path)
@@ -64,6 +63,15 @@ class Workspace:
             os.close(descriptor)
             raise
         return descriptor
+
+    def _resolved(self, path: str) -> str:
+        """The real path of a file that may be read; raises as opening it would if there is none."""
+        try:
+            real = os.path.realpath(path, strict=True)
+        except (OSError, ValueError):
+            self.admit(path)  # the refusal comes first: it must not tell what exists
+            raise
+        return self._admitted(path, real, None).real
 
     def read(self, path: str, limit_bytes: int) -> bytes | None:
         """The first bytes of a regular file inside; None if it is something else."""

@@ -34,15 +34,15 @@ def run(call: ToolCall) -> Result:
 
     a = call.arguments
     given = a["symbolRef"]
-    file = given.get("file", "")
-    if "path" not in a and file:
-        file = file_inside(call, file)
-    reference = SymbolRef(file, given.get("symbolId"), given.get("symbolLabel"))
-    path = call.tree(a["path"]) if "path" in a else os.path.dirname(file) or "/"
-    call.workspace.admit(os.path.join(path, file))
-    if not (reference.symbol_id or reference.symbol_label):
+    file, id, label = given.get("file", ""), given.get("symbolId"), given.get("symbolLabel")
+    if not (id or label):
         named = failure("the symbol is not named", "pass symbolId or symbolLabel beside file")
         return named.ended("its symbols", "file_outline", file=file, path=a.get("path"))
+    if "path" not in a and file:
+        file = file_inside(call, file)
+    path = call.tree(a["path"]) if "path" in a else os.path.dirname(file) or "/"
+    call.workspace.admit(os.path.join(path, file))
+    reference = SymbolRef(file, id, label)
     found = call_graph(
         call.context.index,
         path,
