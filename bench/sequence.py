@@ -28,7 +28,6 @@ from bench.corpus import default_roots, gather
 from holdfast.files import disk
 from holdfast.sequence import clones
 from holdfast.sequence.corpus import TokenCorpus
-from holdfast.sequence.reference.statistics import matching_statistics, minima_of
 from holdfast.sequence.segment_store import SegmentStore, document_facts
 from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.query import LiveSegment
@@ -37,6 +36,7 @@ from holdfast.sequence.suffix.stream import Document, stream_of
 from holdfast.sequence.tokens import compiled
 from holdfast.sequence.tokens.families import family_of
 from holdfast.sequence.tokens.lexer import CODE_ONLY, lex
+from tests.sequence.reference.statistics import matching_statistics, minima_of
 
 PLAIN = re.compile(rb"\w+|[^\w\s]")
 OUT = Path(__file__).parent / "out"

@@ -150,25 +150,12 @@ def test_the_rooms_of_the_index_follow_their_arrows() -> None:
     assert wrong == []
 
 
-KNOTS: dict[str, int] = {
-    "holdfast.store.errors": 10,
-    "holdfast.index.search.signals": 4,
-    "holdfast.sync.client.session": 5,
-    "holdfast.sync.server.connection": 9,
-}
-"""Known knots by one of their modules, with their size. Nothing is added here, only removed."""
-
-
 @pytest.mark.shows("ARCH-KNOTS")
 def test_no_more_than_three_modules_import_each_other() -> None:
     """Imports in functions and for types count too: they hide a circle, they do not remove it."""
     graph = {module: imports(path) - {module} for module, path in modules().items()}
-    new = []
-    for knot in knots(graph):
-        known = max((size for name, size in KNOTS.items() if name in knot), default=3)
-        if len(knot) > known:
-            new.append(f"{len(knot)} modules: {', '.join(sorted(knot))}")
-    assert new == []
+    found = [f"{len(knot)} modules: {', '.join(sorted(knot))}" for knot in knots(graph)]
+    assert [line for line in found if int(line.split()[0]) > 3] == []
 
 
 @pytest.mark.shows("ARCH-MACHINE")
@@ -183,16 +170,10 @@ def test_only_system_reads_the_clock_randomness_and_the_environment() -> None:
     calls = [
         f"{module}:{place}"
         for module, path in modules().items()
-        if module not in ("holdfast.system", "holdfast.app", *DEFAULTS)
+        if module not in ("holdfast.system", "holdfast.app")
         for place in default_calls(path)
     ]
     assert reads + calls == []
-
-
-DEFAULTS = {
-    "holdfast.dashboard.demo": "subclasses Clock for the time of its story",
-}
-"""Modules besides `app.py` that import names of `holdfast.system`, each with its reason."""
 
 
 def test_the_checks_of_the_architecture_find_what_they_look_for(tmp_path: Path) -> None:

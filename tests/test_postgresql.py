@@ -10,7 +10,7 @@ from holdfast.errors import HoldfastError
 from holdfast.index.generations.postgres.backend import PostgresBackend
 from holdfast.postgresql import explain
 from holdfast.store.store import open_store
-from holdfast.sync.server.session_store import SessionTable
+from holdfast.sync.server.session_rows import SessionTable
 from tests.cli.test_memory import Terminal, run
 from tests.postgres import PostgresServer
 
@@ -74,7 +74,7 @@ def test_no_password_is_ever_repeated(said: str, url: str) -> None:
 def test_a_sync_server_that_is_not_there_is_named(run: Terminal, tmp_path: Path) -> None:
     port = free_port()
     run("memory", "watch", "note:a", "--url", f"http://localhost:{port}", code=3)
-    assert f"cannot reach ws://localhost:{port}/sync: nobody listens at localhost:{port}" in (
+    assert f"cannot reach ws://localhost:{port}/sync: nothing is listening at localhost:{port}" in (
         run.errors
     )
     assert "Errno" not in run.errors

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CANDIDATES = 200
-SUMMED = ("coverage", "documentation", "stem", "file_coverage")
+SUMMED = ("coverage", "stem", "file_coverage")
 """Signals with the same weight for every kind of query."""
 BY_KIND = ("dense", "definition", "file_words", "central")
 KINDS = ("question", "mixed")

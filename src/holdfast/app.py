@@ -219,6 +219,48 @@ class App:
             settings=config.load(self.home.reading_settings),
         )
 
+    def open_session(
+        self,
+        session: str,
+        *,
+        kind: str | None = None,
+        call: str | None = None,
+        newest_leaf: bool = False,
+        create: bool = True,
+        open_space: Callable[[str], Store] | None = None,
+    ) -> SessionLog:
+        """The session of this name, or the one in this file of an agent.
+
+        A new name begins a session of our own, unless `create` is false: then `NoSuchSession` is
+        raised. `open_space` opens its space, for a caller that keeps spaces open.
+        """
+        from holdfast.reading.hosts import detect
+
+        if not detect.is_name(session):
+            return detect.open_host(
+                session,
+                self.home,
+                now_ms=self.clock.now_ms,
+                new_id=self.new_id,
+                kind=kind,
+                call=call,
+                newest_leaf=newest_leaf,
+            )
+        from holdfast import sessions
+        from holdfast.reading.hosts.native import NativeSession
+        from holdfast.store.errors import UnknownSpace
+
+        name = detect.checked_name(session)
+        if create:
+            log = sessions.open_log(open_space or self.open_space, name, self.new_id)
+        else:
+            try:
+                store = self.inspect_space(sessions.SPACE)
+            except UnknownSpace:
+                raise sessions.no_such_session(name) from None
+            log = sessions.begun_log(store, name, self.writer_id("log"))
+        return NativeSession(log, now_ms=self.clock.now_ms, new_id=self.new_id)
+
     def collect_daily(self, reader: Reader, log: SessionLog) -> None:
         """Once a day, delete stored texts that are long unused and not part of this session."""
         marker = self.home.collection_marker

@@ -7,15 +7,19 @@ is durable and shared between processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from holdfast.errors import StoreError
+from holdfast.reading.errors import NoSuchSession
 from holdfast.store.errors import ConflictError
 from holdfast.store.store import Store
 
 SPACE = "sessions"
 """The space that contains every session log of a home."""
+
+NAMED_MAX = 6
+"""How many sessions a hint names."""
 
 
 class StoredLog:
@@ -95,3 +99,24 @@ def names(store: Store, limit: int = 200) -> list[str]:
 def open_log(open_space: Callable[[str], Store], name: str, new_id: Callable[[], str]) -> StoredLog:
     """The log of a named session; it begins with its first entry."""
     return StoredLog(open_space(SPACE), name, f"log-{new_id()}")
+
+
+def begun_log(store: Store, name: str, writer: str) -> StoredLog:
+    """The log of a session that has entries; raises NoSuchSession if it has none."""
+    log = StoredLog(store, name, writer)
+    if not store.scan(log._id(0), log._id(10**10 - 1), 1):
+        raise no_such_session(name, names(store))
+    return log
+
+
+def no_such_session(name: str, known: Sequence[str] = ()) -> NoSuchSession:
+    """The error for a session without entries, with a hint at those that have some."""
+    from difflib import get_close_matches
+
+    error = NoSuchSession(name, "nothing was read in it")
+    near = get_close_matches(name, known, 1)
+    more = ", …" if len(known) > NAMED_MAX else ""
+    others = f"there are: {', '.join(known[:NAMED_MAX])}{more}; " if known else ""
+    others = f"did you mean --session {near[0]}? " if near else others
+    error.hint = f"{others}holdfast read PATH --session {name} begins it"
+    return error

@@ -34,7 +34,7 @@ def test_a_server_that_is_not_there_is_a_transport_error(
     url = f"http://127.0.0.1:{dead_port}"
     run("memory", "watch", "note:a", "--url", url, code=3)
     assert f"cannot reach ws://127.0.0.1:{dead_port}/sync" in run.errors
-    assert "nobody listens at" in run.errors
+    assert "nothing is listening at" in run.errors
     assert "hint: start it with holdfast serve, or name another with --url" in run.errors
 
 

@@ -154,7 +154,7 @@ def test_an_answer_from_an_index_that_changed_meanwhile_is_none(
     (tmp_path / "a.sqlite-wal").write_bytes(b"a log")
     assert not is_frozen(path)
     os.utime(path)
-    with pytest.raises(StoreFailed, match="somebody is writing"):
+    with pytest.raises(StoreFailed, match="another process is writing"):
         copy_of(path)
 
 

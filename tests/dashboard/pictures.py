@@ -5,8 +5,8 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from holdfast.dashboard.demo import fill
 from tests.dashboard.browser import Dashboarded, Visit, running_browser
+from tests.dashboard.demo import fill
 
 IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 SIZE_BYTES_MAX = 200_000

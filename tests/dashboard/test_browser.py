@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from holdfast.dashboard.demo import DRAFT, Demo, fill
 from holdfast.index.generations.record import Indexing, Record
 from holdfast.index.generations.registry import Registry
 from tests.dashboard.browser import PHONE, Dashboarded, Visit, running_browser
+from tests.dashboard.demo import DRAFT, Demo, fill
 
 pytestmark = pytest.mark.service("browser")
 
@@ -231,7 +231,7 @@ def test_savings_are_drawn_over_time(visit: Visit) -> None:
 def test_health_says_what_is_wrong_and_the_doctor_looks_when_asked(visit: Visit) -> None:
     page = visit.go("health")
     expect(page.locator("main")).to_contain_text("1 tree cannot be searched: harbor-scripts")
-    page.get_by_role("button", name="Look at everything").click()
+    page.get_by_role("button", name="Run all checks").click()
     expect(page.locator("[data-finding=ok]").first).to_be_visible()
     expect(page.locator("[data-finding]", has_text="store").first).to_be_visible()
 

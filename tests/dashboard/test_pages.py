@@ -13,7 +13,6 @@ import pytest
 
 from holdfast.app import App
 from holdfast.dashboard.answers import DataAnswer
-from holdfast.dashboard.demo import Demo, fill
 from holdfast.dashboard.pages import POLICY, Pages
 from holdfast.dashboard.service import DashboardService
 from holdfast.errors import UsageError
@@ -25,6 +24,7 @@ from holdfast.store.store import open_store
 from holdfast.sync.io.endpoint import ServeOptions, SyncService
 from holdfast.sync.io.websocket import OriginPolicy
 from holdfast.web.compose import site
+from tests.dashboard.demo import Demo, fill
 from tests.postgres import PostgresServer
 from tests.web.test_site import BEARER, TOKEN, Answer, asked
 

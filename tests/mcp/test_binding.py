@@ -40,10 +40,8 @@ from tests.mcp.conversations import Claude, Codex
 def found(
     home: Path, caller: Caller, meta: Mapping[str, Any] | None = None, **arguments: Any
 ) -> Bound | Unbound:
-    def no_space(name: str) -> Any:
-        raise AssertionError("no session of our own is meant")
-
-    sessions = Sessions(Home(home), no_space, now_ms=lambda: 0, new_id=lambda: "id", wait_s=0.0)
+    app = App(home)
+    sessions = Sessions(app.home, lambda name, kind: app.open_session(name, kind=kind), wait_s=0.0)
     with sessions.of(caller, meta or {}, "read", arguments) as session:
         return session
 

@@ -13,8 +13,10 @@ from typing import Any
 import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.session import ClientRequestContext
 from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import MCPError
+from pydantic import FileUrl
 
 from holdfast.mcp.declared_roots import directory_of
 from holdfast.mcp.tools import TOOLS
@@ -218,7 +220,10 @@ def test_a_client_that_was_started_in_the_home_directory(tmp_path: Path) -> None
                 refused = text_of(await call(client, "read", path=path))
                 assert f"the working directory {home} does not count" in refused
             for tool in ("locate", "clones", "manage_index"):
-                more = {"locate": {"snippet": "x"}, "manage_index": {"action": "create"}}
+                more: dict[str, dict[str, Any]] = {
+                    "locate": {"snippet": "x"},
+                    "manage_index": {"action": "create"},
+                }
                 refused = text_of(await call(client, tool, path=".", **more.get(tool, {})))
                 assert "a whole home directory" in refused
             assert not (await call(client, "read", path="shop/tax.py")).is_error
@@ -234,10 +239,10 @@ def test_the_roots_that_a_client_declares_are_read(tmp_path: Path) -> None:
         roots: list[str] = [f"file://{tmp_path}/vault", "file:///"]
         asked = 0
 
-        async def listed(ctx: object) -> types.ListRootsResult:
+        async def listed(context: ClientRequestContext) -> types.ListRootsResult:
             nonlocal asked
             asked += 1
-            return types.ListRootsResult(roots=[types.Root(uri=uri) for uri in roots])
+            return types.ListRootsResult(roots=[types.Root(uri=FileUrl(uri)) for uri in roots])
 
         async def story() -> None:
             command, *arguments = machine.command()

@@ -288,3 +288,45 @@ def test_the_tools_speak_of_arguments_and_not_of_options(tmp_path: Path) -> None
     shown = next(line for line in differs.splitlines() if "the tree has" in line)
     assert shown.endswith("…` at m3.py:23")
     assert len(shown) < 120
+
+
+@pytest.mark.shows("ISS-INDEX-STABILITY-CREATE-HINT")
+def test_a_create_that_repairs_says_why_it_was_needed(
+    agent: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer of a finished create had the note and not the hint with the reason."""
+    tree = tmp_path / "tree"
+    (tree / "cart.py").write_text("def alpha():\n    return 1\n")
+    assert agent("manage_index", action="create", path=str(tree)).facts["status"] == "ok"
+    backend = agent.context.index.backend
+    read, lost = backend.read_marker, [True]
+    monkeypatch.setattr(
+        backend, "read_marker", lambda root: None if lost and lost.pop() else read(root)
+    )
+    answer = agent("manage_index", action="create", path=str(tree))
+    assert answer.facts["status"] == "ok"
+    assert "treating as not_indexed for create" in answer.text
+    assert answer.facts["hints"]["staleLocal"] == {
+        "completionProof": "missing_marker_doc",
+        "recommendedAction": {
+            "tool": "manage_index",
+            "args": {"action": "create", "path": str(tree)},
+        },
+    }
+
+
+@pytest.mark.shows("INDEX-NAMING")
+def test_one_name_means_one_symbol_wherever_it_is_used(agent: Agent, tmp_path: Path) -> None:
+    """`shop.Cart.total` was found by call_graph, and not by file_outline or by sym:."""
+    (tmp_path / "tree" / "shop.py").write_text(
+        "class Cart:\n    def total(self):\n        return price()\n\n\ndef price(): ...\n"
+    )
+    agent("manage_index", action="create", path=".")
+    for name in ("total", "Cart.total", "shop.Cart.total"):
+        found = agent("search_code", query=f"sym:{name}").facts["results"]
+        assert [one["symbolLabel"] for one in found] == ["Cart.total"], name
+        outline = agent("file_outline", file="shop.py", symbolLabelExact=name).facts["outline"]
+        assert [one["symbolLabel"] for one in outline["symbols"]] == ["Cart.total"], name
+        ref = {"file": "shop.py", "symbolLabel": name}
+        calls = agent("call_graph", symbolRef=ref, direction="callees")
+        assert "Cart.total -> price" in calls.text, name

@@ -17,8 +17,6 @@ from holdfast.sequence import corpus as corpus_module
 from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
 from holdfast.sequence.errors import EmptyQuery, SegmentDamaged, SegmentTooNew
 from holdfast.sequence.graph import string_digest
-from holdfast.sequence.reference.dedup import references
-from holdfast.sequence.reference.statistics import matching_statistics
 from holdfast.sequence.response import EndReason, Kind, SearchAnswer
 from holdfast.sequence.search import find_sequence
 from holdfast.sequence.suffix import backends, segment
@@ -28,6 +26,8 @@ from holdfast.sequence.suffix.segment import ARRAYS, FORMAT_VERSION, TokenSegmen
 from holdfast.sequence.suffix.stream import Document, DocumentFacts, joined, stream_of
 from holdfast.sequence.tokens.lexer import CODE_ONLY
 from tests.sequence import brute
+from tests.sequence.reference.dedup import references
+from tests.sequence.reference.statistics import matching_statistics
 
 words = st.sampled_from("abc")
 documents_of_words = st.lists(st.lists(words, max_size=14), min_size=1, max_size=4)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.sequence.corpus import TokenCorpus
-from holdfast.sequence.reference.statistics import RangeMinima, matching_statistics
 from holdfast.sequence.suffix.backends import SuffixBackend
 from holdfast.sequence.suffix.query import LiveSegment
 from tests.sequence import brute
+from tests.sequence.reference.statistics import RangeMinima, matching_statistics
 from tests.sequence.test_segments import segment_of
 
 letters = st.sampled_from("ab")

@@ -186,7 +186,7 @@ def test_the_token_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     (home / "token").unlink()
     (home / "token").write_text("short\n")
     (home / "token").chmod(0o600)
-    with pytest.raises(UsageError, match="no token"):
+    with pytest.raises(UsageError, match="does not contain a token"):
         token_of(Home(home))
 
 

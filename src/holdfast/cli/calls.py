@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--direction",
         choices=("callers", "callees", "both"),
         default="both",
-        help="who calls it, what it calls, or both (default)",
+        help="its callers, what it calls, or both (default)",
     )
     parser.add_argument(
         "--depth", type=int, default=1, help="how many calls away, 1 (default) to 3"
@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=LIMIT_DEFAULT,
         metavar="N",
-        help=f"at most so many calls (default: {LIMIT_DEFAULT})",
+        help=f"maximum number of calls (default: {LIMIT_DEFAULT})",
     )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 

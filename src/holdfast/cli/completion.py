@@ -1,6 +1,6 @@
-"""`holdfast completion SHELL`: what the shell must be told so that Tab works.
+"""`holdfast completion SHELL`: print the completion script of a shell.
 
-The script is small and never out of date: it asks us for the words that fit.
+The script is small and never out of date: it asks `holdfast completion words` for candidates.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace, _app: object) -> int:
 
 
 def words(typed: list[str]) -> list[str]:
-    """What may stand where the last word is; empty where only the user can know."""
+    """The candidates for the last word; empty if there are none."""
     from holdfast.cli.main import COMMANDS
 
     if len(typed) <= 1:

@@ -16,8 +16,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
-    host = reading.host(args, app, newest_leaf=args.call is None)
-    assert host is not None, "the session is required"
-    found = reading.reader(app).context(host)
+    log = reading.session_log(args, app, newest_leaf=args.call is None)
+    assert log is not None, "the session is required"
+    found = reading.reader(app).context(log)
     print_json(found.to_wire()) if args.json else print(found.to_text(os.getcwd()))
     return 0

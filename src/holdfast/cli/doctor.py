@@ -1,4 +1,4 @@
-"""`holdfast doctor`: look at everything a user could have wrong, and say the fix."""
+"""`holdfast doctor`: check the installation and suggest fixes."""
 
 from __future__ import annotations
 

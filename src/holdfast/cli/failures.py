@@ -1,7 +1,7 @@
-"""What a command says when it cannot do what was asked: a sentence and a hint, or the same as JSON.
+"""Error messages of commands: a sentence and a hint, or the same as JSON.
 
-Every way a command can fail becomes a `Failure` here, so that the sentence, the word for programs
-and the exit code are decided once.
+Every error becomes a `Failure` here, so the message, the error name for programs and the exit code
+are decided in one place.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3
 
 
 class CommandRefused(HoldfastError):
-    """Raised by a command whose answer is no; `error` is the word for programs."""
+    """Raised by a command that refuses; `error` is the error name for programs."""
 
     def __init__(self, error: str, message: str, hint: str = "", code: int = REFUSED) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class CommandRefused(HoldfastError):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a command failed: a word for programs, a sentence for people, and what to do next."""
+    """Why a command failed: an error name for programs, a message, a hint and the exit code."""
 
     error: str
     message: str
@@ -36,7 +36,7 @@ class Failure:
     code: int
 
     def show(self, *, as_json: bool) -> int:
-        """Say it, in JSON on standard output where that was asked for; the exit code."""
+        """Print it, with `as_json` as JSON on standard output; returns the exit code."""
         if as_json:
             facts = {"status": "error", "error": self.error, "message": self.message}
             print(json.dumps(facts | ({"hint": self.hint} if self.hint else {})))
@@ -55,8 +55,8 @@ def failure_of(
         word = getattr(error, "error", "") or type(error).__name__
         return Failure(word, str(error), error.hint, _code(error))
     if isinstance(error, UnicodeEncodeError):
-        # Names of files may be any bytes; what we keep is text.
-        hint = "only names in UTF-8 can be kept; rename it"
+        # File names may be any bytes, but only text can be stored.
+        hint = "rename it: only UTF-8 names are supported"
         return Failure("NotText", f"{error.object!r} is not UTF-8", hint, REFUSED)
     where = f": {error.filename}" if error.filename else ""
     in_home = home is not None and isinstance(error.filename, str) and home.is_near(error.filename)
@@ -73,7 +73,7 @@ def _code(error: HoldfastError) -> int:
 
 
 class JsonParser(Parser):
-    """A parser for programs: what it cannot understand is an error like any other."""
+    """A parser that raises usage errors instead of printing them."""
 
     def error(self, message: str) -> NoReturn:
         usage = " ".join(self.format_usage().split())

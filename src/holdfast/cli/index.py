@@ -1,4 +1,4 @@
-"""`holdfast index`: make, refresh, inspect, forget and repair indexes."""
+"""`holdfast index`: create, refresh, inspect, delete and repair indexes."""
 
 from __future__ import annotations
 
@@ -25,16 +25,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
         choices=ACTIONS,
-        help="create: a new index; reindex: rebuild it; sync: take over what changed; "
-        "status: is it whole; clear: forget it; list: every tree; repair: after a crash",
+        help="create: build an index; reindex: rebuild it; sync: index what changed; "
+        "status: show its state; clear: delete it; list: all tracked trees; "
+        "repair: recover after a crash",
     )
     parser.add_argument("path", nargs="?", default=".", help="the tree (default: here)")
     parser.add_argument("--force", action="store_true", help="create: rebuild even if indexed")
     parser.add_argument(
-        "--extension", action="append", default=[], metavar=".EXT", help="also index these files"
+        "--extension",
+        action="append",
+        default=[],
+        metavar=".EXT",
+        help="also index files with this extension",
     )
     parser.add_argument(
-        "--ignore", action="append", default=[], metavar="PATTERN", help="leave these out"
+        "--ignore", action="append", default=[], metavar="PATTERN", help="ignore matching files"
     )
     parser.add_argument(
         "--allow-unnecessary",
@@ -89,7 +94,7 @@ def _run(index: CodeIndex, args: argparse.Namespace, app: App) -> int:
 
 
 def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
-    """Set an unreadable registry aside, end dead runs, bring back what the backend proves."""
+    """Set an unreadable registry aside, end dead runs, restore what the backend proves."""
     from holdfast.index.building.lifecycle import reconcile_nondestructive, recover_all
 
     aside = index.registry.set_aside()
@@ -98,7 +103,7 @@ def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
     try:
         stored = index.backend.roots()
     except HoldfastError as error:
-        # A repair stands on what the backend proves; without it, nothing was found to be well.
+        # Without the backend nothing can be proven, so the repair is not complete.
         away = f"{error}{f' ({error.hint})' if error.hint else ''}"
     restored = reconcile_nondestructive(index, stored)
     if args.json:
@@ -117,7 +122,7 @@ def _repair(index: CodeIndex, args: argparse.Namespace) -> int:
     for root in ended:
         print(f"Ended an interrupted run on {root}.")
     for root in restored:
-        print(f"Brought back {root}: its index is complete.")
+        print(f"Restored {root}: its index is complete.")
     if away is not None:
         print(f"The backend did not answer, so nothing more could be proven: {away}")
         return REFUSED

@@ -14,7 +14,7 @@ from holdfast.agents.plan import Edit, Receipts, apply
 from holdfast.agents.target import target_of
 from holdfast.app import App
 from holdfast.cli import output
-from holdfast.cli.output import nobody_need_read, print_json, styled
+from holdfast.cli.output import ignore_broken_pipe, print_json, styled
 from holdfast.errors import HoldfastError, UsageError
 
 
@@ -123,7 +123,7 @@ def _one(
         elif not install:
             receipts.put(key, None)
     if not args.json:
-        with nobody_need_read():
+        with ignore_broken_pipe():
             _show(client, needed, kept, args.dry_run, install=install)
     return {
         "client": client.name,

@@ -1,6 +1,6 @@
-"""`holdfast`: finds the command, imports only that one, and turns errors into exit codes.
+"""`holdfast`: imports and runs one command, and turns errors into messages and exit codes.
 
-Agents start us often, so nothing heavy is imported before the command is known.
+Agents start this often, so nothing heavy is imported before the command is known.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ _ALWAYS = """\
 environment:
   HOLDFAST_HOME          where everything local is kept (default: ~/.holdfast)
   HOLDFAST_DATABASE_URL  postgresql://…, to keep memory there and not in the home
-  HOLDFAST_MCP_IDLE_S    seconds until a background host that serves nobody ends
-  NO_COLOR               set to anything: no colours on a terminal either
+  HOLDFAST_MCP_IDLE_S    seconds until a background host without clients ends
+  NO_COLOR               if set, no colours on a terminal
 
-exit codes: 0 ok, 1 a tool said no, 2 wrong usage, 3 nobody answers, 130 Ctrl-C
+exit codes: 0 ok, 1 refused or not found, 2 wrong usage, 3 server unreachable, 130 Ctrl-C
 
 `holdfast COMMAND --help` explains one command."""
 
 
 class _Version(argparse.Action):
-    """Prints our version and those of what we stand on."""
+    """Prints the version of Holdfast and of its formats and libraries."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         print(f"holdfast {__version__}")
@@ -72,7 +72,7 @@ class _Version(argparse.Action):
 
 
 def components() -> list[tuple[str, str]]:
-    """The versions that decide what we can open, and those of the libraries behind it."""
+    """The versions of file formats, the protocol and the libraries they depend on."""
     import platform
 
     import apsw
@@ -100,9 +100,9 @@ def _overview() -> argparse.ArgumentParser:
         epilog=f"commands:\n{listing}\n\n{_ALWAYS}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="our version, and of our parts")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print version numbers")
     parser.add_argument(
-        "-v", "--verbose", action="store_true", help="say what happens, before COMMAND"
+        "-v", "--verbose", action="store_true", help="log to standard error; goes before COMMAND"
     )
     parser.add_argument("command", metavar="COMMAND", nargs="?")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)

@@ -14,15 +14,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--session",
         metavar="NAME|FILE",
-        help="the conversation that reads belong to: a session file of the agent, or a name",
+        help="the conversation of the reads: a session file of the agent, or a name",
     )
     parser.add_argument(
         "--host",
         choices=("native", "pi", "claude-code", "codex"),
-        help="whose session file it is, if not obvious",
+        help="the agent that wrote the session file (default: detected)",
     )
-    parser.add_argument("--stop", action="store_true", help="end the background host")
-    parser.add_argument("--status", action="store_true", help="say whether a host runs")
+    parser.add_argument("--stop", action="store_true", help="stop the background host")
+    parser.add_argument(
+        "--status", action="store_true", help="report whether a background host is running"
+    )
     parser.add_argument("--json", action="store_true", help="answer --stop and --status as JSON")
 
 
@@ -34,9 +36,11 @@ def run(args: argparse.Namespace, app: App) -> int:
     from holdfast.mcp.shim import main
 
     if sys.stdin is None:
-        raise UsageError("nobody speaks to us: standard input is closed", "holdfast install --help")
+        raise UsageError(
+            "stdin is closed; start this from an MCP client", "holdfast install --help"
+        )
     if sys.stdin.isatty():
-        print("this speaks MCP with an agent; `holdfast install` sets agents up", file=sys.stderr)
+        print("this command is for MCP clients; `holdfast install` sets agents up", file=sys.stderr)
     session = args.session
     if session is not None and (os.sep in session or session.endswith(".jsonl")):
         session = os.path.abspath(session)

@@ -1,4 +1,4 @@
-"""How commands speak: text for people, JSON for programs, progress only on a terminal."""
+"""Output of commands: tables, JSON, colours, and progress on a terminal."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from holdfast import system
-from holdfast.cli.streams import leave_unread
+from holdfast.cli.streams import discard
 
 LAST_MIN, COLUMN_MIN = 10, 12
-"""How much of a table's last column is shown at least, and of one that gives way for it."""
+"""The least width of a table's last column, and of a column that is shortened for it."""
 
 BOLD, DIM, RED, GREEN, YELLOW, PLAIN = "1", "2", "31", "32", "33", "0"
 
 
 def styled(text: str, style: str, stream: TextIO | None = None) -> str:
-    """The text in a style, if whoever reads it is a terminal."""
+    """The text in a style, if the stream is a terminal."""
     out = sys.stdout if stream is None else stream
     return text if not out.isatty() else f"\033[{style}m{text}\033[{PLAIN}m"
 
@@ -37,14 +37,14 @@ def short_json(value: Any, width: int = 60) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that stays on its line: an id from elsewhere may hold what a terminal obeys."""
+    """Text on one line: ids may contain control characters, which are escaped."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def print_table(heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Rows under a heading, as wide as the terminal allows."""
+    """Print rows under a heading, cut to the width of the terminal."""
     cells = [[plain(str(cell)) for cell in row] for row in rows]
     room = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 10_000
     for place, line in enumerate(fitted([list(heading), *cells], room)):
@@ -52,8 +52,8 @@ def print_table(heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def fitted(rows: Sequence[Sequence[str]], room: int) -> list[str]:
-    """Rows as lines of a table. The last column takes what is left of the room; where that is next
-    to nothing, the widest of the others gives way, in its middle: the end of a path tells most."""
+    """Rows as lines of a table. The last column gets the remaining width. If that is too little,
+    the widest other column is shortened in its middle: the end of a path matters most."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     others = widths[:-1]
     if others:
@@ -83,7 +83,7 @@ def counted(number: int, noun: str) -> str:
 
 
 class ProgressBar:
-    """A bar with a rate and what is left, on a terminal; nothing anywhere else."""
+    """A progress bar with rate and remaining time, shown on a terminal only."""
 
     def __init__(self, what: str, clock: Callable[[], float] = system.monotonic) -> None:
         self._what, self._clock = what, clock
@@ -119,24 +119,24 @@ class ProgressBar:
 
 
 @contextmanager
-def nobody_need_read() -> Iterator[None]:
-    """What is said in here may go unread (`| head`); what is done goes on all the same."""
+def ignore_broken_pipe() -> Iterator[None]:
+    """Go on with the work if the reader of the output has closed the pipe (`| head`)."""
     try:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        leave_unread(sys.stdout)
+        discard(sys.stdout)
 
 
 @contextmanager
 def ended_at_once() -> Iterator[None]:
-    """Ctrl-C ends the process itself, for work in compiled steps that last many seconds.
+    """Let Ctrl-C kill the process, for compiled steps that take many seconds.
 
-    Python would hear of it only after the step. Only for work that may be killed at any point.
+    Python would handle it only after the step. Only for work that may be killed at any point.
     """
     try:
         before = signal.signal(signal.SIGINT, signal.SIG_DFL)
-    except ValueError:  # not the main thread: nobody's Ctrl-C comes here
+    except ValueError:  # not the main thread, which alone gets Ctrl-C
         yield
         return
     try:
@@ -146,7 +146,7 @@ def ended_at_once() -> Iterator[None]:
 
 
 def steps_on_terminal() -> Callable[[str, int, int], None]:
-    """A line with the step and its share on standard error, when a person can see it."""
+    """A function that shows a step and its percentage on standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         return lambda _step, _done, _total: None
 

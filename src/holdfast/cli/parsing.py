@@ -1,7 +1,7 @@
-"""Arguments as people type them: options may stand anywhere.
+"""An argument parser that accepts options anywhere.
 
-The parser of the standard library gives an argument that may be left out its place as soon as an
-option comes, empty if need be: in `index create --force PATH` nothing is left for PATH.
+argparse assigns an optional positional argument as soon as it meets an option: in
+`index create --force PATH` it leaves nothing for PATH.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that looks again when something is left over; so do those of its verbs."""
+    """Parses again with options first if arguments are left over; subparsers do the same."""
 
     _again = False
 

@@ -45,11 +45,11 @@ def _number(text: str) -> float:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
-    host, lost = _host(args, app)
+    log, lost = _session_log(args, app)
     request = Request(args.path, args.offset, args.limit, bypass_cache=args.bypass_cache)
     reader = reading.reader(app)
     try:
-        answer = reader.read(request, host)
+        answer = reader.read(request, log)
     except ReadingError as error:
         raise _hinted(error, args.path) from None
     if args.json:
@@ -61,12 +61,12 @@ def run(args: argparse.Namespace, app: App) -> int:
     sys.stdout.flush()
     if lost is not None and not args.json:
         lost.show(as_json=False)
-    if host is not None and not _was_shown(answer.text, sys.stdout.encoding):
+    if log is not None and not _was_shown(answer.text, sys.stdout.encoding):
         why = f"the output is {sys.stdout.encoding} and cannot show all of it"
         print(f"holdfast: {why}: the read is not recorded", file=sys.stderr)
-    elif host is not None:
-        _record(host, answer, args.call, app)
-        app.collect_daily(reader, host)
+    elif log is not None:
+        _record(log, answer, args.call, app)
+        app.collect_daily(reader, log)
     return 0
 
 
@@ -98,10 +98,10 @@ def _hinted(error: ReadingError, typed: str) -> ReadingError:
     return error
 
 
-def _host(args: argparse.Namespace, app: App) -> tuple[SessionLog | None, Failure | None]:
+def _session_log(args: argparse.Namespace, app: App) -> tuple[SessionLog | None, Failure | None]:
     """The session, or why it cannot be stored: then the answer is the plain text."""
     try:
-        return reading.host(args, app, begins=True), None
+        return reading.session_log(args, app, create=True), None
     except (StoreError, OSError) as error:
         if not reading.is_own(args.session):
             raise

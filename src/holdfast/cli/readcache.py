@@ -48,13 +48,13 @@ def run(args: argparse.Namespace, app: App) -> int:
 
 
 def _status(args: argparse.Namespace, app: App) -> int:
-    log = reading.host(args, app, newest_leaf=True)
+    log = reading.session_log(args, app, newest_leaf=True)
     assert log is not None, "the session is required"
     return _show(reading.reader(app).status(log), args)
 
 
 def _refresh(args: argparse.Namespace, app: App) -> int:
-    log = reading.host(args, app)
+    log = reading.session_log(args, app)
     assert log is not None, "the session is required"
     reader = reading.reader(app)
     request = Request(args.path)
@@ -64,7 +64,7 @@ def _refresh(args: argparse.Namespace, app: App) -> int:
 
 
 def _explain(args: argparse.Namespace, app: App) -> int:
-    log = reading.host(args, app, newest_leaf=args.call is None)
+    log = reading.session_log(args, app, newest_leaf=args.call is None)
     return _show(reading.reader(app).explain(Request(args.path), log), args)
 
 

@@ -26,11 +26,10 @@ operators, anywhere in the query:
   path:src/  -path:tests/
                      files by path, as in .gitignore
   must:yaml.load     chunks with this text, exclude:text those without
-  re:load_\\w+        lines that match a pattern of Python's
-  sym:Cart.total     a symbol by name; * stands for letters
-A value with spaces is put in double quotes, which a shell takes away unless the
-word is quoted too: 're:"def \\w+_price"'. A backslash in front makes plain text
-of an operator."""
+  re:load_\\w+        lines that match a regular expression, as in Python
+  sym:Cart.total     a symbol by name; * matches any characters
+Put a value with spaces in double quotes, and quote the word for the shell too:
+'re:"def \\w+_price"'. A backslash in front of an operator makes it plain text."""
 
 
 _OPERATOR_WORD = re.compile(r"-path:|-[0-9]")
@@ -59,21 +58,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=LIMIT_DEFAULT,
         metavar="N",
-        help=f"at most so many results (default: {LIMIT_DEFAULT})",
+        help=f"maximum number of results (default: {LIMIT_DEFAULT})",
     )
-    parser.add_argument("--cursor", metavar="WORD", help="go on where a page ended, as it says")
+    parser.add_argument(
+        "--cursor", metavar="WORD", help="continue after a page, with the cursor that it printed"
+    )
     parser.add_argument(
         "--budget",
         type=int,
         default=BUDGET_DEFAULT,
         metavar="TOKENS",
-        help=f"at most so many tokens of results (default: {BUDGET_DEFAULT})",
+        help=f"maximum number of tokens of results (default: {BUDGET_DEFAULT})",
     )
     parser.add_argument(
-        "--similar", metavar="PATH:10-20", help="code like these lines, or like a whole file"
+        "--similar",
+        metavar="PATH:10-20",
+        help="find code similar to these lines, or to a whole file",
     )
     parser.add_argument(
-        "--snippet", metavar="FILE", help="code like the text of a file from anywhere; - reads it"
+        "--snippet",
+        metavar="FILE",
+        help="find code similar to the text of any file; - reads standard input",
     )
     parser.add_argument("--raw", action="store_true", help="chunks instead of symbols")
     parser.add_argument(
@@ -84,7 +89,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="one result for each symbol (default) or file",
     )
     parser.add_argument(
-        "--debug", action="store_true", help="say what each result's place is made of"
+        "--debug", action="store_true", help="show what the rank of each result is made of"
     )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
@@ -93,7 +98,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     snippet = None if args.snippet is None else _text_of(args.snippet)
     paths = args.path or ["."]
     index = app.open_index()
-    # A search takes what git told before it began, and a command is over before git tells anything.
+    # A search uses what git reported before it began; a command ends before git reports anything.
     index.edited = EditedFiles(start=lambda job: None)
     try:
         answer = search_code(
@@ -141,7 +146,7 @@ def _text_of(name: str) -> str:
 
 
 def _as_given(similar: str | None) -> str | None:
-    """A place as typed here, made absolute; one that is relative to the tree is left alone."""
+    """A path as typed here, made absolute; one that is relative to the tree is left alone."""
     if similar is None:
         return None
     path = similar.rsplit(":", 1)[0]

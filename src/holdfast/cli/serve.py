@@ -1,4 +1,4 @@
-"""`holdfast serve`: memory, tools and pages on one socket."""
+"""`holdfast serve`: sync, MCP and the dashboard on one port."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "else HOLDFAST_HOME/spaces)",
     )
     parser.add_argument(
-        "--allow-host", action="append", default=[], help="another name by which we are called"
+        "--allow-host", action="append", default=[], help="another host name that clients may use"
     )
     parser.add_argument(
         "--allow-origin", action="append", default=[], help="a web page's origin that may connect"
@@ -60,9 +60,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--show-token",
         action="store_true",
-        help="print the token even if nobody sees it on a terminal",
+        help="print the token also if the output is not a terminal",
     )
-    parser.add_argument("--json", action="store_true", help="say where we listen as JSON")
+    parser.add_argument("--json", action="store_true", help="print the addresses as JSON")
 
 
 def run(args: argparse.Namespace, app: App) -> int:
@@ -118,16 +118,15 @@ def run(args: argparse.Namespace, app: App) -> int:
         log_level="warning",
         access_log=False,
     )
-    # Messages and rows come and go by the thousand and are freed without it; looking for cycles
-    # among them takes a sixth of a commit's time. What was imported is not looked at again, and
-    # some thousand commits on their way at once are not either.
+    # Messages and rows contain no cycles, and collecting them took a sixth of the time of a commit.
+    # So imported objects are frozen and collections are rare.
     gc.freeze()
     gc.set_threshold(200_000, 20, 20)
     try:
         shown = token if args.show_token or sys.stdout.isatty() else None
         announcing(config, args.json, shown).run(None if bound is None else [bound])
     except SystemExit as stop:
-        # The web server has said why.
+        # The web server has printed the reason.
         if not stop.code:
             return 0
         raise CommandRefused(
@@ -163,7 +162,7 @@ def _key(path: Path) -> bytes:
 
 
 def announcing(config: uvicorn.Config, as_json: bool, token: str | None = None) -> uvicorn.Server:
-    """A web server that says where it listens once it does."""
+    """A web server that prints its addresses when it listens."""
     import uvicorn
 
     class Announcing(uvicorn.Server):

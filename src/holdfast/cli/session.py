@@ -42,7 +42,7 @@ def _compact(args: argparse.Namespace, app: App) -> int:
     from holdfast.reading.errors import NotOurs
     from holdfast.reading.hosts.native import NativeSession
 
-    log = reading.host(args, app)
+    log = reading.session_log(args, app)
     if not isinstance(log, NativeSession):
         raise NotOurs(args.session)
     entry = log.compact("")
@@ -52,7 +52,7 @@ def _compact(args: argparse.Namespace, app: App) -> int:
 
 
 def _show(args: argparse.Namespace, app: App) -> int:
-    log = reading.host(args, app, newest_leaf=args.call is None)
+    log = reading.session_log(args, app, newest_leaf=args.call is None)
     assert log is not None, "the session is required"
     evidence = log.evidence()
     leaf = NO_ENTRY if isinstance(evidence, Doubt) else log.tree.number(evidence.leaf)

@@ -44,7 +44,7 @@ def _host(app: App) -> dict[str, Any] | None:
 
 
 def _codebases(app: App) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """The tracked trees; or none, and why they cannot be told."""
+    """The tracked trees; or none and the error."""
     if not app.home.index.is_dir() and app.database_url is None:
         return [], {}
     from holdfast.index.tools.codebases import list_codebases
@@ -59,7 +59,7 @@ def _codebases(app: App) -> tuple[list[dict[str, Any]], dict[str, str]]:
 
 
 def _spaces(app: App) -> list[dict[str, Any]]:
-    """The spaces kept here; on a server they are the server's to list."""
+    """The spaces of this home; those in a database are not listed."""
     folder = app.home.spaces
     if app.database_url is not None or not folder.is_dir():
         return []
@@ -71,7 +71,7 @@ def _spaces(app: App) -> list[dict[str, Any]]:
                 facts["branches"] = [branch.name or "default" for branch in store.branches()]
                 facts["seq"] = store.newest_seq()
         except (HoldfastError, OSError) as error:
-            facts["error"] = str(error)  # one space that cannot be read hides no other
+            facts["error"] = str(error)  # an unreadable space must not hide the others
         facts["bytes"] = sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*"))
         found.append(facts)
     return found

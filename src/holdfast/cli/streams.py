@@ -1,8 +1,8 @@
-"""Where we speak to: streams of any encoding, pipes that nobody reads, terminals that obey.
+"""Standard output and error: encodings, closed pipes and terminal escape sequences.
 
-A terminal obeys what it is sent. Names and contents of files come from anywhere, so on a terminal
-only our own colours and our own progress are sent as they are; every other command to it is shown
-as an escape. A pipe or a file gets the very text.
+File names and contents may contain escape sequences that a terminal would execute. On a terminal
+only our own colours and progress lines are written unchanged; other control characters are shown as
+escapes. Pipes and files get the exact text.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from io import TextIOWrapper
 from typing import TextIO
 
-_OBEYED = re.compile(
-    r"\x1b(?!\[(?:0|1|2|31|32|33)m|\[K)"  # all commands but our colours and 'clear to the end'
+_CONTROL = re.compile(
+    r"\x1b(?!\[(?:0|1|2|31|32|33)m|\[K)"  # all sequences except our colours and 'clear to the end'
     r"|\r(?!\n)"
     r"|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f]"
-    r"|[\u202a-\u202e\u2066-\u2069]"  # these turn the order of letters around
+    r"|[\u202a-\u202e\u2066-\u2069]"  # these reverse the direction of text
 )
 
 _COLOUR = re.compile(r"\x1b\[(?:0|1|2|31|32|33)m")
@@ -30,8 +30,8 @@ def wants_colours(environment: Mapping[str, str]) -> bool:
 
 
 def harmless(text: str) -> str:
-    """The text as a terminal may have it."""
-    return _OBEYED.sub(_escaped, text)
+    """The text with control characters escaped."""
+    return _CONTROL.sub(_escaped, text)
 
 
 def _escaped(found: re.Match[str]) -> str:
@@ -39,10 +39,10 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 class Screen(TextIOWrapper):
-    """A terminal that is sent only what is harmless."""
+    """A terminal; control characters are escaped before they are written."""
 
     rewrites = False
-    """Whether a line may go back to its start, as progress does."""
+    """Whether text may start with a carriage return, as progress lines do."""
 
     colours = True
 
@@ -60,12 +60,12 @@ class Screen(TextIOWrapper):
 def prepared(
     stream: TextIO | None, environment: Mapping[str, str], *, rewrites: bool = False
 ) -> TextIO:
-    """A stream that takes all text.
+    """A stream that accepts every text.
 
-    A pipe gets UTF-8, for whoever reads it wants the very text; a terminal, or whoever chose an
-    encoding, gets what cannot be said in it as an escape.
+    A pipe gets UTF-8, so that its reader gets the exact text. On a terminal, or with an encoding
+    from PYTHONIOENCODING, characters that cannot be encoded are escaped.
     """
-    # A shell's `>&-` leaves no stream at all; nobody reads, and that is no error of ours.
+    # The shell's `>&-` closes the stream; the output is discarded.
     if stream is None:
         return open(os.devnull, "w")
     if not isinstance(stream, TextIOWrapper) or isinstance(stream, Screen):
@@ -84,32 +84,32 @@ def prepared(
     return stream
 
 
-def leave_unread(stream: TextIO) -> None:
-    """Nobody reads this any more: what is still to be said goes nowhere, and without complaint."""
+def discard(stream: TextIO) -> None:
+    """Redirect a stream to /dev/null, because its reader has closed it."""
     void = os.open(os.devnull, os.O_WRONLY)
     os.dup2(void, stream.fileno())
     os.close(void)
 
 
 def delivered(code: int) -> int:
-    """The exit code of a command, once all that it said has left.
+    """Flush the output and return the exit code.
 
-    Whoever reads may have gone (`| head`), which is no error of ours; a disk may be full, which is.
+    A closed pipe (`| head`) is not an error; a full disk is.
     """
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except BrokenPipeError:
-            leave_unread(stream)
+            discard(stream)
         except OSError as error:
-            leave_unread(stream)
+            discard(stream)
             code = undelivered(error, code)
     return code
 
 
 def undelivered(error: OSError, code: int = 0) -> int:
-    """Say that an answer was lost; the exit code of that."""
+    """Report that the output could not be written; returns the exit code."""
     if isinstance(error, BrokenPipeError):
         return code
-    print(f"holdfast: the answer could not be written: {error.strerror}", file=sys.stderr)
+    print(f"holdfast: cannot write the output: {error.strerror}", file=sys.stderr)
     return code or 1

@@ -59,7 +59,7 @@ def _home(keep: str | None) -> Iterator[Path]:
 
 
 class Guide:
-    """Says what comes next, runs it, and notices when it did not go as announced."""
+    """Announces each step, runs it, and counts unexpected exit codes."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -72,7 +72,7 @@ class Guide:
         print(f"\n{styled(text, DIM)}")
 
     def write(self, name: str, text: str) -> Path:
-        """Put a file into the tour's tree."""
+        """Write a file into the tree of the tour."""
         path = Path(name)
         path.write_text(text)
         return path

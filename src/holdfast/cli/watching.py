@@ -1,4 +1,4 @@
-"""`holdfast memory watch` and `holdfast memory acl`: the verbs that know of sync."""
+"""`holdfast memory watch` and `holdfast memory acl`: the memory commands that use sync."""
 
 from __future__ import annotations
 
@@ -25,14 +25,12 @@ CONNECT_S = 10.0
 def configure_watch(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("id", nargs="+", help="documents to watch")
     sub.add_argument("--branch", default="", help="the branch (default: the default branch)")
-    sub.add_argument("--links", action="store_true", help="also every document they lead to")
+    sub.add_argument("--links", action="store_true", help="also every document they link to")
     sub.add_argument("--url", help=f"the server (default: HOLDFAST_SYNC_URL or {DEFAULT_URL})")
-    sub.add_argument(
-        "--create", action="store_true", help="make the space if there is none of that name"
-    )
+    sub.add_argument("--create", action="store_true", help="create the space if it does not exist")
     sub.add_argument("--key", metavar="NAME", help="sign with this key (holdfast keys)")
     sub.add_argument(
-        "--count", type=int, metavar="N", help="end after so many changes, the first look included"
+        "--count", type=int, metavar="N", help="stop after N changes, counting the first output"
     )
 
 
@@ -47,10 +45,10 @@ def watch(args: argparse.Namespace, app: App) -> int:
     spec = WatchSpec(id="cli", kind="graph", query=query)
     key = load_key(app.home, args.key) if args.key else None
     url = args.url or app.environment.get("HOLDFAST_SYNC_URL") or DEFAULT_URL
-    # Where nobody named a space there is no slip of the pen.
+    # The default space was not typed, so its name cannot be mistyped.
     create = args.create or args.space == DEFAULT_SPACE
     with (
-        _named_to_make(),
+        _create_hint(),
         holdfast.connect(
             url, args.space, key, timeout_s=CONNECT_S, patient=False, create=create
         ) as space,
@@ -68,8 +66,8 @@ def watch(args: argparse.Namespace, app: App) -> int:
 
 
 @contextmanager
-def _named_to_make() -> Iterator[None]:
-    """Say how to make a space that is not there, beside what the server says of others."""
+def _create_hint() -> Iterator[None]:
+    """Add to the server's hint how to create a space that does not exist."""
     from holdfast.store.errors import UnknownSpace
     from holdfast.sync.client.errors import RequestRefused
 
@@ -79,7 +77,7 @@ def _named_to_make() -> Iterator[None]:
         if error.name != UnknownSpace.name:
             raise
         hint = f"{error.hint}; " if error.hint else ""
-        raise CommandRefused("UnknownSpace", str(error), f"{hint}--create makes it") from None
+        raise CommandRefused("UnknownSpace", str(error), f"{hint}--create creates it") from None
 
 
 def _show(sync: Sync, as_json: bool) -> None:
@@ -90,8 +88,8 @@ def _show(sync: Sync, as_json: bool) -> None:
             line = {"id": entry.id, "branch": entry.branch, "seq": entry.seq, "document": document}
             print(json.dumps(line, ensure_ascii=False), flush=True)
         elif deleted:
-            said = "does not exist" if entry.seq == 0 else "deleted"
-            print(f"{entry.seq:>6}  {entry.id}  {styled(said, output.RED)}", flush=True)
+            state = "does not exist" if entry.seq == 0 else "deleted"
+            print(f"{entry.seq:>6}  {entry.id}  {styled(state, output.RED)}", flush=True)
         else:
             value = document.get("value", document) if isinstance(document, dict) else document
             print(f"{entry.seq:>6}  {entry.id}  {short_json(value, 100)}", flush=True)
@@ -106,14 +104,15 @@ def configure_acl(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("act", choices=["show", "set", "remove"], help="what to do")
     sub.add_argument("principal", nargs="?", help="a did:key:…, or * for everyone")
     sub.add_argument(
-        "right", nargs="?", choices=["READ", "WRITE", "OWNER"], help="what they may do"
+        "right", nargs="?", choices=["READ", "WRITE", "OWNER"], help="the right to grant"
     )
 
 
 def check_acl(args: argparse.Namespace) -> None:
     named = args.principal is not None and (args.act != "set" or args.right is not None)
     if args.act != "show" and not named:
-        raise UsageError(f"{args.act} whom to what?", hint="acl set PRINCIPAL READ|WRITE|OWNER")
+        needs = "PRINCIPAL and RIGHT" if args.act == "set" else "PRINCIPAL"
+        raise UsageError(f"acl {args.act} needs {needs}", hint="acl set PRINCIPAL READ|WRITE|OWNER")
 
 
 def acl(store: Store, args: argparse.Namespace, app: App) -> int:
@@ -124,7 +123,7 @@ def acl(store: Store, args: argparse.Namespace, app: App) -> int:
     state = store.state(id)
     rights = parse_acl(state.document) if state is not None and state.document else {}
     if rights is None:
-        raise UsageError(f"{id} is no access list", hint="set it anew with holdfast memory set")
+        raise UsageError(f"{id} is not an access list", hint="replace it: holdfast memory set")
     if args.act == "show":
         named = {principal: right.name for principal, right in sorted(rights.items())}
         if args.json:
@@ -139,7 +138,7 @@ def acl(store: Store, args: argparse.Namespace, app: App) -> int:
     elif rights.pop(args.principal, None) is None:
         raise UsageError(f"{args.principal} is not on the list")
     if not has_named_owner(rights):
-        raise UsageError("the list must keep at least one owner with a name")
+        raise UsageError("the list must keep at least one owner other than *")
     value: dict[str, Any] = {principal: right.name for principal, right in rights.items()}
     read: dict[str, Any] = {"id": id, "path": [], "seq": 0 if state is None else state.seq}
     applied = store.transact(

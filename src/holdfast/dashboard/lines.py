@@ -1,4 +1,4 @@
-"""A file that a session holds, beside the file as it is now: line by line."""
+"""A file as a session has it, beside the file as it is now, line by line."""
 
 from __future__ import annotations
 

@@ -46,10 +46,10 @@ BODY_BYTES_MAX = 1 << 20
 SAME_SITE = ("same-origin", "none", "")
 
 Question = Callable[[Mapping[str, str]], Answer]
-"""From the members of a request to the answer."""
+"""From the parameters of a request to the answer."""
 
 Questions = Callable[[], Mapping[str, Question]]
-"""What answers, by path below /api/; opened by the first question."""
+"""The questions by path below /api/; opened by the first one."""
 
 Life = Callable[[], AbstractAsyncContextManager[None]]
 
@@ -64,18 +64,18 @@ class Pages:
         visited: Callable[[], object] = lambda: None,
         space: str = SPACE,
     ) -> None:
-        """`visited` is called, in a thread, when somebody opens the page; `space` is where the
-        live documents are."""
+        """`visited` is called, in a thread, when the page is opened; `space` has the live
+        documents."""
         self._questions, self.life, self._visited = questions, life, visited
         self._files = _assets(space)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        assert scope["type"] == "http", "the dashboard speaks HTTP; what is live comes by /sync"
+        assert scope["type"] == "http", "the dashboard serves HTTP; live data comes through /sync"
         headers = headers_of(scope)
         if scope["path"].startswith("/api/"):
             await self._ask(scope, headers, receive, send)
         elif scope["method"] not in ("GET", "HEAD"):
-            await answer_json(send, 405, {"error": "a page is only read"})
+            await answer_json(send, 405, {"error": "only GET and HEAD are allowed"})
         else:
             await self._page(scope, headers, send)
 
@@ -107,7 +107,7 @@ class Pages:
         self, scope: Scope, headers: Mapping[str, str], receive: Receive, send: Send
     ) -> None:
         if headers.get("sec-fetch-site", "") not in SAME_SITE:
-            await answer_json(send, 403, {"error": "a page of another site may not ask"})
+            await answer_json(send, 403, {"error": "requests from other sites are not allowed"})
             return
         members = await _members(scope, receive)
         if isinstance(members, str):
@@ -138,14 +138,14 @@ def _asked(questions: Questions, name: str, members: Mapping[str, str]) -> tuple
 
 
 async def _members(scope: Scope, receive: Receive) -> dict[str, str] | str:
-    """What was asked, from the address or from a JSON body; or what is wrong with it."""
+    """The parameters, from the address or from a JSON body; or what is wrong with them."""
     if scope["method"] in ("GET", "HEAD"):
         return dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
     if scope["method"] != "POST":
-        return "ask with GET, or with POST and a JSON object"
+        return "use GET, or POST with a JSON object"
     body = await body_of(receive, BODY_BYTES_MAX)
     if body is None:
-        return f"a question has at most {BODY_BYTES_MAX} bytes"
+        return f"the body has more than {BODY_BYTES_MAX} bytes"
     try:
         made = json.loads(body)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""What can be asked of the dashboard, each answered by what a command calls.
+"""The questions of the dashboard, each answered by the verb that a command calls.
 
-Only trees that are tracked, spaces that exist and files that a session holds can be asked about:
-a page is no way to read the rest of the disk.
+Only tracked trees, existing spaces and files that a session has read can be asked about: the page
+cannot be used to read the rest of the disk.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ ENTRIES_MAX = 500
 
 
 class Questions:
-    """Everything the page asks; each method takes the members of a request."""
+    """Everything the page can ask; each method takes the parameters of a request."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class Questions:
         )
 
     def file(self, asked: Members) -> ReadAnswer:
-        """Lines of a file of a tracked tree; names on the sensitive list are not shown."""
+        """Lines of a file of a tracked tree; files with sensitive names are not shown."""
         from holdfast.index.tools.outline import file_key
         from holdfast.index.tools.read import read_file
 
@@ -162,7 +162,7 @@ class Questions:
         whole = os.path.realpath(os.path.join(root, key))
         sensitive = self._reader.settings.sensitive
         if sensitive.covers(whole) or sensitive.covers(key):
-            raise UsageError(f"{key} is on the list of sensitive names", "read it in an editor")
+            raise UsageError(f"{key} has a sensitive name and is not shown", "open it in an editor")
         if not whole.startswith(root.rstrip("/") + "/"):
             raise UsageError(f"{key} leads out of its tree")
         first = max(1, _number(asked, "start", 1))
@@ -204,10 +204,10 @@ class Questions:
         if named is None and len(roots) == 1:
             return roots[0]
         if named is None and roots:
-            raise UsageError(f"which of {len(roots)} trees?", "name its root")
+            raise UsageError(f"{len(roots)} trees are tracked", "pass the root of one")
         if named not in roots:
-            said = "no tree is tracked" if named is None else f"{named} is not a tracked tree"
-            raise UsageError(said, "holdfast index create tracks one")
+            problem = "no tree is tracked" if named is None else f"{named} is not a tracked tree"
+            raise UsageError(problem, "run: holdfast index create PATH")
         return named
 
     # sessions
@@ -244,7 +244,7 @@ class Questions:
             found = self._reader.context(self._followed(asked).host)
         named = [file for file in (*found.held, *found.lost) if file.path == path]
         if not named:
-            raise UsageError(f"the session holds nothing of {path}")
+            raise UsageError(f"the session has not read {path}")
         return line_rows(named[0], self._reader.objects.load, LINES_MAX)
 
     def _followed(self, asked: Members) -> ObservedSession:
@@ -307,7 +307,7 @@ class Questions:
     # health
 
     def doctor(self, asked: Members) -> HealthAnswer:
-        """Everything a user could have wrong, and the fix."""
+        """Every check of the doctor, with the fix for what is wrong."""
         from holdfast.agents.doctor import examine
         from holdfast.agents.target import target_of
 

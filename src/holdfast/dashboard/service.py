@@ -1,4 +1,4 @@
-"""Everything behind the dashboard, opened and closed together: the live space, and the questions.
+"""The state behind the dashboard, opened and closed together: the live space, the questions.
 
 One thread looks: when the registry, a session, a space or a tracked tree changes, and now and then
 without a reason. What it finds is committed to the live space, and the server is told which spaces
@@ -41,12 +41,12 @@ WATCHED_ROOTS_MAX = 32
 LOW_DISK_BYTES = 1 << 30
 
 
-def _nobody(space: str) -> None:
-    """Whoever serves the spaces may want to know of a commit."""
+def _ignore(space: str) -> None:
+    """The default of `heard`: nothing serves the spaces, so nothing needs to know."""
 
 
 class DashboardService:
-    """The live space, kept current, and what the pages ask."""
+    """Keeps the live space current, and answers the questions of the pages."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class DashboardService:
         *,
         store: str | None = None,
         open_space: Callable[[str], Store] | None = None,
-        heard: Callable[[str], None] = _nobody,
+        heard: Callable[[str], None] = _ignore,
         opened: Callable[[], Iterable[str]] = tuple,
         watch_trees: bool = True,
     ) -> None:
@@ -83,16 +83,16 @@ class DashboardService:
 
     @classmethod
     def beside(cls, app: App, service: SyncService) -> DashboardService:
-        """The dashboard of a server: its spaces, and its ear for their commits."""
+        """The dashboard of a sync server, on its spaces."""
         options = service.options
         in_memory = options.store.startswith("memory:")
         return cls(
             app,
             store=options.store,
-            # In memory there is no second way to a space.
+            # A space in memory can only be reached through the server.
             open_space=_spaces_of(service) if in_memory else None,
-            # PostgreSQL tells every server of every commit itself.
-            heard=_nobody if options.on_postgres else service.endpoint.heard,
+            # PostgreSQL notifies every server of every commit.
+            heard=_ignore if options.on_postgres else service.endpoint.on_commit,
             opened=lambda: list(service.server.spaces),
         )
 
@@ -117,9 +117,9 @@ class DashboardService:
         self._index.close()
 
     def questions(self) -> Mapping[str, Question]:
-        """What can be asked, by path below /api/."""
+        """The questions, by path below /api/."""
         if self._questions is None:
-            # A book of their own: they are asked in other threads than the one that looks.
+            # Their own observer: questions are answered in other threads than `look`.
             book = SessionObserver(self._session_logs(), self._app.clock.now_ms, self._app.home)
             made = Questions(self._app, self._index, self._reader, book, self._existing)
             self._questions = made.table()
@@ -128,7 +128,7 @@ class DashboardService:
     # looking
 
     def look(self) -> int | None:
-        """Look at everything and commit what changed; its seq, or None when nothing did."""
+        """Observe everything and commit what changed; returns the seq, or None if nothing did."""
         with self._looking:
             if self._publisher is None:
                 store = self._open(self.live_space, make=True)
@@ -210,7 +210,7 @@ class DashboardService:
             return live.problem("Disk", error)
         if free < LOW_DISK_BYTES:
             text = f"less than {free // (1 << 20) + 1} MiB are free"
-            return _check("Disk", "warn", text, "make room; commits fail when there is none")
+            return _check("Disk", "warn", text, "free some space; commits fail on a full disk")
         # Rounded, so that the document changes when it matters.
         return _check("Disk", "ok", f"more than {free // (10 << 30) * 10 or 1} GiB are free")
 
@@ -220,7 +220,7 @@ class DashboardService:
             return _check(
                 "Embedding",
                 "info",
-                "the built-in stand-in: finds words and parts of words, not meaning",
+                "the built-in fallback: finds words and parts of words, not meaning",
                 "HOLDFAST_EMBEDDING chooses a model",
             )
         return _check("Embedding", "ok", f"{provider.name} {provider.model}")
@@ -232,7 +232,7 @@ class DashboardService:
         return str(self._store_url).startswith(("postgresql://", "postgres://"))
 
     def _names(self) -> list[str]:
-        """The spaces that a person may look into; ours and the session logs are not among them."""
+        """The spaces to show; the live space and the session logs are not among them."""
         root = roots.resolve_root(self._store_url)
         found = {DEFAULT_SPACE, *self._spaces, *self._opened()}
         if root is not None and root.is_dir():
@@ -241,9 +241,9 @@ class DashboardService:
         return sorted(n for n in found if not (self._on_postgres and live.is_live(n)))
 
     def _open(self, name: str, *, make: bool = False) -> Store:
-        """A space, kept open. Only those that we write to are made; to look at one makes nothing.
+        """A space, kept open. Reading creates no space; only those that we write to are created.
 
-        The default space is always there: until somebody writes to it, it is an empty one.
+        The default space is always there: until its first commit it is an empty one.
         """
         with self._opening:
             store = self._spaces.get(name)
@@ -271,7 +271,7 @@ class DashboardService:
         return self._open(name)
 
     def _session_logs(self) -> Store:
-        """Where reads are logged: with the app, wherever the spaces are that are served."""
+        """The store of session logs: that of the app, even if the served spaces are elsewhere."""
         if str(self._store_url) == str(self._app.store_url):
             return self._open(sessions.SPACE, make=True)
         with self._opening:
@@ -298,11 +298,11 @@ class DashboardService:
         return found
 
     def _wanted(self, path: Path) -> bool:
-        """Whether a changed file can change what is shown; our own writing must not."""
+        """Whether a changed file can change what is shown; files that we write cannot."""
         if path.name == "registry.json" or path.parent.name == "bindings":
             return True
         if path.parent.parent.name == "hosts" and path.suffix == ".jsonl":
-            return True  # what we answered in another program's session
+            return True  # our reads in the session of another program
         return (
             ".sqlite" in path.name
             and path.parent.name.endswith(roots.ENGINE_ROOT)
@@ -310,7 +310,7 @@ class DashboardService:
         )
 
     def _watch_roots(self) -> None:
-        """Follow the trees that are tracked now."""
+        """Watch the trees that are tracked now."""
         if not self._watch_trees:
             return
         wanted = self._codebases.roots()[:WATCHED_ROOTS_MAX]
@@ -334,7 +334,7 @@ def _registry_check(codebases: Mapping[str, Values]) -> Values:
             "Trees",
             "warn",
             f"{_counted(len(wrong), 'tree')} cannot be searched: {', '.join(sorted(wrong)[:5])}",
-            "the page Codebases says why, and what helps",
+            "the page Codebases says why, and what to do",
         )
     return _check("Trees", "ok", f"{_counted(len(codebases), 'tree')} tracked")
 
@@ -345,7 +345,7 @@ def _sessions_check(observed: Mapping[str, Values]) -> Values:
         return _check(
             "Sessions",
             "warn",
-            f"{_counted(len(doubted), 'session')} prove nothing now: {', '.join(doubted[:5])}",
+            f"{_counted(len(doubted), 'session')} cannot be verified now: {', '.join(doubted[:5])}",
             "reads there are answered in full",
         )
     return _check("Sessions", "ok", f"{_counted(len(observed), 'session')}")

@@ -1,4 +1,4 @@
-"""The dashboard sleeps until somebody looks: a server without visitors pays nothing for it.
+"""The dashboard starts on its first visit: a server without visitors does no work for it.
 
 It wakes when a page is opened, when a question is asked, or when a client of any kind opens the
 live space; nothing is imported, opened or watched before.
@@ -31,10 +31,10 @@ def live_space_of(app: App, store: str) -> str:
 
 
 class Sleeper:
-    """Makes the service once, when it is first needed, and ends it with the server."""
+    """Starts the service once, when it is first needed, and stops it with the server."""
 
     def __init__(self, make: Callable[[], DashboardService], wanted: Callable[[], bool]) -> None:
-        """`wanted` says whether somebody watches the live space; asked in the server's loop."""
+        """`wanted` says whether a client watches the live space; called in the server's loop."""
         self._make, self._wanted = make, wanted
         self._lock = threading.Lock()
         self._service: DashboardService | None = None

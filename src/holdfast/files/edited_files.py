@@ -1,10 +1,10 @@
-"""Files that somebody is working on, as git tells: they differ from the last commit.
+"""Files with uncommitted changes, as git reports them.
 
-Asking git takes longer than a search may. So a search takes the last answer there is, and if that
-is old, git is asked in the background for the next one. Where there is no git, no commit yet, or so
-much has changed that it says nothing about where somebody works, there is no answer and no signal.
+Running git takes longer than a search may. So a search uses the last answer, and if that is old,
+git runs in the background for the next search. Without git, without a commit, or with too many
+changes to be useful, there is no answer.
 
-A ranking that goes on over several pages goes on with the files it began with.
+The later pages of a ranking use the same files as its first page.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 from holdfast import system
 
 REFRESH_S = 5.0
-"""An answer of git serves so long."""
+"""An answer of git is used for this long."""
 TIMEOUT_S = 2.0
 EDITED_MAX = 200
-"""More files than these are a merge or a formatter's work, and nobody's place of work."""
+"""More files than this come from a merge or a formatter, and are not a useful signal."""
 KEPT_MAX = 64
-"""How many rankings with more pages are remembered."""
+"""How many rankings with several pages are remembered."""
 
 Edited = frozenset[str]
 
@@ -47,7 +47,7 @@ def edited_files(root: str) -> Edited | None:
 
 
 _STATUS = len("MM ")
-"""Before each path git says how it differs, in two letters."""
+"""In the output of git each path follows two letters of status."""
 
 
 def in_background(job: Callable[[], None]) -> None:
@@ -76,7 +76,7 @@ class EditedFiles:
         self._kept: OrderedDict[str, Mapping[str, Edited | None]] = OrderedDict()
 
     def of(self, root: str) -> Edited | None:
-        """The last answer, at once; None as long as there is none."""
+        """The last answer, without waiting; None if there is none yet."""
         with self._lock:
             last = self._last.get(root)
             old = last is None or self._clock() - last.asked_at >= REFRESH_S
@@ -87,7 +87,7 @@ class EditedFiles:
         if old:
             try:
                 self._start(lambda: self._refresh(root))
-            except RuntimeError:  # no thread to be had: no signal this time
+            except RuntimeError:  # no thread could be started
                 with self._lock:
                     self._asking.discard(root)
         return last.files if last is not None else None
@@ -103,7 +103,7 @@ class EditedFiles:
                 self._asking.discard(root)
 
     def keep(self, state: str, edited: Mapping[str, Edited | None]) -> None:
-        """Remember what a ranking began with, by the state that its cursors name."""
+        """Remember the files that a ranking used, by the state in its cursors."""
         with self._lock:
             self._kept[state] = edited
             self._kept.move_to_end(state)
@@ -111,6 +111,6 @@ class EditedFiles:
                 self._kept.popitem(last=False)
 
     def kept(self, state: str) -> Mapping[str, Edited | None]:
-        """What a ranking began with; nothing where that is not remembered here."""
+        """The files that a ranking used; None if they are not remembered."""
         with self._lock:
             return self._kept.get(state, {})

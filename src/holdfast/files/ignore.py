@@ -1,10 +1,10 @@
-"""Which paths a tree's own rules leave out: gitignore files as git reads them.
+"""Ignore rules: gitignore files as git reads them.
 
-Each file's rules speak of paths below its directory; a later rule wins over an earlier one, a
-deeper file over a shallower, and nothing below an excluded directory can come back. Most rules
-speak of names only (`*.pyc`, `build/`), so a file's rules are compiled into runs of one sign: a
-set of plain names, a set of suffixes, one pattern over names and one over whole paths. That is
-what makes looking at a tree again cost little more than asking the system for it.
+The rules of a file apply to paths below its directory. A later rule overrides an earlier one, a
+deeper file a shallower one, and nothing below an excluded directory can be included again. Most
+rules are about names only (`*.pyc`, `build/`), so the rules of a file are compiled into runs of one
+sign: a set of plain names, a set of suffixes, one pattern for names and one for whole paths. This
+keeps matching cheap compared with the system calls of a walk.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
 
+from holdfast.files.secrets import secret_name
+
 JUDGED_MAX = 20_000
-"""How many names a file of rules remembers its verdict on."""
+"""For how many names the rules of a file cache their verdict."""
 
 PATTERN_LENGTH_MAX = 1_024
 """A longer pattern is not a rule."""
@@ -39,7 +41,7 @@ class Rule:
 
 
 def parse_rule(line: str) -> Rule | None:
-    """The rule a line states; None for a blank line, a comment, an empty pattern."""
+    """The rule in a line; None for a blank line, a comment or an empty pattern."""
     text = line.removesuffix("\n").removesuffix("\r")  # One of each, as git does.
     if text.startswith("#"):
         return None
@@ -154,7 +156,7 @@ class Rules:
         self._runs.reverse()
         by_path = any(run.path_patterns for run in self._runs)
         by_directory = any(run.directory_path_patterns for run in self._runs)
-        # Where only the name decides, a name is judged once.
+        # Where only the name decides, the verdict is cached.
         self._files: dict[str, bool | None] | None = None if by_path else {}
         self._directories: dict[str, bool | None] | None = None if by_path or by_directory else {}
 
@@ -162,7 +164,7 @@ class Rules:
         return bool(self._runs)
 
     def verdict(self, path: str, name: str, directory: bool) -> bool | None:
-        """True leaves the path out, False brings it back, None says nothing."""
+        """True excludes the path, False includes it again, None means no rule matches."""
         judged = self._directories if directory else self._files
         if judged is None:
             return self._judge(path, name, directory)
@@ -184,7 +186,7 @@ class Rules:
 
 
 def _by_byte(text: str) -> str:
-    """Text with a letter for each of its bytes: to git, `?` is a byte and `é` is two."""
+    """Text with one character for each byte: in git `?` matches a byte, and `é` has two."""
     try:
         return text.encode("utf-8", "surrogateescape").decode("latin-1")
     except UnicodeEncodeError:
@@ -207,10 +209,14 @@ class RuleStack:
     """
 
     layers: tuple[tuple[Layer, str, int], ...] = ()
+    user: Layer | None = None
+    """The user's own rules. Only they can bring back a file that holds secrets by its name."""
 
     def with_rules(self, rules: Layer, prefix: str = "", drop: int = 0) -> RuleStack:
         """A deeper stack. A path is `prefix` + path, without its first `drop` characters."""
-        return RuleStack((*self.layers, (rules, prefix, drop))) if rules else self
+        if not rules:
+            return self
+        return RuleStack((*self.layers, (rules, prefix, drop)), self.user)
 
     def excludes(self, path: str, name: str, directory: bool) -> bool:
         """Whether these rules leave a path out, given that its directory is not left out."""
@@ -221,6 +227,12 @@ class RuleStack:
             if verdict is not None:
                 return verdict
         return False
+
+    def is_secret(self, path: str, name: str) -> bool:
+        """Whether a file holds secrets by its name or place, and the user did not allow it."""
+        if not secret_name(path):
+            return False
+        return self.user is None or self.user.verdict(path, name, False) is not False
 
 
 @lru_cache(maxsize=4096)

@@ -1,8 +1,8 @@
-"""Two kinds of path that must not be mixed: a root's identity and a file's key.
+"""The two kinds of path: canonical roots and keys.
 
-A *canonical root* names one tree on this machine whatever way it was spelled: `/repo`, `/repo/`,
-`/repo/.` and a symlink to it are one root. A *relative key* names one file inside a tree, with
-forward slashes and without any step out of it. Neither function may be used for the other's job.
+A *canonical root* is the one spelling of a tree's path on this machine: `/repo`, `/repo/`,
+`/repo/.` and a symlink to it are the same root. A *key* is the path of a file relative to its tree,
+with forward slashes and without `..`. The two must not be mixed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from holdfast.errors import UsageError
 
 
 def nameable(path: str) -> bool:
-    """Whether a text can name a tree: without NUL, and UTF-8, for answers and backends are text."""
+    """Whether a text can be the path of a tree: UTF-8 without NUL, as answers and backends need."""
     try:
         return b"\0" not in path.encode()
     except UnicodeEncodeError:
@@ -31,15 +31,15 @@ def _check(path: str) -> None:
 def canonical_root(path: str) -> str:
     """The one spelling of a root: real path if it resolves, else lexical; no trailing slash.
 
-    Raises UsageError for what can be no root.
+    Raises UsageError for a path that cannot be a root.
     """
     _check(path)
     absolute = os.path.abspath(os.path.expanduser(path))
     try:
         resolved = os.path.realpath(absolute, strict=True)
     except OSError:
-        # A tree that is gone (deleted, unmounted) keeps its name, so it can still be compared.
-        # As much of the path as still exists is resolved, so that a symlink on the way counts.
+        # A tree that is gone (deleted, unmounted) keeps its path, so that it can still be found.
+        # The existing part of the path is resolved, with its symlinks.
         resolved = os.path.realpath(absolute)
     _check(resolved)
     stripped = resolved.rstrip(os.sep)
@@ -47,7 +47,7 @@ def canonical_root(path: str) -> str:
 
 
 def relative_key(path: str) -> str:
-    """A file's key inside its tree, or "" for what is no key: a step out, or nothing."""
+    """The key of a file in its tree; "" if the path is empty or leads out of the tree."""
     text = path.strip().replace("\\", "/")
     if text.startswith("/"):
         return ""

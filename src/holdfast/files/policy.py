@@ -1,8 +1,8 @@
-"""Which files of a tree are worth reading: kinds by name, sizes, and what is left out by default.
+"""Which files of a tree are indexed: file types by name, sizes, and default exclusions.
 
-Decisions by name come before any system call on a file, so a tree full of images costs nothing.
-Default exclusions are ordinary ignore rules at the lowest rank: a tree's own rules can bring a path
-back with `!`. Only version-control directories are out for good.
+Names are checked before any system call on a file, so a tree full of images costs little. Default
+exclusions are ordinary ignore rules with the lowest precedence: a tree's own rules can include a
+path again with `!`. Only version-control directories are always excluded.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ NAMES: dict[str, str] = {
     **dict.fromkeys((".gitignore", ".holdfastignore", ".dockerignore"), "ini"),
     **dict.fromkeys(("license", "readme", "changelog", "codeowners", "authors"), "text"),
 }
-"""Whole names, in lower case, for files that say what they are without an extension."""
+"""Whole file names, in lower case, without a telling extension."""
 
 STEMS = {"dockerfile": "dockerfile", "containerfile": "dockerfile", "makefile": "build"}
 """First parts of names such as `Dockerfile.dev`."""
@@ -134,36 +134,21 @@ package-lock.json
 npm-shrinkwrap.json
 pnpm-lock.yaml
 go.sum
-.env
-.env.*
-!.env.example
-!.env.sample
 *.local
-*.pem
-*.key
-*.p12
-*.pfx
-*.keystore
-id_rsa
-id_ed25519
-credentials.json
-secrets.json
-secrets.yaml
-secrets.yml
 """.strip().splitlines()
 
 OUTPUT_FOLDERS = frozenset(
     ("dist", "build", "out", "target", "obj", "coverage", "tmp", "temp", "logs")
 )
-"""Folders that tools write into, unless they stand among sources."""
+"""Folders of generated files, unless they are among sources."""
 
 ALWAYS_OUTPUT = frozenset(("dist",))
-"""What is often kept in a repository although a tool wrote it."""
+"""Generated files that are often committed."""
 
 SOURCE_FOLDERS = frozenset(
     ("src", "source", "sources", "lib", "libs", "internal", "pkg", "cmd", "app", "apps", "main")
 )
-"""Below one of these a folder called `build` is about building and was written by hand."""
+"""Below one of these, a folder called `build` contains source code."""
 
 SCRIPT_FOLDERS = frozenset(
     (
@@ -199,7 +184,7 @@ SCRIPT_FOLDERS = frozenset(
         "init.d",
     )
 )
-"""Where a file without an extension may be a script although nobody may execute it."""
+"""Folders in which a file without an extension may be a script without being executable."""
 
 SIZE_BYTES_MAX = 1024 * 1024
 SNIFF_BYTES = 8192
@@ -209,7 +194,7 @@ MINIFIED_BYTES_MIN = 5000
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What to take from a tree. Two looks compare only under one policy."""
+    """What is indexed of a tree. Snapshots can be compared only under the same policy."""
 
     size_bytes_max: int = SIZE_BYTES_MAX
     custom_extensions: tuple[str, ...] = ()
@@ -221,10 +206,10 @@ class Policy:
 
 
 class Outputs:
-    """The lowest layer of rules: leaves out folders that tools write into.
+    """The rules with the lowest precedence: excludes folders of generated files.
 
-    A tree's own rules win over it, as over every default. Where the tree has rules for git, they
-    name what its tools write; a folder called `coverage` or `logs` that they leave in is source.
+    A tree's own rules override it. In a tree with rules for git these name the generated folders,
+    so a folder called `coverage` or `logs` that they include is source.
     """
 
     def __init__(self, ruled: bool = False) -> None:
@@ -234,7 +219,7 @@ class Outputs:
         return True
 
     def verdict(self, path: str, name: str, directory: bool) -> bool | None:
-        """True leaves the path out, None says nothing."""
+        """True excludes the path, None means no rule matches."""
         if not directory or name not in self._names:
             return None
         return None if SOURCE_FOLDERS.intersection(path.split("/")[:-1]) else True
@@ -250,21 +235,21 @@ _MODE_LINE = re.compile(
 
 
 def is_script(head: bytes) -> bool:
-    """Whether a file without an extension begins as a script does: it names its interpreter, or
-    it is text for a shell."""
+    """Whether a file without an extension starts like a script: it names an interpreter, or it is
+    shell code."""
     return head.startswith(b"#!") or is_shell(head)
 
 
 def is_shell(head: bytes) -> bool:
-    """Whether text without a name for it is for a shell: it tells editors so in one of its first
-    two lines, or it defines functions."""
+    """Whether a text is shell code: an editor's mode line in the first two lines says so, or it
+    defines shell functions."""
     if b"\0" in head:
         return False
     return _MODE_LINE.match(head) is not None or _FUNCTION.search(head) is not None
 
 
 def language_of(path: str) -> str:
-    """The language a name promises; "text" when it promises none."""
+    """The language of a file by its name; "text" when that is unknown."""
     name = path.rsplit("/", 1)[-1].lower()
     if name in NAMES:
         return NAMES[name]
@@ -275,7 +260,7 @@ def language_of(path: str) -> str:
 
 
 def unfit(source: bytes) -> str | None:
-    """Why a file's bytes are not worth indexing; None when they are."""
+    """Why the content of a file is not indexed; None when it is."""
     if b"\0" in source[:SNIFF_BYTES]:
         return "binary"
     if len(source) >= MINIFIED_BYTES_MIN:

@@ -1,8 +1,7 @@
-"""Telling when a tree changes, after it has been quiet for a moment.
+"""Watching a tree for changes, with debouncing.
 
-The system's own notices say only *look again*: what changed is found by looking, because notices
-can be lost, merged or late. So a burst of a thousand writes is one call, and a lost notice costs
-freshness until the next look, never truth.
+File system events only trigger a new walk, because events can be lost, merged or late. So a burst
+of a thousand writes is one call, and a lost event delays an update but never hides a change.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ STEP_MS = 50
 
 
 class Watcher:
-    """Watches one tree from a thread of its own until stopped."""
+    """Watches one tree in its own thread until stopped."""
 
     def __init__(
         self,
@@ -67,14 +66,14 @@ class Watcher:
                 if keys:
                     self._changed(keys)
         except (OSError, RuntimeError) as error:
-            # Out of watches (ENOSPC), or a tree that went away: the caller looks by itself then.
+            # Out of inotify watches (ENOSPC), or the tree is gone: the caller has to poll.
             self._failed(str(error))
         finally:
             self.ready.set()
 
 
 def _key(root: str, path: str) -> str | None:
-    """The key of a path in the tree; None for what no look would take."""
+    """The key of a path in the tree; None for paths that are never indexed."""
     try:
         parts = Path(path).relative_to(root).parts
     except ValueError:

@@ -1,7 +1,7 @@
-"""The code index of one machine: what every tool is handed.
+"""The code index of one home: what every tool works with.
 
-It holds the registry, the backend and the settings in force, and knows how to ask the gate. It
-decides nothing itself and starts nothing by itself.
+It has the registry, the backend and the current settings, and evaluates the gate. It makes no
+decisions of its own and starts nothing by itself.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from holdfast.index.generations.record import Options, Record
 from holdfast.index.generations.registry import Registry
 
 if TYPE_CHECKING:
-    # A search needs neither, and both take long to import.
+    # Not needed by a search, and slow to import.
     from holdfast.index.building.build_tools import BuildTools
     from holdfast.index.generations.programs import ProgramCache
 
@@ -52,18 +52,18 @@ _making = threading.Lock()
 
 
 def run_here(job: Callable[[], None]) -> None:
-    """Do a lifecycle action's work before it answers: for commands, which wait anyway."""
+    """Run a build before the action returns: for commands, which wait for it anyway."""
     job()
 
 
 def run_in_thread(job: Callable[[], None]) -> None:
-    """Do a lifecycle action's work beside other calls: for a host that lives on."""
+    """Run a build in a thread: for a host that serves other calls meanwhile."""
     threading.Thread(target=job, name="holdfast index", daemon=True).start()
 
 
 @dataclass(slots=True)
 class CodeIndex:
-    """Everything a tool needs. Time, ids and the way work is started are passed in."""
+    """Everything a tool needs. The clock, ids and how builds are started are passed in."""
 
     registry: Registry
     backend: Backend
@@ -78,7 +78,7 @@ class CodeIndex:
     schema_version: str = SCHEMA_VERSION
     watches: bool = False
     published: Callable[[str, Snapshot], None] = lambda root, snapshot: None
-    """Told of every tree whose generation was brought up to date, with the files it was made of."""
+    """Called with the root and the manifest after a generation was published or confirmed."""
     prober: Prober = field(init=False)
     freshness: FreshnessChecks = field(init=False)
     _programs: ProgramCache | None = None
@@ -91,7 +91,7 @@ class CodeIndex:
         self.freshness = FreshnessChecks(lambda: self.now().timestamp())
 
     def runtime(self) -> Fingerprint:
-        """The fingerprint of the settings in force."""
+        """The fingerprint of the current settings."""
         return Fingerprint(
             self.provider.name,
             self.provider.model,
@@ -104,7 +104,7 @@ class CodeIndex:
         return self.prober.prove(root)
 
     def root_of(self, path: str) -> tuple[str, Record | None]:
-        """The canonical form of a path, and the tracked root that governs it."""
+        """The canonical form of a path, and the record of the nearest tracked root above it."""
         requested = canonical_root(path)
         return requested, effective_record(requested, self.registry.records().values())
 
@@ -113,7 +113,7 @@ class CodeIndex:
         return self.with_abandoned_check(gate)
 
     def with_abandoned_check(self, gate: Gate) -> Gate:
-        """The gate, where a build whose writer is gone is not told as one that goes on."""
+        """The gate, with a build marked as abandoned if its writer is gone."""
         if not isinstance(gate, Building):
             return gate
         from holdfast.index.building.lifecycle import abandoned
@@ -132,7 +132,7 @@ class CodeIndex:
         return prepare(file, self.extract)
 
     def timestamp(self, at: float | None = None) -> str:
-        """A moment as answers have it: now, or seconds as `now().timestamp()` tells them."""
+        """A time in the format of answers: now, or the given seconds since the epoch."""
         moment = self.now() if at is None else datetime.fromtimestamp(at, UTC)
         return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -141,7 +141,7 @@ class CodeIndex:
 
     @property
     def programs(self) -> ProgramCache:
-        """The linked programs of roots whose calls were asked for."""
+        """The linked programs of recently used roots."""
         from holdfast.index.generations.programs import ProgramCache
 
         with _making:
@@ -153,7 +153,7 @@ class CodeIndex:
         """What a build works with."""
         from holdfast.index.building.build_tools import BuildTools
 
-        # A build forks its workers, if there is no other thread.
+        # A build forks its workers if there is no other thread.
         self.prober.rest()
         return BuildTools(
             self.backend,
@@ -186,7 +186,7 @@ def open_index(
     provider: EmbeddingProvider | None = None,
     backend: Backend | None = None,
 ) -> CodeIndex:
-    """The code index kept under a home directory; embedded, unless another backend is given."""
+    """The code index of a home directory, with the embedded backend unless one is given."""
     home = Home(home)
     if provider is None:
         from holdfast.index.embedding.static import StaticEmbedding

@@ -1,14 +1,14 @@
-"""What the code index raises.
+"""The exceptions of the code index.
 
     CodeIndexError
     ├── BackendUnavailable        the backend did not answer, or not in time
-    ├── DamagedBackend            what is stored is not what must be there
+    ├── DamagedBackend            the stored data is damaged
     ├── RegistryDamaged           the registry of roots cannot be read
-    ├── RootMissing               the directory is not there (now)
-    ├── EmbeddingFailed           a provider did not deliver; the run that needed it fails
-    └── OutsideRoot               a file that is not inside the tree it was asked of
+    ├── RootMissing               the directory does not exist or cannot be read (now)
+    ├── EmbeddingFailed           the embedding provider failed; the run fails
+    └── OutsideRoot               a file outside the requested tree
 
-That a root is not indexed, is being indexed, or must be indexed again is no error: it is an answer.
+That a root is not indexed, is being indexed or has to be reindexed is an answer, not an error.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class BackendUnavailable(CodeIndexError):
 
 
 class DamagedBackend(CodeIndexError):
-    """Raised when stored rows are not what they must be."""
+    """Raised when the stored data is damaged."""
 
     def __init__(self, message: str, hint: str = "run: holdfast index reindex") -> None:
         super().__init__(message)
@@ -35,20 +35,20 @@ class DamagedBackend(CodeIndexError):
 
 
 class RegistryDamaged(CodeIndexError):
-    """Raised when the registry of roots is not readable; no root is said to be gone for it."""
+    """Raised when the registry of roots cannot be read; its roots are not taken for gone."""
 
     def __init__(self, path: str, why: str, hint: str = "") -> None:
         super().__init__(path, why, hint)
         self.path, self.why, self.hint = path, why, hint or "run: holdfast index repair"
         self.mendable = not hint
-        """Whether a repair helps; otherwise there is nothing wrong with the file itself."""
+        """Whether `repair` helps; otherwise the file itself is intact."""
 
     def __str__(self) -> str:
         return f"the registry of indexed roots at {self.path} cannot be read: {self.why}"
 
 
 class RootMissing(CodeIndexError):
-    """Raised when the directory of a root is not there."""
+    """Raised when the directory of a root does not exist or cannot be read."""
 
     def __init__(self, root: str, why: str = "it does not exist") -> None:
         super().__init__(root, why)
@@ -60,7 +60,7 @@ class RootMissing(CodeIndexError):
 
 
 class EmbeddingFailed(CodeIndexError):
-    """Raised when a provider gave up; the run fails and the previous generation goes on serving."""
+    """Raised when a provider failed; the run fails, and the previous generation is served."""
 
     def __init__(self, provider: str, why: str, hint: str = "") -> None:
         super().__init__(provider, why)
@@ -72,7 +72,7 @@ class EmbeddingFailed(CodeIndexError):
 
 
 class OutsideRoot(CodeIndexError):
-    """Raised when a tool is asked for a file outside the tree it was given."""
+    """Raised for a file outside the requested tree."""
 
     def __init__(self, file: str, root: str) -> None:
         super().__init__(file, root)

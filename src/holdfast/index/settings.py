@@ -2,7 +2,7 @@
 
 HOLDFAST_DATABASE_URL         postgresql://… moves generations to PostgreSQL
 HOLDFAST_INDEX_NAMESPACE      whose roots these are on a shared server; default the host's name
-HOLDFAST_EMBEDDING            hashed (default), openai, ollama, voyage
+HOLDFAST_EMBEDDING            static (default), hashed, openai, ollama, voyage
 HOLDFAST_EMBEDDING_URL        the server's address, for openai-compatible servers and ollama
 HOLDFAST_EMBEDDING_MODEL      the model's name there
 HOLDFAST_EMBEDDING_DIMENSION  its vectors' length, if the model is not a well-known one
@@ -27,14 +27,14 @@ def index_of(home: Home, environment: Mapping[str, str]) -> CodeIndex:
 
 
 def backend_of(environment: Mapping[str, str], provider: EmbeddingProvider) -> Backend | None:
-    """PostgreSQL if an address is given; None stands for the embedded backend."""
+    """PostgreSQL if HOLDFAST_DATABASE_URL is set; None for the embedded backend."""
     url = environment.get("HOLDFAST_DATABASE_URL", "")
     if not url:
         return None
     if not url.startswith(("postgresql://", "postgres://")):
         raise UsageError(
-            f"HOLDFAST_DATABASE_URL is no PostgreSQL address: {url.split('@')[-1]}",
-            hint="it starts with postgresql://",
+            f"HOLDFAST_DATABASE_URL must start with postgresql:// (got {url.split('@')[-1]})",
+            hint="unset it to keep the index in SQLite",
         )
     import socket
 
@@ -63,17 +63,20 @@ def provider_of(environment: Mapping[str, str]) -> EmbeddingProvider:
     }
     if name not in defaults:
         raise UsageError(
-            f"there is no embedding {name!r}", hint=f"one of: static, hashed, {', '.join(defaults)}"
+            f"unknown HOLDFAST_EMBEDDING {name!r}",
+            hint=f"use one of: static, hashed, {', '.join(defaults)}",
         )
     url, model, key_name = defaults[name]
     model = environment.get("HOLDFAST_EMBEDDING_MODEL", model)
-    given = environment.get("HOLDFAST_EMBEDDING_DIMENSION", "")
-    if given and not given.isdigit():
-        raise UsageError(f"HOLDFAST_EMBEDDING_DIMENSION is not a number: {given!r}")
-    dimension = int(given) if given else DIMENSIONS.get(model, 0)
+    length = environment.get("HOLDFAST_EMBEDDING_DIMENSION", "")
+    if length and not length.isdigit():
+        raise UsageError(
+            f"HOLDFAST_EMBEDDING_DIMENSION must be a positive integer (got {length!r})"
+        )
+    dimension = int(length) if length else DIMENSIONS.get(model, 0)
     if not dimension:
         raise UsageError(
-            f"the vector length of {model} is not known",
+            f"the vector length of {model} is unknown",
             hint="set HOLDFAST_EMBEDDING_DIMENSION",
         )
     return HttpEmbedding(

@@ -38,7 +38,6 @@ from holdfast.reading.hosts import bindings
 if TYPE_CHECKING:
     from holdfast.reading.result import Answer
     from holdfast.reading.session_log import SessionLog
-    from holdfast.store.store import Store
 
 TOOL_USE_ID = "claudecode/toolUseId"
 THREAD_ID = "threadId"
@@ -85,16 +84,13 @@ class Sessions:
     def __init__(
         self,
         home: Home,
-        open_space: Callable[[str], Store],
+        open_session: Callable[[str, str | None], SessionLog],
         *,
-        now_ms: Callable[[], int],
-        new_id: Callable[[], str],
         wait_s: float = WAIT_S,
         monotonic: Callable[[], float] = system.monotonic,
     ) -> None:
-        self._home, self._open_space = home, open_space
-        self._now_ms, self._new_id, self._wait_s = now_ms, new_id, wait_s
-        self._monotonic = monotonic
+        self._home, self._open_session = home, open_session
+        self._wait_s, self._monotonic = wait_s, monotonic
         self._adapters: OrderedDict[tuple[str, str], tuple[SessionLog, threading.RLock]] = (
             OrderedDict()
         )
@@ -155,7 +151,7 @@ class Sessions:
     ) -> tuple[Bound, threading.RLock]:
         from holdfast.reading.hosts import detect
 
-        if os.sep in session or session.endswith(".jsonl"):
+        if not detect.is_name(session):
             kind = kind or detect.detect(session)
             host, lock = self._adapter(kind, session)
             return Bound(host, kind, _stem(session), "named by --session", call), lock
@@ -232,23 +228,12 @@ class Sessions:
         with self._turn:
             found = self._adapters.get((kind, name))
             if found is None:
-                found = self._adapters[kind, name] = (self._opened(kind, name), threading.RLock())
+                found = self._open_session(name, kind), threading.RLock()
+                self._adapters[kind, name] = found
                 while len(self._adapters) > ADAPTERS_MAX:
                     self._adapters.popitem(last=False)
             self._adapters.move_to_end((kind, name))
             return found
-
-    def _opened(self, kind: str, name: str) -> SessionLog:
-        from holdfast.reading.hosts import detect
-        from holdfast.reading.hosts.native import NativeSession
-        from holdfast.sessions import open_log
-
-        if kind == "native" and os.sep not in name and not name.endswith(".jsonl"):
-            log = open_log(self._open_space, name, self._new_id)
-            return NativeSession(log, now_ms=self._now_ms, new_id=self._new_id)
-        return detect.open_host(
-            name, self._home, now_ms=self._now_ms, new_id=self._new_id, kind=kind
-        )
 
 
 def pending_call(rollout: str, tool: str, arguments: Mapping[str, Any]) -> str | None:

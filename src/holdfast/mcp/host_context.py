@@ -144,11 +144,11 @@ class HostContext:
             if self._sessions is None:
                 from holdfast.mcp.binding import Sessions
 
+                app, keep = self.app, self._spaces.keep
                 self._sessions = Sessions(
                     self.home,
-                    self._spaces.keep,
-                    now_ms=self.now_ms,
-                    new_id=self.app.new_id,
+                    lambda name, kind: app.open_session(name, kind=kind, open_space=keep),
+                    monotonic=app.clock.monotonic,
                 )
             return self._sessions
 

@@ -36,7 +36,7 @@ def mcp_part(app: App, counted: Callable[[str, str, float], None]) -> SitePart:
 
 
 def started_in() -> str | None:
-    """The working directory of this process: whoever starts a server says what it may read."""
+    """The working directory of this process: starting a server there allows it."""
     try:
         return os.getcwd()
     except OSError:

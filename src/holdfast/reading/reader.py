@@ -121,7 +121,11 @@ class Reader:
             picture = images.show(data, mime)
             return Answer(picture.text, picture=picture)
         sensitive = self.settings.sensitive
-        if sensitive.covers(target.path) or (name != target.path and sensitive.covers(name)):
+        if (
+            sensitive.covers(target.path)
+            or (name != target.path and sensitive.covers(name))
+            or sensitive.covers_text(target.path, data)
+        ):
             # Bypasses `_recent`: nothing of a sensitive file is kept, not even in memory.
             plain = self._case(Request(target.typed), target, Current(data, ""), Doubt("sensitive"))
             answer = plain.answer()

@@ -31,17 +31,34 @@ An error that is sent to a peer has a `name`: the word the peer sees.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from holdfast.errors import StoreError
 
 if TYPE_CHECKING:
     from holdfast.ids import Seq
-    from holdfast.store.conflict import Conflict
-    from holdfast.store.merge import Clash
 
 Step = str | int
 """One step into a value: a member's name or an element's index."""
+
+
+class ConflictFacts(Protocol):
+    """What an error needs of `store.conflict.Conflict`, which itself imports this module."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def seq(self) -> Seq | None: ...
+    def explanation(self) -> str: ...
+    def to_wire(self) -> dict[str, Any]: ...
+
+
+class ClashFacts(Protocol):
+    """What an error needs of `store.merge.Clash`, which itself imports this module."""
+
+    @property
+    def id(self) -> str: ...
+    def to_wire(self) -> dict[str, Any]: ...
 
 
 SENTENCE_MAX = 600
@@ -215,7 +232,7 @@ class ConflictError(StoreError):
 
     name = "ConflictError"
 
-    def __init__(self, conflicts: tuple[Conflict, ...]) -> None:
+    def __init__(self, conflicts: Sequence[ConflictFacts]) -> None:
         assert conflicts, "a conflict error names what conflicted"
         super().__init__(conflicts)
         self.conflicts = conflicts
@@ -345,7 +362,7 @@ class MergeClash(BranchError):
 
     name = "ConflictError"
 
-    def __init__(self, source: str, target: str, clashes: list[Clash]) -> None:
+    def __init__(self, source: str, target: str, clashes: Sequence[ClashFacts]) -> None:
         places = len(clashes)
         super().__init__(
             f"merging {source!r} into {target!r} needs {places} resolution{'s' * (places != 1)}",

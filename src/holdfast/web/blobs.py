@@ -1,11 +1,11 @@
-"""`/blobs/<hash>?space=NAME`: bytes by what they are.
+"""`/blobs/<hash>?space=NAME`: blobs by their hash.
 
 A blob is named by its SHA-256, in hexadecimal or in the store's own spelling. It never changes, so
-it may be kept for ever. It is somebody else's bytes: served so that a browser only saves it, or
-shows it as a picture or as plain text.
+clients may cache it forever. Its bytes are not trusted: a browser saves them, or shows them as an
+image or as plain text.
 
     GET, HEAD   the bytes
-    PUT         keep these bytes; refused unless they hash to the name
+    PUT         store the bytes; refused unless their hash is the name
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DEFAULT_SPACE = "local"
 
 _HEX = re.compile(r"[0-9a-f]{64}\Z")
 _KIND = re.compile(r"[ -~]+\Z")
-"""What may stand in a header; a kind was said by whoever put the bytes."""
+"""Valid header values: the content type was set by the client that stored the blob."""
 _SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "text/plain")
 
 
@@ -46,7 +46,7 @@ def blobs(service: SyncService) -> Asgi:
     """The part of a site that serves the blobs of a server's spaces."""
 
     def store_of(space: str, *, make: bool) -> Store | None:
-        """The space's store; None if there is no such space and none is to be made."""
+        """The store of a space; None if it does not exist and is not to be created."""
         known = service.server.spaces.get(SpaceId(space))
         if known is None and not make and not service.options.on_postgres:
             roots.guard(space)
@@ -60,7 +60,9 @@ def blobs(service: SyncService) -> Asgi:
         space = query_of(scope).get("space", DEFAULT_SPACE)
         method = scope["method"]
         if method not in ("GET", "HEAD", "PUT"):
-            await answer_json(send, 405, {"error": f"{method} is not for blobs"})
+            await answer_json(
+                send, 405, {"error": f"{method} is not supported; use GET, HEAD or PUT"}
+            )
             return
         try:
             store = store_of(space, make=method == "PUT")
@@ -98,7 +100,7 @@ async def _get(store: Store, name: str, send: Send, *, head: bool) -> None:
 async def _put(store: Store, name: str, scope: Scope, receive: Receive, send: Send) -> None:
     data = await body_of(receive, SIZE_BYTES_MAX)
     if data is None:
-        error = {"error": f"a blob has at most {SIZE_BYTES_MAX} bytes"}
+        error = {"error": f"a blob may have at most {SIZE_BYTES_MAX} bytes"}
         await answer_json(send, 413, error)
         return
     kind = headers_of(scope).get("content-type", "application/octet-stream")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from holdfast.sync.io.endpoint import SyncService
 
 LOOK_EVERY_S = 0.5
-"""How soon a commit that another process made on this disk is seen by those who watch."""
+"""How often to check for commits of other processes to the same SQLite files."""
 
 
 def site(
@@ -64,21 +64,21 @@ async def _running(service: SyncService) -> AsyncIterator[None]:
 
 
 async def _look_around(service: SyncService) -> None:
-    """Notice what other processes committed: SQLite tells nobody, so we look."""
+    """Check for commits of other processes: SQLite sends no notifications."""
     while True:
         await asyncio.sleep(LOOK_EVERY_S)
         if service.server.connections:
-            service.endpoint.heard("")
+            service.endpoint.on_commit("")
 
 
 def _socket(service: SyncService) -> Asgi:
-    """The protocol's own endpoint; whoever asks for a page there is told what it is."""
+    """The endpoint of the sync protocol; plain HTTP requests get an explanation."""
 
     async def socket(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             await service.endpoint(scope, receive, send)
             return
-        error = {"error": "this speaks WebSocket", "hint": "connect to it as ws://…/sync"}
+        error = {"error": "this is a WebSocket endpoint", "hint": "connect to ws://…/sync"}
         await answer_json(send, 426, error, [(b"upgrade", b"websocket")])
 
     return socket
@@ -97,7 +97,7 @@ def _health(service: SyncService) -> Asgi:
 
 
 def _dashboard(app: App, service: SyncService) -> Asgi:
-    """The dashboard, if this installation has it; else a page that says what is served."""
+    """The dashboard if it is installed, else a page that lists what is served."""
     if find_spec("holdfast.dashboard") is not None:
         made: Asgi = import_module("holdfast.dashboard").asgi(app, service)
         return made

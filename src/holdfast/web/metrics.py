@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Counters:
-    """What surfaces count while they serve."""
+    """Counters of tool calls."""
 
     calls: dict[tuple[str, str], int] = field(default_factory=dict)
     """Tool calls by tool and outcome: ok, refused, failed."""
@@ -30,7 +30,7 @@ class Counters:
 
 
 def metrics_text(service: SyncService, counters: Counters) -> str:
-    """Every number as it is now."""
+    """All metrics in the text format of Prometheus."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     spaces = service.server.spaces.values()
     lines = [

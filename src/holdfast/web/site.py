@@ -1,7 +1,7 @@
 """The web application of `holdfast serve`, put together from parts.
 
-Each part is an ASGI application below one path. What every page must obey is here and nowhere
-else, so that no part can forget it:
+Each part is an ASGI application below one path. The checks for all pages are made here, so no part
+can forget them:
 
     Host     must be a name of ours: a foreign name made to point at us (DNS rebinding) is refused
     Origin   if a browser sends one it must be our own page, or one that was allowed
@@ -9,7 +9,7 @@ else, so that no part can forget it:
              the cookie that opening `/?token=…` once leaves in a browser
     headers  a strict content security policy and its relatives, unless a part sets its own
 
-    /sync      documents, live (WebSocket); whoever may connect is asked by the protocol itself
+    /sync      documents, live (WebSocket); the protocol itself authenticates clients
     /blobs     bytes by their hash
     /mcp       the tools, for agents
     /healthz   is it alive; open
@@ -49,29 +49,29 @@ STRICT: tuple[Header, ...] = (
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
     (b"cache-control", b"no-store"),
 )
-"""What every answer carries unless its part says otherwise."""
+"""Headers of every response, unless its part sets them."""
 
 log = logging.getLogger("holdfast.web")
 
 
 @dataclass(frozen=True, slots=True)
 class SitePart:
-    """One application below one path; `/` takes whatever no other part does."""
+    """One application below one path; `/` serves all other paths."""
 
     path: str
     app: Asgi
     open: bool = False
-    """Whether it may be asked without the token. Host and Origin are checked all the same."""
+    """Whether it is served without the token. Host and Origin are checked in any case."""
 
     life: Life | None = None
-    """What runs from before the first request to after the last."""
+    """A context that is entered before the first request and left after the last."""
 
     def serves(self, path: str) -> bool:
         return self.path == "/" or path == self.path or path.startswith(self.path + "/")
 
 
 class Site:
-    """All parts as one ASGI application, behind one door."""
+    """All parts as one ASGI application. Host, Origin and token are checked here."""
 
     def __init__(self, parts: Sequence[SitePart], doors: OriginPolicy, token: str) -> None:
         assert token, "a site without a token would be open to every program on the machine"
@@ -116,7 +116,7 @@ class Site:
         kind, _, given = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer" and _same(given.strip(), self._token):
             return True
-        # Other programs on this machine send theirs too, and some are no cookies by the book.
+        # Cookies of other programs on this host arrive too, and some are malformed.
         ours = f"{cookie_name(self._token)}={page_token(self._token)}"
         return any(_same(one.strip(), ours) for one in headers.get("cookie", "").split(";"))
 
@@ -125,10 +125,10 @@ class Site:
         return scope["method"] == "GET" and given is not None and _same(given, self._token)
 
     async def _welcome(self, scope: Scope, send: Send) -> None:
-        """Leave the cookie and take the token out of the address, where it could be seen."""
+        """Set the cookie and redirect to the address without the token, where it could be seen."""
         ours = f"{cookie_name(self._token)}={page_token(self._token)}"
         cookie = f"{ours}; Path=/; HttpOnly; SameSite=Strict"
-        # One slash, and nothing that a browser takes for one: else it would lead to another host.
+        # Exactly one leading slash: `//name` would redirect to another host.
         path = "/" + quote(scope["path"].lstrip("/"), safe="/", errors="replace")
         headers = [(b"location", path.encode()), (b"set-cookie", cookie.encode())]
         await answer(send, 303, b"", headers)

@@ -1,4 +1,4 @@
-"""The token of a home: whoever has it may use its pages and its tools over HTTP."""
+"""The token of a home, which grants access to its pages and tools over HTTP."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.home import Home
 
 
 def token_of(home: Home, new_secret: Callable[[], str] = system.new_secret) -> str:
-    """The token of this home: made once, for its owner's eyes only."""
+    """The token of a home; created on first use, readable by its owner only."""
     path = home.token
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
@@ -23,10 +23,12 @@ def token_of(home: Home, new_secret: Callable[[], str] = system.new_secret) -> s
     if mode & 0o077:
         raise UsageError(
             f"others may read the token in {path} (mode {mode:o})",
-            f"delete it and a new one is made: rm {path}",
+            f"delete it to get a new one: rm {path}",
         )
     if len(token) < 32:
-        raise UsageError(f"{path} holds no token", f"delete it and a new one is made: rm {path}")
+        raise UsageError(
+            f"{path} does not contain a token", f"delete it to get a new one: rm {path}"
+        )
     return token
 
 

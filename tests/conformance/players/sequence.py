@@ -21,8 +21,6 @@ from holdfast.sequence.compare import CompareState, MatchResult, ParentState
 from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, Mismatched, TokenPath
 from holdfast.sequence.errors import EmptyQuery, InvalidEndBound, MissingCacheEntry, SingleToken
 from holdfast.sequence.graph import Graph, Location, Vertex
-from holdfast.sequence.reference import insert, invariants
-from holdfast.sequence.reference.split import cuts
 from holdfast.sequence.response import EndReason, GraphMatch
 from holdfast.sequence.search import (
     Clear,
@@ -33,6 +31,8 @@ from holdfast.sequence.search import (
     find_sequence,
 )
 from holdfast.sequence.trace import TraceCache, trace_end, trace_start
+from tests.sequence.reference import insert, invariants
+from tests.sequence.reference.split import cuts
 
 Data = dict[str, Any]
 Case = tuple[str, Callable[[], None]]

@@ -61,7 +61,7 @@ def test_what_an_unknown_version_kept_is_made_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.shows("SEARCH-FINITE")
-@pytest.mark.parametrize("number", [math.nan, math.inf])
+@pytest.mark.parametrize("number", [math.nan, math.inf, 1e38])
 def test_a_kept_file_whose_vectors_are_not_finite_is_made_again(number: float) -> None:
     """Six flipped bits made a NaN of a vector, and some searches never returned."""
     source = b"def load(x):\n    return x\n"

@@ -11,7 +11,7 @@ import numpy as np
 from holdfast.index.search import trigrams
 from holdfast.index.search.candidates import Candidates
 from holdfast.index.search.corpus import Corpus
-from holdfast.index.search.field_coverage import FieldCoverage
+from holdfast.index.search.coverage import Coverage
 from holdfast.index.search.fields import FIELDS, Field
 from holdfast.index.search.lexical import Lexical
 from holdfast.index.search.near_duplicates import ALIKE, CHARACTERS_MIN, COMPARED_MAX
@@ -38,7 +38,7 @@ def nearness(self: Corpus, vector: Any) -> Any:
     return near
 
 
-def field_coverage(lexical: Lexical, corpus: Corpus, rows: Any) -> FieldCoverage:
+def coverage_of(lexical: Lexical, corpus: Corpus, rows: Any) -> Coverage:
     """How much of the query each row has, word by word and entry by entry."""
     place = {row: i for i, row in enumerate(rows.tolist())}
     n = len(place)
@@ -64,7 +64,12 @@ def field_coverage(lexical: Lexical, corpus: Corpus, rows: Any) -> FieldCoverage
     total = total or 1.0
     whole = np.minimum(matched / np.maximum(corpus.lengths[rows].T, 1), 1.0)
     of_files = [in_file.get(int(corpus.file_of[row]), 0.0) for row in rows]
-    return FieldCoverage(found / total, whole, anywhere / total, np.array(of_files) / total)
+    return Coverage(
+        anywhere / total,
+        np.array(of_files) / total,
+        found[Field.STEM] / total,
+        whole[Field.STEM],
+    )
 
 
 def centrality(corpus: Corpus) -> Any:
@@ -209,7 +214,7 @@ def score(c: Candidates, applied: Sequence[Applied]) -> list[float]:
     n = len(c)
     added = [
         "lexical", "dense", "file_words", "central", "file_meaning", "definition", "coverage",
-        "documentation", "stem", "file_coverage", "changed",
+        "stem", "file_coverage", "changed",
     ]  # fmt: skip
     scores = [sum(weight[s] * value[s][i] for s in added if s in value) for i in range(n)]
     for factor in ("role", "head", "brief"):

@@ -158,7 +158,7 @@ def test_a_damaged_segment_is_refused(fields: list[Fields], data: st.DataObject)
 
 
 @pytest.mark.shows("SEARCH-FINITE")
-@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e38])
 def test_vectors_that_are_not_finite_are_refused(number: float) -> None:
     segment = made([Fields("load", "", "", "", "a", "", "load x", "send")])
     row = np.array([1.0, number, 0.5, 0.0], dtype=np.float32)

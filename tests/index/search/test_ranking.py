@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from holdfast.files.snapshot import Snapshot
 from holdfast.index.building.prepare import extract_facts
 from holdfast.index.embedding.hashed import DIMENSION
+from holdfast.index.embedding.provider import NOT_FINITE
 from holdfast.index.generations.freshness import FreshFiles
 from holdfast.index.generations.model import Backend, PreparedFile
 from holdfast.index.generations.postgres.backend import PostgresBackend
@@ -322,7 +323,7 @@ def test_a_dense_lane_that_fails_is_named_and_the_rest_answers(
 
 
 @pytest.mark.shows("SEARCH-FINITE")
-@pytest.mark.parametrize("number", [math.nan, math.inf])
+@pytest.mark.parametrize("number", [math.nan, math.inf, 1e38])
 def test_a_query_vector_that_is_not_finite_fails_the_dense_lane_alone(
     backend: Backend, monkeypatch: pytest.MonkeyPatch, number: float
 ) -> None:
@@ -330,7 +331,7 @@ def test_a_query_vector_that_is_not_finite_fails_the_dense_lane_alone(
     vector = np.full((1, DIMENSION), number, dtype=np.float32)
     monkeypatch.setattr(PROVIDER, "embed_query", lambda text: vector)
     found = ask(backend, "load")
-    assert found.failures == ["dense embedding with hashed failed: a vector is not finite"]
+    assert found.failures == [f"dense embedding with hashed failed: {NOT_FINITE}"]
     assert paths(found) == ["a.py", "b.py"]
 
 

@@ -143,13 +143,6 @@ def test_file_coverage_counts_words_in_other_chunks_of_the_file() -> None:
     assert file[total] == pytest.approx(1.0)
 
 
-def test_documentation_is_the_share_of_the_words_in_doc_comments() -> None:
-    c = candidates("sum of all prices")
-    values = by_path(c, signals.documentation(c))
-    assert values["shop/cart.py"] > 0.0
-    assert values["shop/tax.py"] == 0.0
-
-
 def test_stem_is_1_for_a_file_asked_for_by_its_name() -> None:
     c = candidates("shop/tax.py")
     values = by_path(c, signals.stem(c))

@@ -101,7 +101,7 @@ def test_the_quick_way_gives_the_answer_of_the_long_way(
     quick = told(search_code(index, root, query, debug=True, **more))
     monkeypatch.setattr(Corpus, "nearness", plain.nearness)
     monkeypatch.setattr(signals, "centrality", plain.centrality)
-    monkeypatch.setattr(candidates, "field_coverage", plain.field_coverage)
+    monkeypatch.setattr(candidates, "coverage_of", plain.coverage_of)
     monkeypatch.setattr(candidates, "top_rows", plain.top_rows)
     monkeypatch.setattr(ranking, "diversified", plain.diversified)
     monkeypatch.setattr(preview, "_scores", plain.line_scores)

@@ -94,7 +94,7 @@ def test_repair_sets_a_damaged_registry_aside_and_brings_roots_back(
     assert "cannot be read" in captured.err
     assert "holdfast index repair" in captured.err
     code, out = run(capsys, "index", "repair")
-    assert "Brought back" in out
+    assert "Restored" in out
     assert run(capsys, "search", "--path", tree, "total")[0] == 0
 
 

@@ -40,7 +40,7 @@ def test_a_web_address_becomes_that_of_its_websocket(url: str, wanted: str) -> N
 
 
 def test_an_address_that_is_none_is_refused() -> None:
-    with pytest.raises(UsageError, match="is no server"):
+    with pytest.raises(UsageError, match="is not a server URL"):
         websocket_url("localhost:7433")
 
 

@@ -11,22 +11,15 @@ import pytest
 from holdfast.ids import SessionId, SpaceId
 from holdfast.store.graph import GraphLimits
 from holdfast.sync.server.session_registry import public_name
-from holdfast.sync.server.session_store import (
-    FORMAT,
-    Rows,
-    SessionFile,
-    SessionStore,
-    SessionTable,
-    recorded,
-    restored,
-)
+from holdfast.sync.server.session_rows import SessionFile, SessionRows, SessionTable
+from holdfast.sync.server.session_store import FORMAT, SessionStore, recorded, restored
 from tests.sync.peers import SPACE, Peer, World, link, refused, root, set_, upserts, watch
 
 
 class Kept:
     """A world whose server can be killed and started again over the same sessions."""
 
-    def __init__(self, home: Path, rows: Callable[[], Rows]) -> None:
+    def __init__(self, home: Path, rows: Callable[[], SessionRows]) -> None:
         self._home, self._rows = home, rows
         self._keepers: list[SessionStore] = []
         self.now: Callable[[], int] = lambda: 0
@@ -60,7 +53,7 @@ class Kept:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def rows(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Rows]:
+def rows(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], SessionRows]:
     """Opens the stored sessions: a file, or a table of a real PostgreSQL."""
     if request.param == "sqlite":
         return lambda: SessionFile(tmp_path / "sessions.db")
@@ -72,7 +65,7 @@ def rows(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Rows]:
 
 
 @pytest.fixture
-def kept(tmp_path: Path, rows: Callable[[], Rows]) -> Iterator[Kept]:
+def kept(tmp_path: Path, rows: Callable[[], SessionRows]) -> Iterator[Kept]:
     made = Kept(tmp_path, rows)
     yield made
     made.close()
@@ -159,7 +152,9 @@ def test_a_live_session_is_not_taken_at_another_server_without_its_token(kept: K
 
 
 @pytest.mark.shows("SYNC-ONE-OWNER")
-def test_of_two_servers_that_open_a_session_at_once_one_has_it(rows: Callable[[], Rows]) -> None:
+def test_of_two_servers_that_open_a_session_at_once_one_has_it(
+    rows: Callable[[], SessionRows],
+) -> None:
     one, other = rows(), rows()
 
     def row(token: str, until: int = 100) -> tuple[str, str, int, str]:
@@ -352,7 +347,7 @@ def test_a_late_save_does_not_undo_what_was_kept_at_once(kept: Kept) -> None:
     assert upserts(answer["sync"]) == [("b", 2)]
 
 
-def test_several_sessions_are_renewed_together(rows: Callable[[], Rows]) -> None:
+def test_several_sessions_are_renewed_together(rows: Callable[[], SessionRows]) -> None:
     """Each row stands or falls by its own token, though they are written in one statement."""
 
     def row(n: int, until: int, token: str) -> tuple[str, str, int, str]:

@@ -59,17 +59,8 @@ def answer(call: HookCall, recovery: Callable[[], str | None]) -> dict[str, Any]
 
 def recovery_text(app: App, call: HookCall) -> str | None:
     """The recovery list of the conversation, or None if nothing was lost."""
-    from holdfast.reading.hosts.detect import open_host
-
-    host = open_host(
-        call.transcript,
-        app.home,
-        now_ms=app.clock.now_ms,
-        new_id=lambda: "hook",
-        kind="claude-code",
-        newest_leaf=True,
-    )
-    found = app.reader(call.cwd or "/").context(host)
+    log = app.open_session(call.transcript, kind="claude-code", newest_leaf=True)
+    found = app.reader(call.cwd or "/").context(log)
     if found.doubt is not None or not found.lost:
         return None
     return found.to_text(call.cwd)

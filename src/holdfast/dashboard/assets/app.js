@@ -41,7 +41,7 @@ function rail(place) {
         icon(picture), title, found[name] > 0 && h("span", { class: "count" }, number(found[name]))))),
     h("div", { class: "foot" },
       h("button", { class: "button quiet wide small", onclick: () => open("palette") }, icon("search"), "Go to…", h("span", { class: "kbd" }, "Ctrl K")),
-      segments("Colours", theme(), [["light", icon("sun"), "Light"], ["system", icon("auto"), "As the system"], ["dark", icon("moon"), "Dark"]], setTheme),
+      segments("Colours", theme(), [["light", icon("sun"), "Light"], ["system", icon("auto"), "Same as the system"], ["dark", icon("moon"), "Dark"]], setTheme),
       wire()));
 }
 
@@ -52,7 +52,7 @@ function wire() {
 
 function bar() {
   if (sync.state === "waiting" || (sync.state === "connecting" && sync.reason !== undefined)) {
-    return h("div", { class: "bar", role: "alert" }, "The connection to the server is lost; what you see is as it was then. Trying again by itself.",
+    return h("div", { class: "bar", role: "alert" }, "The connection to the server was lost; this page shows the last known state. Reconnecting automatically.",
       h("button", { class: "button small", onclick: () => sync.retry() }, "Try now"));
   }
   return null;
@@ -64,16 +64,16 @@ function draw() {
   document.title = page && page[0] ? `${page[1]} · Holdfast` : "Holdfast";
   let content;
   if (live.state === "forbidden") {
-    content = card(null, {}, shownState("bad", "lock", "No permission", "This server asks every session to be signed, and a page holds no key. Questions can be asked in a terminal: holdfast memory watch --key NAME."));
+    content = card(null, {}, shownState("bad", "lock", "No permission", "This server requires signed sessions, and a web page has no key. Use a terminal instead: holdfast memory watch --key NAME."));
   } else if (live.state === "failed") {
     content = card(null, {}, shownState("bad", "plug", "The live documents cannot be read", live.problem?.message));
   } else if (!page) {
-    content = [head("There is no such page"), card(null, {}, shownState("", "search", "Nothing is at this address", null, h("a", { class: "button", href: to("") }, "Overview")))];
+    content = [head("Page not found"), card(null, {}, shownState("", "search", "There is no page at this address", null, h("a", { class: "button", href: to("") }, "Overview")))];
   } else {
     content = page[2](place);
   }
   render(document.body,
-    h("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); document.getElementById("main").focus(); } }, "Skip to the page"),
+    h("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); document.getElementById("main").focus(); } }, "Skip to content"),
     h("div", { class: "frame" },
       rail(place),
       frame.menu && h("button", { class: "shade", "aria-label": "Close the menu", onclick: () => { frame.menu = false; changed(); } }),
@@ -119,7 +119,7 @@ function places() {
     }))),
     { key: "light", title: "Light colours", kind: "colours", picture: "sun", act: () => setTheme("light") },
     { key: "dark", title: "Dark colours", kind: "colours", picture: "moon", act: () => setTheme("dark") },
-    { key: "system", title: "Colours as the system has them", kind: "colours", picture: "auto", act: () => setTheme("system") },
+    { key: "system", title: "Colours of the system", kind: "colours", picture: "auto", act: () => setTheme("system") },
     { key: "keys", title: "Keyboard shortcuts", kind: "help", picture: "check", act: () => open("keys") },
   ];
 }

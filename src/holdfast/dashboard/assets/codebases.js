@@ -120,7 +120,7 @@ function detail(key) {
     seen && card("Freshness", { acts: fresh(codebase) },
       h("div", { class: "inner stack" },
         h("p", { class: "soft" }, seen.changed
-          ? "Changed files are read when somebody asks, so answers are current; a sync takes them into the index."
+          ? "Changed files are read for each search, so answers are current; a sync indexes them."
           : "The files are as they were when the index was made."),
         seen.changed > 0 && command(`holdfast index sync ${quoted(codebase.root)}`),
         seen.mode === "looked" && facts([["New", number(seen.added)], ["Changed", number(seen.modified)], ["Removed", number(seen.removed)], ["Beyond the limit", seen.unread || null]]))),

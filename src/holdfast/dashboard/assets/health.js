@@ -4,10 +4,10 @@ import { ask, h, resource } from "./ui.js";
 import { all, arrived, changed, health, live, sync } from "./state.js";
 import { badge, card, command, counted, empty, facts, head, loading, number, shown } from "./parts.js";
 
-const SAID = { ok: ["ok", "Well"], info: ["busy", "Note"], warn: ["warn", "Needs a look"], bad: ["bad", "Wrong"] };
-const FOUND = { ok: ["ok", "Well"], note: ["busy", "Note"], wrong: ["bad", "Wrong"] };
+const SAID = { ok: ["ok", "OK"], info: ["busy", "Note"], warn: ["warn", "Warning"], bad: ["bad", "Error"] };
+const FOUND = { ok: ["ok", "OK"], note: ["busy", "Note"], wrong: ["bad", "Error"] };
 const examined = resource(changed);
-const WIRE = { connected: "connected", connecting: "connecting", waiting: "lost, trying again", refused: "refused" };
+const WIRE = { connected: "connected", connecting: "connecting", waiting: "lost, reconnecting", refused: "refused" };
 
 export function healthPage() {
   if (!arrived()) return [head("Health"), card(null, {}, loading(6))];
@@ -15,20 +15,20 @@ export function healthPage() {
   const order = ["bad", "warn", "info", "ok"];
   const checks = [...well.checks].sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
   return [
-    head("Health", "Checked by the server each time something changes."),
+    head("Health", "Checked by the server whenever something changes."),
     card("Checks", {},
       h("ul", { class: "list" }, checks.map((check) =>
         h("li", { key: check.name },
           h("div", { class: "item row" },
             h("div", { class: "grow" }, h("strong", null, check.name), h("div", { class: "soft small" }, check.text), check.hint && h("div", { class: "muted small" }, check.hint)),
             badge(...SAID[check.state])))))),
-    card("Doctor", { acts: h("button", { class: "button small", disabled: examined.status === "loading", onclick: () => examined.load(() => ask("doctor")) }, examined.status === "loading" ? "Looking…" : "Look at everything") },
+    card("Doctor", { acts: h("button", { class: "button small", disabled: examined.status === "loading", onclick: () => examined.load(() => ask("doctor")) }, examined.status === "loading" ? "Running…" : "Run all checks") },
       shown(examined, ({ findings }) => h("ul", { class: "list" }, findings.map((one, at) =>
         h("li", { key: at, "data-finding": one.state },
           h("div", { class: "item stack tight" },
             h("div", { class: "row spread" }, h("div", { class: "grow" }, h("strong", null, one.about), " ", h("span", { class: "soft" }, one.said)), badge(...(FOUND[one.state] ?? ["", one.state]))),
             one.fix && (one.fix.startsWith("holdfast ") ? command(one.fix) : h("span", { class: "small muted" }, one.fix)))))), undefined, 4)
-        ?? empty("health", "Not asked yet", "Looks at everything that could be wrong: the home, the store, the index, the host, each agent's settings.")),
+        ?? empty("health", "Not run yet", "Checks everything that could be wrong: the home, the store, the index, the host and the settings of each agent.")),
     h("div", { class: "two" },
       card("This server", {}, h("div", { class: "inner" }, facts([
         ["Version", well.version], ["Python", well.python], ["Store", well.store], ["Home", h("code", null, well.home)],

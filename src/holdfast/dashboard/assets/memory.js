@@ -25,13 +25,13 @@ export function memory({ rest, query }) {
   }
   const view = query.view || "documents";
   const top = [
-    head("Memory", `${counted(facts.seq, "commit")} in the space ${name}; every one of them can be read as it was.`,
+    head("Memory", `${counted(facts.seq, "commit")} in the space ${name}; each of them can be read as it was.`,
       spaces.length > 1 && choose("Space", name, spaces.map((each) => [each.name, each.name]), (next) => go("memory", [next])),
       view !== "branches" && choose("Branch", query.branch ?? MAIN, branchesOf(facts).map((b) => [b.name, named(b.name)]), (branch) => refine({ branch, at: "" }))),
     tabs("View", view, [["documents", "Documents"], ["branches", `Branches (${branchesOf(facts).length - 1})`], ["drift", "Links to code"]],
       (next) => refine({ view: next === "documents" ? "" : next, id: "", at: "" })),
   ];
-  if (space.state === "forbidden") return [...top, card(null, {}, empty("lock", "You may not read this space", "It asks who you are; open it with a key: holdfast memory watch --key NAME."))];
+  if (space.state === "forbidden") return [...top, card(null, {}, empty("lock", "You may not read this space", "It requires a key; open it with: holdfast memory watch --key NAME."))];
   if (space.state === "failed") return [...top, card(null, {}, failure(space.problem))];
   if (view === "branches") return [...top, branches(space, facts, query)];
   if (view === "drift") return [...top, links(name, facts, query)];
@@ -75,7 +75,7 @@ function browser(space, facts, query) {
     commits.load(() => history(space, facts.seq, commits.value ?? []));
   }
   const steps = visible(facts, branch, commits.value ?? []);
-  const at = Number(query.at) || null; // an address that names no moment means now
+  const at = Number(query.at) || null; // without a seq in the address: now
   const docs = JSON.stringify([space.name, branch, at, at ? 0 : facts.seq, sync.epoch]);
   if (state.docs !== docs) {
     if (!state.docs.startsWith(`["${space.name}","${branch}"`)) documents.reset();
@@ -232,7 +232,7 @@ function branches(space, facts, query) {
     }
     state.diffOf = asked;
     diff.load(() => space.ask("branch.diff", { branch: name }));
-    // Somebody may have settled it, or made it worse: what a merge would do is asked again.
+    // Another client may have changed either branch: ask again what a merge would do.
     if (state.merging === name && !state.busy) propose(space, name);
   }
   return h("div", { class: "side" },
@@ -289,11 +289,11 @@ function mergeCard(space, branch) {
   }
   return card(`Merge ${branch.name} into ${target}`, { "data-merge": branch.name, acts: close },
     h("div", { class: "inner stack" },
-      clashes.length > 0 ? h("p", { class: "soft" }, `Both sides changed the same ${clashes.length === 1 ? "place" : `${clashes.length} places`}. Choose what to keep; everything else is merged by itself.`)
+      clashes.length > 0 ? h("p", { class: "soft" }, `Both sides changed the same ${clashes.length === 1 ? "place" : `${clashes.length} places`}. Choose what to keep; everything else is merged automatically.`)
         : h("p", { class: "soft" }, `No conflicts: ${counted(commit.operations.length, "document")} will change.`),
       clashes.map((clash) => conflict(clash, branch.name, target)),
       h("div", { class: "row spread" },
-        h("span", { class: "small muted num", role: "status" }, clashes.length ? `${settled} of ${clashes.length} settled` : ""),
+        h("span", { class: "small muted num", role: "status" }, clashes.length ? `${settled} of ${clashes.length} resolved` : ""),
         h("button", { class: "button primary", disabled: !ready, onclick: () => finish(space, branch) }, state.busy ? "Merging…" : "Merge"))));
 }
 
@@ -309,11 +309,11 @@ function conflict(clash, source, target) {
     h("button", { type: "button", class: "choice", role: "radio", "aria-checked": String(kind === side), "data-side": side, onclick: () => pick(side) },
       h("span", { class: "who" }, kind === side && icon("check"), who), h("pre", null, json(value)));
   return h("section", { class: "clash", key, "data-clash": key },
-    h("header", null, h("strong", { class: "mono" }, clash.id), h("code", { class: "muted" }, clash.path || "(all)"), kind ? badge("ok", "Settled") : badge("warn", "Conflict")),
+    h("header", null, h("strong", { class: "mono" }, clash.id), h("code", { class: "muted" }, clash.path || "(all)"), kind ? badge("ok", "Resolved") : badge("warn", "Conflict")),
     h("div", { class: "choices", role: "radiogroup", "aria-label": `What to keep at ${clash.path} of ${clash.id}` },
       option("source", source, clash.sourceValue), option("target", target, clash.targetValue), option("ancestor", "before both", clash.ancestorValue)),
     h("details", { class: "inner", open: kind === "own" ? true : undefined },
-      h("summary", { class: "small" }, "Write something else"),
+      h("summary", { class: "small" }, "Enter another value"),
       h("div", { class: "row" },
         h("label", { class: "field grow" }, "Value, as JSON",
           h("input", { class: "input mono", value: state.own[key] ?? "", placeholder: json(clash.sourceValue)?.slice(0, 80), oninput: (event) => (state.own[key] = event.target.value) })),
@@ -336,14 +336,14 @@ async function finish(space, branch) {
     const proposal = await space.ask("branch.merge", { source: branch.name, target, resolutions });
     if (proposal.clashes.length) {
       merge.value = proposal;
-      notify("The branches moved meanwhile; there is something new to settle.", "warn");
+      notify("The branches changed in the meantime; there are new conflicts to resolve.", "warn");
     } else {
       const landed = await space.land(proposal.commit);
       notify(`Merged ${branch.name} into ${named(target)} at seq ${landed.seq}.`);
       stopMerging();
     }
   } catch (error) {
-    notify(error.name === "ConflictError" ? "Somebody wrote there at this moment; nothing was merged. Try again." : error.message, error.name === "ConflictError" ? "warn" : "bad");
+    notify(error.name === "ConflictError" ? "Another client committed at the same time; nothing was merged. Try again." : error.message, error.name === "ConflictError" ? "warn" : "bad");
     propose(space, branch.name);
   } finally {
     state.busy = false;
@@ -363,7 +363,7 @@ function links(name, facts, query) {
     state.driftOf = asked;
     drift.load(() => ask("memory/drift", { space: name, branch }));
   }
-  return card("Links to code", { note: "A link is drifted when its code is no longer what the writer saw." }, shown(drift, (value) => {
+  return card("Links to code", { note: "A link has drifted when its code has changed since it was written." }, shown(drift, (value) => {
     if (!value.links.length) return empty("link", "No links to code", "A document links to code with its path, its symbol and a digest.");
     const order = Object.keys(DRIFT);
     const sorted = [...value.links].sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state));

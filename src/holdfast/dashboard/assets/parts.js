@@ -57,7 +57,7 @@ const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${/[
 
 export const failure = (error, again) =>
   state("bad", error.status === 401 || error.name === "AuthorizationError" ? "lock" : "plug",
-    error.status === 401 ? "This page may not ask" : "That did not work",
+    error.status === 401 ? "Not allowed" : "Something went wrong",
     sentence(error.message),
     error.hint && h("p", { class: "small" }, sentence(error.hint)),
     again && h("button", { class: "button", onclick: again }, "Try again"));
@@ -88,7 +88,7 @@ export const command = (text) =>
           await navigator.clipboard.writeText(text);
           notify("Copied.");
         } catch {
-          notify("This browser does not let a page copy; select the text instead.", "warn");
+          notify("This browser does not allow copying; select the text instead.", "warn");
         }
       },
     }, icon("copy")));

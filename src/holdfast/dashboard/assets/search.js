@@ -48,7 +48,7 @@ function form(found, root, query) {
       })),
     choose("Codebase", root, found.map((codebase) => [codebase.root, codebase.name]), (value) => refine({ root: value, file: "", symbol: "" })),
     choose("Scope", scope, SCOPES, (value) => refine({ scope: value === "runtime" ? "" : value })),
-    sessions.length > 0 && choose("As seen by", query.as ?? "", [["", "nobody"], ...sessions.map((session) => [session.key, session.name])], (value) => refine({ as: value })),
+    sessions.length > 0 && choose("As seen by", query.as ?? "", [["", "no session"], ...sessions.map((session) => [session.key, session.name])], (value) => refine({ as: value })),
     h("div", { class: "field" }, h("span", { "aria-hidden": "true" }, "\u00a0"), h("button", { class: "button primary", type: "submit" }, icon("search"), "Search")));
 }
 

@@ -57,7 +57,7 @@ export class Sync {
     return space;
   }
 
-  /** Try again now: the machine woke up, or somebody asked. */
+  /** Try again now: the machine woke up, or the user asked. */
   retry() {
     if (this.state !== "waiting") return;
     clearTimeout(this._timer);
@@ -251,7 +251,7 @@ export class Space {
   }
 
   _startOver() {
-    // Somebody else has the session: what became of our commits there is not known.
+    // Another client has the session: the outcome of our commits there is unknown.
     for (const { reject } of this._pending.values()) reject(new ConnectionLost());
     this._pending.clear();
     this._id = `page-${crypto.randomUUID()}`;

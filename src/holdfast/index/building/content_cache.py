@@ -16,7 +16,7 @@ import apsw
 import msgspec
 
 from holdfast.index.building.prepare import PREPARED_VERSION, chunks_of
-from holdfast.index.embedding.provider import is_finite
+from holdfast.index.embedding.provider import usable_bytes
 from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.model import FACTS_VERSION
 from holdfast.index.generations.model import PreparedFile, SourceFile
@@ -76,7 +76,7 @@ def unpack(data: bytes, file: SourceFile, dimension: int) -> PreparedFile | None
     )
     if cached.vectors and len(cached.vectors) != len(chunks) * dimension * 4:
         return None
-    if not is_finite(cached.vectors):
+    if not usable_bytes(cached.vectors):
         return None
     return PreparedFile(
         file.path,
@@ -150,7 +150,7 @@ class ContentCache:
         """The vectors under these keys; None for one that is missing or damaged."""
         rows = [self._get("SELECT row FROM vector WHERE key = ?", key) for key in keys]
         width = dimension * 4
-        return [row if row and len(row) == width and is_finite(row) else None for row in rows]
+        return [row if row and len(row) == width and usable_bytes(row) else None for row in rows]
 
     def _get(self, sql: str, key: bytes) -> bytes | None:
         connection = self._open(create=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from holdfast.index.errors import EmbeddingFailed
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 BATCH_TEXTS = 64
 TRIES = 4
 BACKOFF_S = 0.5
+COMPONENT_MAX = 1e15
+"""Sums of products of such numbers are finite in 32-bit floats."""
+NOT_FINITE = f"a vector has a number that is not finite or above {COMPONENT_MAX:g}"
 
 
 class EmbeddingProvider(Protocol):
@@ -94,19 +97,25 @@ def embed_all(
 
 
 def finite(provider: str, vectors: Vectors) -> Vectors:
-    """The same vectors, or EmbeddingFailed: one NaN would make every comparison with it false."""
-    import numpy as np
-
-    if not np.isfinite(vectors).all():
-        raise EmbeddingFailed(provider, "a vector is not finite")
+    """The same vectors, or EmbeddingFailed if they are not usable."""
+    if not usable(vectors):
+        raise EmbeddingFailed(provider, NOT_FINITE)
     return vectors
 
 
-def is_finite(row: bytes) -> bool:
-    """Whether stored float32 numbers are all finite."""
+def usable(vectors: NDArray[Any]) -> bool:
+    """Whether all numbers are finite, and small enough for finite products."""
     import numpy as np
 
-    return bool(np.isfinite(np.frombuffer(row, dtype=np.float32)).all())
+    # A comparison with NaN is false.
+    return bool((np.abs(vectors) <= COMPONENT_MAX).all())
+
+
+def usable_bytes(vectors: bytes) -> bool:
+    """The same for stored float32 numbers."""
+    import numpy as np
+
+    return usable(np.frombuffer(vectors, dtype=np.float32))
 
 
 def normalised(vectors: Vectors) -> Vectors:

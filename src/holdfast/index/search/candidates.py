@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdfast.index.search.coverage import Coverage, coverage_of
 from holdfast.index.search.declarations import definition_rows
 from holdfast.index.search.definitions import defined_rows
-from holdfast.index.search.field_coverage import FieldCoverage, field_coverage
 from holdfast.index.search.fusion import top_rows
 from holdfast.index.search.lexical import Lexical, rank_lexical
 from holdfast.index.search.query_analysis import AnalyzedQuery
@@ -88,8 +88,8 @@ class Candidates:
         return self.corpus.ties[self.rows]
 
     @cached_property
-    def coverage(self) -> FieldCoverage:
-        return field_coverage(self.lexical, self.corpus, self.rows)
+    def coverage(self) -> Coverage:
+        return coverage_of(self.lexical, self.corpus, self.rows)
 
     @cached_property
     def declarations(self) -> tuple[Rows, Rows]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from holdfast.index.embedding.provider import NOT_FINITE, usable
 from holdfast.index.errors import DamagedBackend
 from holdfast.index.search.fields import FIELDS
 from holdfast.index.search.vocabulary import EXACT as EXACT
@@ -155,8 +156,8 @@ def with_vectors(segment: PostingSegment, vectors: bytes, dimension: int) -> Pos
     rows = np.frombuffer(vectors, dtype=np.float32).reshape(-1, dimension)
     if len(rows) != segment.rows:
         raise DamagedBackend(f"{len(rows)} vectors for {segment.rows} chunks")
-    if not np.isfinite(rows).all():
-        raise DamagedBackend("a vector of the index is not finite")
+    if not usable(rows):
+        raise DamagedBackend(NOT_FINITE)
     small, scales = quantised(rows)
     return replaced(segment, small, scales)
 
@@ -274,8 +275,8 @@ def _unpacked(magic: bytes, data: bytes, vectors: bytes | None, dimension: int) 
         if len(vectors) != rows * (4 + dimension):
             raise DamagedBackend("the vectors of the index do not belong to its chunks")
         scales = np.frombuffer(vectors, dtype="<f4", count=rows)
-        if not np.isfinite(scales).all():
-            raise DamagedBackend("a vector of the index is not finite")
+        if not usable(scales):
+            raise DamagedBackend(NOT_FINITE)
         small = np.frombuffer(vectors, dtype=np.int8, offset=rows * 4).reshape(rows, dimension)
     return PostingSegment(
         slots, ordinals, lines.reshape(rows, 2), kinds, lengths.reshape(rows, FIELDS), digests,

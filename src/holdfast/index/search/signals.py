@@ -18,7 +18,6 @@ from holdfast.index.search import file_scores
 from holdfast.index.search.centrality import centrality
 from holdfast.index.search.chunk_kinds import HEADERS, is_container, is_short, promote_functions
 from holdfast.index.search.definitions import rows_of_named_files
-from holdfast.index.search.fields import Field
 from holdfast.index.search.fusion import SCALED_OVER, min_max_scaled
 from holdfast.index.search.posting_segment import KINDS, TEST_KIND
 from holdfast.index.search.roles import Role, role_of
@@ -190,17 +189,11 @@ def file_coverage(c: Candidates) -> Floats:
     return c.coverage.file
 
 
-def documentation(c: Candidates) -> Floats:
-    """The share that is in doc comments."""
-    values: Floats = c.coverage.of_query[Field.DOC]
-    return values
-
-
 def stem(c: Candidates) -> Floats:
     """The share that is in the file's name; 1 for a file asked for by that name."""
     import numpy as np
 
-    words = c.coverage.of_query[Field.STEM] * (0.5 + 0.5 * c.coverage.of_field[Field.STEM])
+    words = c.coverage.stem * (0.5 + 0.5 * c.coverage.of_stem)
     values: Floats = np.maximum(words, c.spread(*rows_of_named_files(c.analyzed, c.corpus)))
     return values
 
@@ -305,7 +298,6 @@ SIGNALS: tuple[Signal, ...] = (
     Signal("file_meaning", Combine.ADD, file_meaning, file_meaning_weight),
     Signal("definition", Combine.ADD, definition, weight_named("definition")),
     Signal("coverage", Combine.ADD, coverage, weight_named("coverage")),
-    Signal("documentation", Combine.ADD, documentation, weight_named("documentation")),
     Signal("stem", Combine.ADD, stem, weight_named("stem")),
     Signal("file_coverage", Combine.ADD, file_coverage, weight_named("file_coverage")),
     Signal("changed", Combine.ADD, changed, lambda c: c.weights.changed if c.edited else 0.0),

@@ -103,7 +103,6 @@ class Weights:
 
     definition: Shares = Shares(symbol=2.0, path=0.3, error=0.3, question=0.1, mixed=0.7)
     coverage: float = 0.4
-    documentation: float = 0.1
     stem: float = 0.6
     file_coverage: float = 0.2
     file_words: Shares = Shares(symbol=0.0, path=0.0, error=0.3, question=0.3, mixed=0.3)

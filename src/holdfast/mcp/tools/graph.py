@@ -97,10 +97,10 @@ CALL_GRAPH = Tool(
         },
         path=string("its tree, if not the tracked tree the file is in"),
         direction=choice(
-            ("callers", "callees", "both"), "who calls it, what it calls", default="both"
+            ("callers", "callees", "both"), "its callers, what it calls, or both", default="both"
         ),
         depth=integer("how many calls away", minimum=1, maximum=3, default=1),
-        limit=integer("at most so many calls", minimum=1, default=20),
+        limit=integer("maximum number of calls", minimum=1, default=20),
     ),
     output=schema_of(CallGraphAnswer),
     run=run,

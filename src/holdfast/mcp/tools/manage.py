@@ -1,8 +1,8 @@
-"""manage_index and list_codebases: make, refresh, inspect and forget indexes.
+"""manage_index and list_codebases: create, refresh, inspect and delete indexes.
 
-A build runs in the background whatever happens to the call that began it. The call waits for it a
-while, with progress; if the caller cancels it meanwhile the build is undone, and what was indexed
-before is what is indexed after.
+A build runs in the background, independent of the call that began it. The call waits for it a
+while and reports progress; if the caller cancels it in that time, the build is undone and the
+previous index stays.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def run(call: ToolCall) -> Result:
     path = call.caller.path(a["path"])
     if a["action"] not in ("status", "clear") or path not in index.registry.records():
         path = call.tree(path)  # of a tracked tree these two read nothing that is not listed
-    # Once nobody waits any more the build goes on by itself: only a waiting caller can end it.
+    # After the wait the build continues on its own: only a waiting caller can cancel it.
     waiting = threading.Event()
     waiting.set()
 
@@ -89,13 +89,12 @@ def list_all(call: ToolCall) -> Result:
 
 MANAGE_INDEX = Tool(
     name="manage_index",
-    title="Make or refresh an index",
+    title="Create or refresh an index",
     description=(
-        "The life of an index: create (index a tree), sync (take over what changed), reindex "
-        "(rebuild), status (is it whole, and what to do), clear (forget it; the tree itself is "
-        "never touched). create and reindex run in the background; the call waits for them a "
-        "while and reports progress. Cancelling it undoes the build; what was indexed before "
-        "stays."
+        "Manage the index of a tree: create it, sync (index what changed), reindex (rebuild), "
+        "status (its state, and what to do), clear (delete the index; the tree itself is never "
+        "touched). create and reindex run in the background; the call waits for them a while and "
+        "reports progress. Cancelling it undoes the build and keeps the previous index."
     ),
     input=inputs(
         "action",
@@ -103,13 +102,15 @@ MANAGE_INDEX = Tool(
         action=choice(ACTIONS, "what to do"),
         path=string("the tree", minLength=1),
         force=boolean("create: rebuild even if indexed", default=False),
-        customExtensions=array(string(), "also index files that end so, e.g. .tpl", default=[]),
-        ignorePatterns=array(string(), "leave these out", default=[]),
+        customExtensions=array(
+            string(), "also index files with these extensions, e.g. .tpl", default=[]
+        ),
+        ignorePatterns=array(string(), "ignore files that match these patterns", default=[]),
         allowUnnecessaryReindex=boolean(
             "reindex: rebuild although only ignore rules changed", default=False
         ),
         wait=number(
-            "how many seconds to wait for a build; 0 answers at once",
+            "seconds to wait for a build; 0 answers at once",
             minimum=0,
             maximum=3600,
             default=WAIT_S,

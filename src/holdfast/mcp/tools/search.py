@@ -127,8 +127,8 @@ SEARCH_CODE = Tool(
     description=(
         "Find code in an indexed tree by name, phrase or behaviour. Results are symbols with "
         "their file, lines and text; a hit whose lines your context already holds comes as a "
-        "pointer without its text. Files changed since the index was made are taken as they are "
-        "now. If the tree is not indexed the answer says so and names the call that helps."
+        "pointer without its text. Files changed since the index was made are searched as they "
+        "are now. If the tree is not indexed, the answer says so and names the call that helps."
     ),
     input=inputs(
         query=string(
@@ -147,14 +147,16 @@ SEARCH_CODE = Tool(
             "code, code and documents, or only documents",
             default="runtime",
         ),
-        limit=integer("at most so many results", minimum=1, maximum=50, default=10),
+        limit=integer("maximum number of results", minimum=1, maximum=50, default=10),
         resultMode=choice(("grouped", "raw"), "symbols, or chunks of text", default="grouped"),
         groupBy=choice(("symbol", "file"), "one result for each", default="symbol"),
-        budget=integer("at most so many tokens of results", minimum=100, default=8000),
-        similar=string("instead of a query: code like these lines, as in src/app.py:10-20"),
-        snippet=string("instead of a query: code like this text"),
-        cursor=string("of the page before: the answer's continue has it"),
-        debug=boolean("tell how results were found", default=False),
+        budget=integer("maximum number of tokens of results", minimum=100, default=8000),
+        similar=string(
+            "instead of a query: find code similar to these lines, e.g. src/app.py:10-20"
+        ),
+        snippet=string("instead of a query: find code similar to this text"),
+        cursor=string("the cursor of the previous page, from its continue"),
+        debug=boolean("explain how results were found", default=False),
     ),
     output=schema_of(SearchAnswer),
     run=run,

@@ -67,6 +67,11 @@ def open_host(
     return ClaudeCodeLog(path, sidecar, call=call, newest_leaf=newest_leaf)
 
 
+def is_name(session: str) -> bool:
+    """Whether `--session` names a session of our own, rather than a file of an agent."""
+    return os.sep not in session and not session.endswith(".jsonl")
+
+
 def sidecar_path(home: Home, kind: str, path: str) -> Path:
     """Where our records of a session that is not ours are kept."""
     return home.session_records / kind / f"{Path(path).stem}.jsonl"

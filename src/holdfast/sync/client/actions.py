@@ -1,4 +1,4 @@
-"""What the client core wants done. An adapter does it, in order, and says what came of it."""
+"""The actions of the client core. An adapter executes them in order and reports the results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from holdfast.sync.wire.messages import Message
 
 @dataclass(frozen=True, slots=True)
 class Dial:
-    """Open a transport, then say `transport_up` or `transport_down`."""
+    """Open a transport, then call `transport_up` or `transport_down`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,8 +62,8 @@ def backoff_ms(attempt: int, chance: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request on its way: who waits for the answer, and who is told when it cannot come."""
+class PendingRequest:
+    """A request without an answer: called with the answer, or when it cannot come."""
 
     answered: Callable[[Response], None]
     lost: Callable[[SyncError], None]
@@ -95,7 +95,7 @@ class Client:
         self._capabilities = frozenset(capabilities)
         self._authenticate = authenticate
         self._actions: list[Action] = []
-        self._asked: dict[str, Asked] = {}
+        self._asked: dict[str, PendingRequest] = {}
         self._number = 0
         self._attempt = 0
         self._up = False
@@ -144,8 +144,8 @@ class Client:
         self._do(Wake(RECONNECT, backoff_ms(self._attempt, self._random())))
         self._attempt += 1
 
-    def turned_away(self, error: SyncError) -> None:
-        """The server will not have us, and would not if we asked again."""
+    def rejected(self, error: SyncError) -> None:
+        """The server refused the connection, and would refuse it again."""
         self._refused(error)
 
     def timer(self, name: str) -> None:
@@ -204,7 +204,7 @@ class Client:
         return session
 
     def close(self) -> Outcome[None]:
-        """Close every session. Commits that are on their way may still be answered."""
+        """Close every session. Commits that were sent may still be answered."""
         if not self._closing:
             self._closing = True
             for session in list(self.sessions):
@@ -232,20 +232,20 @@ class Client:
         lost: Callable[[SyncError], None],
     ) -> None:
         """Send a request; exactly one of the two is called, later."""
-        assert self._ready, "nobody to ask"
+        assert self._ready, "there is no connection"
         self._number += 1
         name = f"r{self._number}"
-        self._asked[name] = Asked(answered, lost)
+        self._asked[name] = PendingRequest(answered, lost)
         self._do(Send(build(name)))
 
     def wait_turn(self) -> None:
-        """Have every session's `turn` called once whatever is going on now is over."""
+        """Have every session's `turn` called once the current call is over."""
         if not self._turn_set:
             self._turn_set = True
             self._do(Wake(TURN, 0))
 
     def wait_to_resend(self, in_ms: int) -> None:
-        """Have every session's `resend` called after a while; the last word on when counts."""
+        """Have every session's `resend` called after a while; the last call wins."""
         self._do(Wake(RESEND, in_ms))
 
     def sign(self, space: str, descriptor: SessionDescriptor) -> tuple[Any, Any]:
@@ -255,7 +255,7 @@ class Client:
         return (UNSET, UNSET) if signed is None else signed
 
     def session_closed(self) -> None:
-        """Leave once nobody waits for anything."""
+        """Hang up once every session is closed."""
         self.sessions = [session for session in self.sessions if not session.over]
         if self._closing and not self.sessions and self._up:
             self._finish()

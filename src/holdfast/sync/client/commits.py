@@ -1,10 +1,10 @@
-"""The commits of a session that have no verdict yet: sent, answered, and sent again.
+"""The commits of a session without a verdict: sent, answered, and sent again.
 
-A commit is shown at once and kept in the outbox until the server has said what became of it. Most
-answers are verdicts. Two are not, and the commit is sent again after a while:
+A commit is shown at once and kept in the outbox until its outcome is known. Most answers are
+verdicts. Two are not, and the commit is sent again after a while:
 
-    RateLimitError              we were too fast; nobody has looked at the commit
-    a refusal of a commit that stands on one which waits to be sent again: it was judged without it
+    RateLimitError   the client was too fast; the server did not look at the commit
+    a refusal of a commit that depends on one which waits to be sent again
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ AGAIN_MS = 100
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """A commit that is durable at `seq`, as the server told it."""
+    """A commit that is durable at `seq`, as the server reported it."""
 
     seq: Seq
     branch: BranchName
@@ -66,13 +66,13 @@ class Accepted(msgspec.Struct, rename="camel"):
 
 
 class Commits:
-    """What a session has committed and not heard of."""
+    """The commits of a session without a verdict."""
 
     def __init__(self, session: SessionPort, replica: Replica, outbox: Outbox) -> None:
         self._session, self._replica, self._outbox = session, replica, outbox
         self.outstanding: dict[LocalSeq, Outstanding] = {}
         self.sent: list[LocalSeq] = []
-        """Every localSeq as it was sent, for whoever wants to count."""
+        """Every localSeq in the order it was sent; used by tests."""
         self._later: set[LocalSeq] = set()
         for commit in outbox.commits():
             replica.restore(commit)
@@ -114,7 +114,7 @@ class Commits:
         waiting = sorted(self.outstanding.items())
         return [entry for _, entry in waiting if entry.connection != now]
 
-    # answers that are none
+    # answers that are not verdicts
 
     def again_in_ms(self, local_seq: LocalSeq, response: Response) -> int | None:
         """When to send a commit again, if this answer says nothing about it; None: a verdict."""
@@ -122,10 +122,10 @@ class Commits:
         if entry is None or isinstance(response.error, UnsetType):
             return None
         if response.error.name == TOO_FAST:
-            told = response.error.retry_after
-            wait_ms = AGAIN_MS if isinstance(told, UnsetType) else told
+            after = response.error.retry_after
+            wait_ms = AGAIN_MS if isinstance(after, UnsetType) else after
         elif entry.layers & self._later:
-            wait_ms = 0  # the clock is running for those it stands on
+            wait_ms = 0  # the timer of those it depends on is running
         else:
             return None
         entry.connection = 0
@@ -140,7 +140,7 @@ class Commits:
     # verdicts
 
     def accepted(self, response: Response) -> Accepted | None:
-        """What the server said of a commit that landed; None if that made no sense, and it ends."""
+        """The answer to a commit that landed; None if it is invalid, which ends the session."""
         try:
             return msgspec.convert(response.ok, Accepted)
         except msgspec.ValidationError as error:
@@ -150,7 +150,7 @@ class Commits:
             return None
 
     def land(self, local_seq: LocalSeq, accepted: Accepted) -> None:
-        """Tell whoever waits that a commit is durable."""
+        """Resolve a commit that is durable."""
         entry = self.outstanding.pop(local_seq, None)
         if entry is not None:
             self._outbox.remove(local_seq)
@@ -158,19 +158,19 @@ class Commits:
             entry.outcome.resolve(landed)
 
     def refuse(self, local_seq: LocalSeq, error: Exception, keep: bool = False) -> None:
-        """Take commits back: everything is reverted before anyone who waits is told."""
-        told = []
+        """Revert commits; their outcomes are rejected once all of them are reverted."""
+        reverted = []
         for refusal in self._replica.reject(local_seq, error):
             entry = self.outstanding.pop(refusal.local_seq, None)
             if entry is not None:
                 if not keep:
                     self._outbox.remove(refusal.local_seq)
-                told.append((entry, refusal.error))
-        for entry, reason in told:
+                reverted.append((entry, refusal.error))
+        for entry, reason in reverted:
             entry.outcome.reject(reason)
 
     def refuse_all(self, error: Exception, keep: bool = False) -> None:
-        """Take back whatever has no verdict."""
+        """Revert every commit without a verdict."""
         for local_seq in sorted(self.outstanding):
             if local_seq in self.outstanding:
                 self.refuse(local_seq, error, keep)

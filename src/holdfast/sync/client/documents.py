@@ -2,7 +2,7 @@
 
 A missing member reads as `MISSING`; a place below something missing is not found; a place below a
 scalar is a mismatch. Every array has a `length`. Writing copies the containers on the way and
-shares the rest, so the document that was given stays as it is.
+shares the rest, so the original document is not changed.
 """
 
 from __future__ import annotations

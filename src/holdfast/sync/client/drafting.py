@@ -1,4 +1,4 @@
-"""From what a transaction wrote to the operation that says so in fewest words.
+"""From what a transaction wrote to the smallest operation that does the same.
 
     was there, now is not        delete
     was not there, or replaced   set
@@ -27,7 +27,7 @@ Drafted = dict[str, Any]
 def operation(id: str, before: Any, after: Any, written: Iterable[Path]) -> Drafted | None:
     """The operation that turns a document into another, given where it was written."""
     paths = set(written)
-    # An envelope with nothing in it is no document.
+    # An empty envelope is not a document.
     if after is MISSING or (after == {} and paths):
         return None if before is MISSING else {"op": "delete", "id": id}
     if before is MISSING or ROOT in paths:
@@ -64,7 +64,7 @@ def patches(before: Any, after: Any, written: Iterable[Path]) -> list[Drafted]:
 
 
 def splices(operation: Drafted) -> list[Path]:
-    """The arrays whose length an operation stands on."""
+    """The arrays whose length an operation depends on."""
     return [
         pointer.parse(drafted["path"])
         for drafted in operation.get("patches", ())
@@ -138,7 +138,7 @@ def _slots(
 
 
 def _visible(found: list[tuple[Path, Drafted]]) -> list[tuple[Path, Drafted]]:
-    """Without what a wider operation says as well."""
+    """Without what a wider operation already does."""
     whole = [place for place, drafted in found if drafted["op"] != "splice"]
     tails = {place: drafted["index"] for place, drafted in found if drafted["op"] == "splice"}
 

@@ -4,11 +4,11 @@
     ├── ConnectionLost                  the transport went away; what was asked may have happened
     ├── SessionClosed                   the session was closed here
     ├── SessionChanged                  the server opened another session than the one asked for
-    ├── StreamOverflow                  a stream that nobody read
+    ├── StreamOverflow                  a stream whose reader was too slow
     ├── RequestRefused                  the server answered with an error
     │   └── CommitRefused               … to a commit: nothing of it was written
     ├── MergeNeedsResolution            both branches changed the same; has the clashes
-    └── TransactionFailed               a transaction that did not even reach the server
+    └── TransactionFailed               a transaction that failed before anything was sent
         ├── WriteIsolationError         it wrote to two places
         ├── StorageTransactionInconsistent  what it read has changed since
         ├── TransactionComplete         it was committed or aborted before
@@ -38,7 +38,7 @@ class ConnectionLost(SyncError):
 
 
 class SessionClosed(SyncError):
-    """Raised for whatever a closed session was still to do."""
+    """Raised for requests that a closed session had not finished."""
 
     name = "SessionError"
 
@@ -58,7 +58,7 @@ class SessionChanged(SyncError):
 
 
 class StreamOverflow(SyncError):
-    """Raised to a reader who left too much unread; nothing was left out before this."""
+    """Raised to a reader that left too much unread; nothing was dropped before this."""
 
     hint = "read faster, or listen to snapshots: they keep only the newest"
 
@@ -80,17 +80,17 @@ class RequestRefused(SyncError):
     def from_wire(cls, error: Any) -> Self:
         """The error of a response, whatever its shape."""
         if not isinstance(error, Mapping):
-            return cls("ProtocolError", "the server refused without saying why")
+            return cls("ProtocolError", "the server refused without a reason")
         name, message = error.get("name"), error.get("message")
         return cls(
             name if isinstance(name, str) else "ProtocolError",
-            message if isinstance(message, str) else "the server refused without saying why",
+            message if isinstance(message, str) else "the server refused without a reason",
             {k: v for k, v in error.items() if k not in ("name", "message")},
         )
 
 
 class CommitRefused(RequestRefused):
-    """Raised when a commit did not land. Its changes were already taken back when this is told."""
+    """Raised when a commit did not land. Its changes are already reverted when this is raised."""
 
     @property
     def is_conflict(self) -> bool:
@@ -98,7 +98,7 @@ class CommitRefused(RequestRefused):
 
     @property
     def conflicts(self) -> Sequence[Any]:
-        """The reads that no longer hold, as far as the server told."""
+        """The reads that no longer hold, if the server named them."""
         found = self.detail.get("conflicts", ())
         return found if isinstance(found, Sequence) and not isinstance(found, str) else ()
 
@@ -131,7 +131,7 @@ class WriteIsolationError(TransactionFailed):
 
 
 class StorageTransactionInconsistent(TransactionFailed):
-    """Raised when a document changed between being read and the commit that stands on it."""
+    """Raised when a document changed between being read and the commit that depends on it."""
 
     name = "StorageTransactionInconsistent"
     hint = "run the transaction again on the new state"

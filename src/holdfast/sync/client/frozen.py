@@ -66,7 +66,7 @@ class Freezer:
 
 
 def thaw(value: Any) -> Any:
-    """A plain value that shares no container with the one given."""
+    """A plain copy that shares no container with the original."""
     if isinstance(value, dict):
         return {name: thaw(member) for name, member in value.items()}
     if isinstance(value, list):

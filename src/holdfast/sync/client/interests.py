@@ -1,8 +1,8 @@
-"""What the program asked to be kept up to date, turned into as few watches as will do.
+"""The documents that a program wants up to date, turned into as few watches as possible.
 
-A program asks document by document. Asks of one turn become one `session.watch.add`; an ask that a
-known one covers becomes none. A watch is named after what it watches, so asking twice, in whatever
-member order, is asking once.
+A program names documents one by one. The interests of one turn become one `session.watch.add`; one
+that is already covered is not sent. A watch is named after what it watches, so the same interest
+twice, in any member order, is one watch.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Interest:
 
 
 class Interests:
-    """The interests of one session: those the server knows, and those still to be told."""
+    """The interests of one session: those the server knows, and those not sent yet."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[BranchName, EntityId], list[Interest]] = {}
@@ -75,12 +75,12 @@ class Interests:
         return True
 
     def take(self) -> list[Interest]:
-        """The interests to tell the server about now."""
+        """The interests to send now."""
         waiting, self.waiting = self.waiting, []
         return waiting
 
     def forget(self, interests: Iterable[Interest]) -> None:
-        """These could not be watched; they may be asked for again."""
+        """Forget interests that could not be watched, so that they can be requested again."""
         for interest in interests:
             known = self._known.get((interest.branch, interest.id), [])
             if interest in known:

@@ -1,4 +1,4 @@
-"""Opening sessions with a key: who asks, and the signature that says so."""
+"""Opening sessions with a key: the principal and its signature."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEED_SIZE = 32
 
 
 class SigningKey:
-    """An Ed25519 private key, given by its 32-byte seed."""
+    """An Ed25519 private key, from its 32-byte seed."""
 
     def __init__(self, seed: bytes) -> None:
         if len(seed) != SEED_SIZE:

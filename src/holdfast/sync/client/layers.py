@@ -1,4 +1,4 @@
-"""What a replica is made of: confirmed documents, layers of own commits, and what is told.
+"""The parts of a replica: confirmed documents, layers of own commits, and notifications.
 
 visible = confirmed ⊕ layer ⊕ layer ⊕ …
 """
@@ -24,7 +24,7 @@ Kind = Literal["commit", "revert", "integrate", "pull", "reset", "load"]
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How far a replica may trust the server's word.
+    """What the server supports, and so what a replica may conclude.
 
     `layered`: the server understands reads that name every layer. `covered`: `toSeq` promises that
     all watched changes up to it were sent. `cascade`: refuse dependants here, with their cause.
@@ -87,10 +87,10 @@ class Record:
 
     @property
     def basis(self) -> Basis:
-        """What a look at this document stands on.
+        """What a read of this document depends on.
 
         A layer that does not apply was not seen, so it is not named. Should it land after all, on
-        a document we have not seen, it is a write like any other, and the look was stale.
+        a document we have not seen, it is a write like any other, and the read was stale.
         """
         applied = self._replayed()[1]
         return Basis(self.seq, tuple(x.local_seq for x in applied if not x.orphaned))

@@ -1,7 +1,7 @@
-"""Commits that were made and have no verdict yet, kept where a restart does not lose them.
+"""The outbox: commits without a verdict, stored so that a restart does not lose them.
 
-An outbox belongs to one session of one space. A commit is written down before it is sent and
-crossed out once its fate is known. After a restart the same session sends what is left, in order;
+An outbox belongs to one session of one space. A commit is stored before it is sent and
+removed once its outcome is known. After a restart the same session sends what is left, in order;
 the server recognises what it already has by session and localSeq, so nothing lands twice.
 """
 
@@ -29,7 +29,7 @@ class Remembered:
 
 
 class Outbox(Protocol):
-    """Where a session keeps what it must not forget."""
+    """Stores the commits and the id of a session."""
 
     def session(self) -> Remembered | None: ...
 
@@ -49,7 +49,7 @@ class Outbox(Protocol):
 
 
 class NoOutbox:
-    """Keeps nothing: commits live as long as the process."""
+    """Stores nothing: commits live as long as the process."""
 
     def session(self) -> Remembered | None:
         return None

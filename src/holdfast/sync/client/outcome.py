@@ -1,4 +1,4 @@
-"""Something that will be known once: the answer to a request, the fate of a commit.
+"""A result that is known later: the answer to a request, the outcome of a commit.
 
 The client core has no event loop, so it has no futures of one. An outcome is what it hands out
 instead; an adapter turns it into an awaitable.
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 class Outcome(Generic[Result]):
-    """A result or an error, settled once. Who asks later is told at once."""
+    """A result or an error, settled once. A listener added later is called at once."""
 
     __slots__ = ("_listeners", "_result", "error", "settled")
 

@@ -1,6 +1,6 @@
-"""What a commit says it stands on.
+"""The reads of a commit: what it depends on.
 
-A transaction notes every place it looked at. The commit sends far fewer: looking at a document
+A transaction notes every place it read. The commit sends far fewer: reading a document
 covers everything below, so only the topmost places are kept, per document and per dependency.
 
 A place seen through the client's own unanswered commits is a pending read. It is tempting to name
@@ -21,9 +21,9 @@ from holdfast.store.pointer import Path, is_prefix
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A look at `path` of a document. A shape read saw which members there are, not their values.
+    """A read of `path` of a document. A shape read depends on which members exist only.
 
-    `seq` is given when the caller knows better than the replica which state it looked at.
+    `seq` is set when the caller knows better than the replica which state it read.
     """
 
     id: EntityId
@@ -35,7 +35,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What stood behind a look: the confirmed seq, and the layers above it, oldest first."""
+    """The state that a read saw: the confirmed seq, and the layers above it, oldest first."""
 
     seq: Seq
     layers: tuple[LocalSeq, ...] = ()
@@ -101,7 +101,7 @@ def to_wire(
                     entry["branch"] = group.branch
                 order = (group.id, group.branch or "", group.basis.seq, path, shape)
                 confirmed.append((order, entry))
-            # A peer that takes no shape reads is told that everything below was read: stricter.
+            # A peer without shape reads gets a read of everything below, which is stricter.
             if shape and shapes:
                 entry["nonRecursive"] = True
     return {

@@ -1,4 +1,4 @@
-"""What a client believes: confirmed documents, and its own commits on top of them.
+"""The client's copy of a space: confirmed documents, and its own commits on top of them.
 
     visible = confirmed ⊕ layer ⊕ layer ⊕ …          in localSeq order, at every instant
 
@@ -10,7 +10,7 @@ through. A layer that no longer applies is shown as if it were not there; the se
 It is tempting to fold a layer into the confirmed document as soon as the commit is accepted at some
 seq, and to say from then on "I saw this document at that seq". But a patch that landed at seq 9 on
 a document last seen at seq 5 says nothing about seq 6 to 8. So a landed patch stays a layer, and
-reads go on naming it, until the server has told us everything up to its seq. May keep a layer
+reads go on naming it, until the server has sent everything up to its seq. May keep a layer
 longer than needed. Never claims to have seen a write it has not.
 """
 
@@ -89,7 +89,7 @@ class Replica:
         self._holds = 0
         self._held: list[tuple[Sync, Kind]] = []
 
-    # looking
+    # reading
 
     def visible(self, id: str, branch: str = MAIN) -> Document | None:
         """The document as this client shows it; None if there is none, or none is known."""
@@ -129,7 +129,7 @@ class Replica:
         source: object = None,
         extra: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Show a commit at once; answers what to send. Listeners know before this returns."""
+        """Show a commit at once; answers what to send. Listeners are called before this returns."""
         on = BranchName(branch)
         wire: dict[str, Any] = {
             "localSeq": self._next,
@@ -163,7 +163,7 @@ class Replica:
         """The commit landed. What is shown stays as it is.
 
         Unless it landed out of turn: one that was refused, unheard, and sent again, lands after
-        others that were made later. Then listeners are told, as of any change from outside.
+        others that were made later. Then listeners are notified, as of any change from outside.
         """
         pending = self._pending.pop(LocalSeq(local_seq), None)
         if pending is None:
@@ -180,7 +180,7 @@ class Replica:
         self._notify_if_changed("integrate", before)
 
     def reject(self, local_seq: int, error: Exception) -> list[Refusal]:
-        """Take a commit back, and those that stand on it. Listeners know before this returns."""
+        """Revert a commit and those that depend on it. Listeners are called before this returns."""
         refused: list[Refusal] = []
         waiting = [Refusal(LocalSeq(local_seq), error)]
         while waiting:
@@ -188,7 +188,7 @@ class Replica:
             if refusal.local_seq not in self._pending:
                 continue
             refused.append(refusal)
-            self._take_back(refusal)
+            self._revert(refusal)
             if self.manner.cascade:
                 waiting += [
                     Refusal(other, _inherited(refusal))
@@ -226,7 +226,7 @@ class Replica:
         self._holds += 1
 
     def end_hold(self) -> None:
-        assert self._holds > 0, "nothing is held"
+        assert self._holds > 0, "there is no hold to end"
         self._holds -= 1
         while self._held and not self._holds:
             self._apply(*self._held.pop(0))
@@ -248,7 +248,7 @@ class Replica:
     def load(self, keys: Iterable[Key]) -> None:
         """Tell listeners what is known of some documents."""
         found = {key: (None, self.visible(key[1], key[0])) for key in keys if key in self.records}
-        self._tell(Notification("load", found))
+        self._emit(Notification("load", found))
 
     # inside
 
@@ -271,7 +271,7 @@ class Replica:
                 based.append((replace(look, branch=None), basis))
         return reads.to_wire(based, self.manner.layered, self.manner.shapes)
 
-    def _take_back(self, refusal: Refusal) -> None:
+    def _revert(self, refusal: Refusal) -> None:
         pending = self._pending.pop(refusal.local_seq)
         before = self._seen(pending.keys)
         for key in pending.keys:
@@ -350,7 +350,7 @@ class Replica:
         try:
             record.document = layer.over(record.document)
         except PatchError:
-            # The server applied it to something we have not seen; that is on its way.
+            # The server applied it to something we have not seen; it will be sent.
             if self.manner.covered:
                 return False
         record.seq = layer.landed
@@ -368,7 +368,7 @@ class Replica:
     ) -> None:
         if self._listeners:
             documents = {key: (old, self.visible(key[1], key[0])) for key, old in before.items()}
-            self._tell(Notification(kind, documents, reason, source))
+            self._emit(Notification(kind, documents, reason, source))
 
     def _notify_if_changed(self, kind: Kind, before: Mapping[Key, Document | None]) -> None:
         if self._listeners and any(
@@ -376,7 +376,7 @@ class Replica:
         ):
             self._notify(kind, before)
 
-    def _tell(self, notification: Notification) -> None:
+    def _emit(self, notification: Notification) -> None:
         for listener in list(self._listeners):
             try:
                 listener(notification)
@@ -398,9 +398,9 @@ def _sent(operation: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _inherited(refusal: Refusal) -> Exception:
-    """Why a commit that stands on this one goes too.
+    """Why a commit that depends on this one is reverted too.
 
-    Only a verdict makes a verdict: where the fate of the first is unknown, so is the second's.
+    If the outcome of the first is unknown, so is the outcome of the second.
     """
     if isinstance(refusal.error, CommitRefused):
         message = f"pending dependency not resolved: {refusal.local_seq}"

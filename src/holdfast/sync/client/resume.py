@@ -29,7 +29,7 @@ class Restoring:
         self._verdicts: dict[LocalSeq, Response] = {}
         self._missed = [] if missed is None else [missed]
         self.watches = reinstalls
-        """Whether the server is still to be told the watches again."""
+        """Whether the server has yet to be sent the watches again."""
         self.caught_up = False
 
     @property
@@ -41,7 +41,7 @@ class Restoring:
         self._missed.append(sync)
 
     def missed_nothing(self) -> None:
-        """Nobody counts on us to have what was missed: it will be sent again."""
+        """Discard what was missed: the server will send it again."""
         self._missed.clear()
 
     def verdict(self, local_seq: LocalSeq, response: Response) -> None:

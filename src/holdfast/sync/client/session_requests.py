@@ -1,6 +1,6 @@
-"""What a session can be asked besides committing and watching: each verb, and the message it sends.
+"""The requests of a session besides commits and watches, and the message that each sends.
 
-How a question is sent, and what becomes of it when the connection breaks, the session decides.
+The session decides how a request is sent, and what happens to it when the connection breaks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from holdfast.sync.wire.messages import (
 
 
 class SessionRequests(ABC):
-    """The questions of a session. An outcome is the `ok` of the answer."""
+    """The requests of a session. An outcome is the `ok` of the answer."""
 
     space: SpaceId
 
@@ -37,76 +37,43 @@ class SessionRequests(ABC):
     @abstractmethod
     def _take_local_seq(self) -> LocalSeq: ...
 
-    def query(self, query: Mapping[str, Any]) -> Outcome[Any]:
-        """Read a graph once."""
+    def _send(self, kind: Callable[..., Request], **members: Any) -> Outcome[Any]:
+        # The session may get its id only when the request is sent.
         return self._request(
-            lambda request: GraphQuery(
-                request_id=request, space=self.space, session_id=self.id(), query=dict(query)
+            lambda request: kind(
+                request_id=request, space=self.space, session_id=self.id(), **members
             )
         )
+
+    def query(self, query: Mapping[str, Any]) -> Outcome[Any]:
+        """Read a graph once."""
+        return self._send(GraphQuery, query=dict(query))
 
     def create_branch(
         self, name: str, parent: str = MAIN, fork_seq: int | None = None
     ) -> Outcome[Any]:
-        local_seq = self._take_local_seq()
-        return self._request(
-            lambda request: BranchCreate(
-                request_id=request,
-                space=self.space,
-                session_id=self.id(),
-                local_seq=local_seq,
-                name=name,
-                parent_branch=parent,
-                fork_seq=fork_seq,
-            )
+        return self._send(
+            BranchCreate,
+            local_seq=self._take_local_seq(),
+            name=name,
+            parent_branch=parent,
+            fork_seq=fork_seq,
         )
 
     def delete_branch(self, name: str) -> Outcome[Any]:
-        local_seq = self._take_local_seq()
-        return self._request(
-            lambda request: BranchDelete(
-                request_id=request,
-                space=self.space,
-                session_id=self.id(),
-                local_seq=local_seq,
-                name=name,
-            )
-        )
+        return self._send(BranchDelete, local_seq=self._take_local_seq(), name=name)
 
     def branches(self, include_deleted: bool = False) -> Outcome[Any]:
-        return self._request(
-            lambda request: BranchList(
-                request_id=request,
-                space=self.space,
-                session_id=self.id(),
-                include_deleted=include_deleted,
-            )
-        )
+        return self._send(BranchList, include_deleted=include_deleted)
 
     def diff_branch(self, branch: str, against: str | None = None) -> Outcome[Any]:
-        return self._request(
-            lambda request: BranchDiff(
-                request_id=request,
-                space=self.space,
-                session_id=self.id(),
-                branch=branch,
-                against=against,
-            )
-        )
+        return self._send(BranchDiff, branch=branch, against=against)
 
     def propose_merge(
         self, source: str, target: str = MAIN, resolutions: Mapping[str, Any] | None = None
     ) -> Outcome[Any]:
-        return self._request(
-            lambda request: BranchMerge(
-                request_id=request,
-                space=self.space,
-                session_id=self.id(),
-                source=source,
-                target=target,
-                resolutions=None if resolutions is None else dict(resolutions),
-            )
-        )
+        settled = None if resolutions is None else dict(resolutions)
+        return self._send(BranchMerge, source=source, target=target, resolutions=settled)
 
     def history(
         self,
@@ -116,15 +83,11 @@ class SessionRequests(ABC):
         ids: Sequence[str] | None = None,
         limit: int = 256,
     ) -> Outcome[Any]:
-        return self._request(
-            lambda request: HistoryRead(
-                request_id=request,
-                space=self.space,
-                session_id=self.id(),
-                from_seq=from_seq,
-                to_seq=to_seq,
-                branch=branch,
-                ids=None if ids is None else list(ids),
-                limit=limit,
-            )
+        return self._send(
+            HistoryRead,
+            from_seq=from_seq,
+            to_seq=to_seq,
+            branch=branch,
+            ids=None if ids is None else list(ids),
+            limit=limit,
         )

@@ -7,7 +7,7 @@
 Restoring (`resume.py`) sends every commit without a verdict again, in order, and takes in what
 was missed. Commits made meanwhile wait, and go last.
 
-A server that forgot the session is told the watches again. So is a server that may or may not have
+A server that forgot the session is sent the watches again. So is a server that may or may not have
 understood the last change to them: adding what it already has would be answered with nothing.
 """
 
@@ -95,7 +95,7 @@ class SpaceSession(SessionRequests):
         self.error: Exception | None = None
         self.stage = Stage.DETACHED
         self._lazy = lazy
-        # After a restart the server may go on serving watches that nobody here remembers.
+        # After a restart the server may still serve watches that this process does not know.
         self._watching = WatchRequests(self, self.view, unsure=remembered is not None)
         self._waiting: list[Callable[[], None]] = []
         self._restoring: Restoring | None = None
@@ -125,7 +125,7 @@ class SpaceSession(SessionRequests):
     def commit(
         self,
         operations: Sequence[Mapping[str, Any]],
-        looks: Sequence[Read] = (),
+        reads: Sequence[Read] = (),
         branch: str = MAIN,
         source: object = None,
         extra: Mapping[str, Any] | None = None,
@@ -133,10 +133,10 @@ class SpaceSession(SessionRequests):
         """Show a commit now, send it when possible; the outcome is the server's verdict."""
         if self.error is not None:
             return Outcome.failed(self.error)
-        return self._submit(self.replica.commit(operations, looks, branch, source, extra))
+        return self._submit(self.replica.commit(operations, reads, branch, source, extra))
 
     def transact(self, commit: Mapping[str, Any], source: object = None) -> Outcome[Landed]:
-        """Like `commit`, with reads and localSeq as given; the same one again is the same."""
+        """Like `commit`, with its own reads and localSeq; a repeated one has the same outcome."""
         known = self.outstanding.get(LocalSeq(commit["localSeq"]))
         if known is not None:
             return known.outcome
@@ -211,7 +211,7 @@ class SpaceSession(SessionRequests):
     ) -> Outcome[None]:
         """Keep a document, and what it leads to, up to date from now on.
 
-        What one turn asks for is asked of the server together; what is covered already is not.
+        The requests of one turn are sent together; what is already covered is not sent.
         """
         if self.error is not None:
             return Outcome.failed(self.error)
@@ -220,7 +220,7 @@ class SpaceSession(SessionRequests):
         return self._watching.want(interest)
 
     def synced(self) -> Outcome[None]:
-        """Known once everything asked for so far is answered, watches and commits alike."""
+        """Known once every watch and commit so far is answered."""
         waiting: list[Outcome[Any]] = [entry.outcome for entry in self.outstanding.values()]
         return all_known([*waiting, *self._watching.waiting()])
 
@@ -267,7 +267,7 @@ class SpaceSession(SessionRequests):
         return self.space == space and self.session_id == session_id and not self.over
 
     def connected(self) -> None:
-        """A server is there. Open, unless nobody needs that yet."""
+        """Connected. Open the session, unless it is lazy and not needed yet."""
         if self.stage is Stage.DETACHED and not self._lazy:
             self._open()
 
@@ -334,7 +334,7 @@ class SpaceSession(SessionRequests):
     def _begin_restore(self, opened: _Opened) -> None:
         self.stage = Stage.RESTORING
         if not opened.resumed and (self.watches or self.view.entities):
-            # Until the server has said that it has them, also after the next lost connection.
+            # Until the server has confirmed them, also after the next lost connection.
             self._watching.unsure = True
         reinstalls = self._watching.unsure
         self._restoring = Restoring(self.commits, self.replica, opened.sync, reinstalls)
@@ -379,7 +379,7 @@ class SpaceSession(SessionRequests):
         self.opening.resolve(None)
 
     def connection_lost(self) -> None:
-        """The connection is gone; every request on it was told so before this."""
+        """The connection is gone; its requests have failed before this is called."""
         if (restoring := self._catching_up) is not None:
             # What was answered was answered. What was missed is sent again, by a server that goes
             # by what we have seen; another one believes that we have it now.
@@ -403,8 +403,8 @@ class SpaceSession(SessionRequests):
         self.fail(SessionRevoked(f"session revoked: {self.session_id} ({reason})"), keep=False)
 
     def turn(self) -> None:
-        """Whatever was going on is over: say now what was saved up."""
-        self._watching.tell_interests()
+        """The current call is over: send the interests and the ack that were collected."""
+        self._watching.send_interests()
         seen = self.replica.integrated
         if self.live and seen > self._acked:
             self._acked = seen
@@ -430,9 +430,9 @@ class SpaceSession(SessionRequests):
         return self.stage is Stage.CLOSED
 
     def close(self) -> None:
-        """Send nothing more. Commits on their way may still be answered, the rest is given up.
+        """Send nothing more. Commits that were sent may still be answered, the rest is dropped.
 
-        With an outbox, what is given up here is sent by the next client that opens it.
+        With an outbox, what is dropped here is sent by the next client that opens it.
         """
         if self.error is not None:
             return

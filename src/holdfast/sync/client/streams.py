@@ -1,8 +1,8 @@
-"""What a program listens to: a queue that can be read with `for` and with `async for`.
+"""Streams: queues that can be read with `for` and with `async for`.
 
-A stream of snapshots keeps only the newest: who reads slowly skips, and always sees the present. A
-stream where every element counts ends with `StreamOverflow` when it is not read; it never grows
-without bound and never leaves one out.
+A stream of snapshots keeps only the newest, so a slow reader skips elements and sees the present. A
+stream in which every element counts ends with `StreamOverflow` when it is not read; it never grows
+without bound and never drops an element.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 
 
 class Stream(Generic[Item]):
-    """Elements in the order they came. `close` ends it for whoever reads."""
+    """Elements in the order they came. `close` ends it for its reader."""
 
     def __init__(self, newest_only: bool = False, most: int = 10_000) -> None:
         self._newest_only, self._most = newest_only, most
@@ -46,7 +46,7 @@ class Stream(Generic[Item]):
             self._wake()
 
     def close(self) -> None:
-        """Read no more."""
+        """End the stream."""
         self.on_close()
         self.put(None)
 
@@ -54,7 +54,7 @@ class Stream(Generic[Item]):
         self._changed.notify_all()
         waiters, self._waiters = self._waiters, []
         for loop, waiter in waiters:
-            loop.call_soon_threadsafe(_tell, waiter)
+            loop.call_soon_threadsafe(_resolve, waiter)
 
     def _next(self) -> tuple[bool, Item | None]:
         """Whether there is an element, or the end; and the element."""
@@ -91,6 +91,6 @@ class Stream(Generic[Item]):
             yield item
 
 
-def _tell(waiter: asyncio.Future[None]) -> None:
+def _resolve(waiter: asyncio.Future[None]) -> None:
     if not waiter.done():
         waiter.set_result(None)

@@ -1,8 +1,8 @@
-"""A transaction: looks and writes against one stable snapshot, then one commit.
+"""A transaction: reads and writes against one stable snapshot, then one commit.
 
-From its first look until it ends, what the server sends waits: confirmed documents stay as they
-were. Other transactions of the same program may commit meanwhile; so before anything is sent, every
-document this one looked at is compared with what it was, and a difference fails the commit here.
+From its first read until it ends, what the server sends waits: confirmed documents do not change.
+Other transactions of the same program may commit meanwhile; so before anything is sent, every
+document that this one read is compared with what it was, and a difference fails the commit here.
 
     tx.read(id, path)     a path into the whole document: ("value", "title")
     tx.read_value(id, …)  the same, below `value`
@@ -54,7 +54,7 @@ class _Working:
     written: set[Path] = field(default_factory=set)
 
 
-Place = tuple[str, BranchName, EntityId]
+DocumentPlace = tuple[str, BranchName, EntityId]
 
 
 class Transaction:
@@ -63,7 +63,7 @@ class Transaction:
     As a `with` block it commits on a clean exit, unless it was ended inside, and rolls back on an
     exception. The exit does not wait for the server: `outcome` is the verdict.
 
-    It reads any of the given spaces and branches, and writes to one branch of one space.
+    It reads any branch of its spaces, and writes to one branch of one space.
     """
 
     def __init__(
@@ -77,8 +77,8 @@ class Transaction:
         self._sessions = {str(one.space): one for one in (*others, session)}
         self._branch = BranchName(branch)
         self._source = self if source is None else source
-        self._working: dict[Place, _Working] = {}
-        self._looks: dict[tuple[str, Read], None] = {}
+        self._working: dict[DocumentPlace, _Working] = {}
+        self._reads: dict[tuple[str, Read], None] = {}
         self._writing: tuple[str, BranchName] | None = None
         self._freezer = Freezer()
         self._holding = False
@@ -86,7 +86,7 @@ class Transaction:
         self.outcome: Outcome[Landed | None] | None = None
         """The verdict of the commit; None until there is a commit."""
 
-    # looking
+    # reading
 
     def read(
         self,
@@ -97,16 +97,16 @@ class Transaction:
         space: str | None = None,
         branch: str | None = None,
     ) -> Any:
-        """What a document has at a path of the whole document; frozen. `MISSING` is no value.
+        """The value at a path of the whole document, frozen; `MISSING` if there is none.
 
-        With `shape` the commit stands only on which members there are, not on their values.
+        With `shape` the commit depends only on which members exist, not on their values.
         """
         place = self._place(id, space, branch)
         at = tuple(path)
         working = self._open(place)
         if not is_inline(id):
             on = None if place[1] == self._branch else place[1]
-            self._looks[place[0], Read(EntityId(id), at, shape, branch=on)] = None
+            self._reads[place[0], Read(EntityId(id), at, shape, branch=on)] = None
         return self._freezer.freeze(documents.get(working.after, at, id))
 
     def read_value(self, id: str, path: Sequence[str] = ROOT, **where: Any) -> Any:
@@ -167,7 +167,7 @@ class Transaction:
         self.write(id, ROOT, MISSING, **where)
 
     def _pruned(self, working: _Working, after: Any, at: Path, id: str) -> Any:
-        """Without containers that only this transaction made, for something it took back."""
+        """Without containers that this transaction created for something it removed again."""
         for depth in range(len(at) - 1, 0, -1):
             above = at[:depth]
             made_here = documents.peek(working.before, above) is MISSING
@@ -217,15 +217,15 @@ class Transaction:
                 return Outcome.failed(StorageTransactionInconsistent(id))
         assert self._writing is not None
         space, branch = self._writing
-        looks = [look for there, look in self._looks if there == space]
+        reads = [read for there, read in self._reads if there == space]
         for operation in operations:
             # A splice is placed by the length that was seen.
-            looks += [
+            reads += [
                 Read(EntityId(operation["id"]), (*array, documents.LENGTH))
                 for array in drafting.splices(operation)
             ]
         verdict: Outcome[Any] = self._sessions[space].commit(
-            operations, looks, branch, self._source, extra
+            operations, reads, branch, self._source, extra
         )
         return verdict
 
@@ -258,7 +258,7 @@ class Transaction:
         if self._ended:
             raise TransactionComplete(self._ended)
 
-    def _place(self, id: str, space: str | None, branch: str | None) -> Place:
+    def _place(self, id: str, space: str | None, branch: str | None) -> DocumentPlace:
         self._check_open()
         named = str(self._session.space) if space is None else space
         if named not in self._sessions:
@@ -266,7 +266,7 @@ class Transaction:
         on = self._branch if branch is None else BranchName(branch)
         return named, on, EntityId(id)
 
-    def _open(self, place: Place) -> _Working:
+    def _open(self, place: DocumentPlace) -> _Working:
         if not self._holding:
             self._holding = True
             for session in self._sessions.values():
@@ -277,7 +277,7 @@ class Transaction:
             working = self._working[place] = _Working(seen, seen)
         return working
 
-    def _visible(self, place: Place) -> Any:
+    def _visible(self, place: DocumentPlace) -> Any:
         space, branch, id = place
         if is_inline(id):
             return inline.document(id)

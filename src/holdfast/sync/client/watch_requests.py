@@ -1,8 +1,7 @@
-"""What a session watches, as its client sees it: changes to the watches, one at a time.
+"""Changes to the watches of a session, sent one at a time.
 
-Two changes on their way at once could build competing views, so each waits for the answer to the
-one before. A change whose answer was lost may or may not have been made; then all watches are told
-to the server again.
+Two changes at once could build competing views, so each waits for the answer to the one before. A
+change whose answer was lost may or may not have been made; then all watches are sent again.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ class WatchRequests:
 
         def lost(error: SyncError) -> None:
             self._mutating = None
-            # It may be installed, and its documents on their way to nobody.
+            # It may be installed, and its documents were lost with the connection.
             self.unsure = True
             mutation.outcome.reject(error)
 
@@ -148,13 +147,13 @@ class WatchRequests:
     # interests
 
     def want(self, interest: Interest) -> Outcome[None]:
-        """Note an interest; it is told to the server with the others of this turn."""
+        """Note an interest; it is sent with the others of this turn."""
         outcome: Outcome[None] = Outcome()
         self._interests.want(interest)
         self._asks.append((interest, outcome))
         return outcome
 
-    def tell_interests(self) -> None:
+    def send_interests(self) -> None:
         """Turn what was wanted in this turn into one change."""
         if not self._asks and not self._interests.waiting:
             return
@@ -166,7 +165,7 @@ class WatchRequests:
             added.then(lambda outcome: self._interests.forget(interests) if outcome.error else None)
             running.append(added)
         for _, ask in asks:
-            # A covered ask may be covered by an earlier one that is still on its way.
+            # A covered request may be covered by an earlier one that is not answered yet.
             if running:
                 running[-1].then(lambda outcome, ask=ask: _pass_on(outcome, ask))  # type: ignore[misc]
             else:
@@ -181,7 +180,7 @@ class WatchRequests:
         return waiting
 
     def give_up(self, error: Exception) -> None:
-        """Nothing of this will come any more."""
+        """Fail everything that still waits."""
         mutations = [*([self._mutating] if self._mutating else []), *self._mutations]
         self._mutating = None
         self._mutations.clear()

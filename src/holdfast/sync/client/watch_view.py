@@ -1,9 +1,9 @@
-"""What a session watches, in order.
+"""The documents that a session watches, in order.
 
 A view has every document of the watch union, sorted by branch and id. A sync changes a few of
 them, so the order is kept by inserting and removing, never by sorting everything again.
 
-Two streams tell of changes: whole snapshots, and the syncs as they came.
+Listeners receive whole snapshots, or the syncs as they came.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from holdfast.sync.wire.messages import Sync
 
 Key = tuple[BranchName, EntityId]
 
-Told = TypeVar("Told")
+Event = TypeVar("Event")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,12 @@ class WatchView:
         self._emit(sync)
 
     def subscribe(self, listener: Callable[[Snapshot | None], None]) -> Callable[[], None]:
-        """Send whole snapshots to `listener`, and None at the end; the answer unsubscribes."""
-        return _join(self._snapshots, listener, self.closed)
+        """Send whole snapshots to `listener`, and None at the end; the result unsubscribes."""
+        return _subscribe(self._snapshots, listener, self.closed)
 
     def subscribe_sync(self, listener: Callable[[Sync | None], None]) -> Callable[[], None]:
-        """Send syncs to `listener` as they come, and None at the end; the answer unsubscribes."""
-        return _join(self._syncs, listener, self.closed)
+        """Send syncs to `listener` as they come, and None at the end; the result unsubscribes."""
+        return _subscribe(self._syncs, listener, self.closed)
 
     def close(self) -> None:
         """End both streams."""
@@ -117,9 +117,9 @@ class WatchView:
             on_sync(sync)
 
 
-def _join(
-    listeners: list[Callable[[Told | None], None]],
-    listener: Callable[[Told | None], None],
+def _subscribe(
+    listeners: list[Callable[[Event | None], None]],
+    listener: Callable[[Event | None], None],
     closed: bool,
 ) -> Callable[[], None]:
     if closed:
@@ -127,8 +127,8 @@ def _join(
         return lambda: None
     listeners.append(listener)
 
-    def leave() -> None:
+    def unsubscribe() -> None:
         if listener in listeners:
             listeners.remove(listener)
 
-    return leave
+    return unsubscribe

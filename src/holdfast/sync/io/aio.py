@@ -43,7 +43,7 @@ class AsyncSpace:
         self.link, self.session, self._outbox = link, session, outbox
 
     async def open(self) -> None:
-        """Wait until the session is open; keeps trying while nobody answers."""
+        """Wait until the session is open; keeps trying while the server is unreachable."""
         while True:
             try:
                 await self.link.settled(self.session.opening)
@@ -51,7 +51,7 @@ class AsyncSpace:
             except ConnectionLost:
                 continue
 
-    # looking
+    # reading
 
     @property
     def view(self) -> WatchView:
@@ -194,7 +194,7 @@ class AsyncSpace:
         return len(self.session.outstanding)
 
     async def close(self, timeout_s: float = CLOSE_TIMEOUT_S) -> None:
-        """Close. Commits on their way may still be answered within `timeout_s`."""
+        """Close. Commits that were sent may still be answered within `timeout_s`."""
         await self.link.stop(timeout_s)
         self._outbox.close()
 

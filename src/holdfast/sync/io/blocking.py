@@ -71,7 +71,7 @@ class BlockingSpace:
     def _wait(self, outcome: Outcome[Result], timeout_s: float | None = None) -> Result:
         return self._thread.run(self._link.settled(outcome), timeout_s)
 
-    # looking
+    # reading
 
     @property
     def view(self) -> WatchView:
@@ -228,7 +228,7 @@ class BlockingSpace:
             return self._inner.pending
 
     def close(self, timeout_s: float = 5.0) -> None:
-        """Close. Commits on their way may still be answered within `timeout_s`."""
+        """Close. Commits that were sent may still be answered within `timeout_s`."""
         self._thread.run(self._inner.close(timeout_s))
         self._thread.stop()
 

@@ -36,7 +36,7 @@ def websocket_url(url: str) -> str:
     parts = urlsplit(url)
     scheme = _SCHEMES.get(parts.scheme)
     if scheme is None or not parts.netloc:
-        raise UsageError(f"{url!r} is no server", hint="try http://localhost:7433")
+        raise UsageError(f"{url!r} is not a server URL", hint="try http://localhost:7433")
     path = parts.path if parts.path not in ("", "/") else "/sync"
     return urlunsplit((scheme, parts.netloc, path, parts.query, ""))
 
@@ -61,7 +61,7 @@ class PendingConnection:
         self._key = None if key is None else SigningKey(key)
         if space is None:
             if self._key is None:
-                raise UsageError("which space?", hint="name one, or give its key")
+                raise UsageError("no space was named", hint="pass space=, or the space's own key")
             space = self._key.did
         self.space = space
         self._outbox, self._session = outbox, session
@@ -169,9 +169,9 @@ def connect(
     """A space on a server: enter the answer with `with` or `async with`, or await it.
 
     `key` is an Ed25519 seed of 32 bytes; without a `space` it names the space too. `outbox` is a
-    file that keeps commits without a verdict; give each client one of its own. A server that is
-    not there yet is waited for, up to `timeout_s`, unless the caller is not `patient`. A space that
-    is not there is made, unless `create` is false: then the server refuses to open it.
+    file that keeps commits without a verdict; each client needs one of its own. While the server is
+    unreachable, connecting is tried again for `timeout_s`, unless `patient` is false. A space that
+    does not exist is created, unless `create` is false: then the server refuses to open it.
     """
     return PendingConnection(
         url,

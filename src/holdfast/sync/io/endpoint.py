@@ -22,14 +22,15 @@ from holdfast.sync.server.limits import Limits
 from holdfast.sync.server.proof import Challenges, OpenProof, signed
 from holdfast.sync.server.server import Server
 from holdfast.sync.server.session_registry import NullSessionStore
-from holdfast.sync.server.session_store import Rows, SessionFile, SessionStore, SessionTable
+from holdfast.sync.server.session_rows import SessionFile, SessionRows, SessionTable
+from holdfast.sync.server.session_store import SessionStore
 from holdfast.sync.server.settings import ServerSettings, allow_anyone
 from holdfast.sync.wire.messages import CAPABILITIES, PROTOCOL_VERSION, Flags, SessionOpen
 
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """How to serve. The defaults trust whoever is on this machine, and nobody else connects."""
+    """How to serve. The defaults trust every program on this machine and refuse other machines."""
 
     store: str
     """A directory, a file, `memory:` or `postgresql://…`."""
@@ -77,7 +78,7 @@ class SyncService:
             return open_store(options.store, space, settings)
 
         def open_existing(space: SpaceId) -> Store:
-            # A copy would never move: watchers would wait on it for ever, and hear nothing.
+            # A read-only copy never changes: its watchers would wait for ever.
             return open_store(options.store, space, settings, create=False, copies=False)
 
         def authorize(space: SpaceId, request: SessionOpen, proof: OpenProof) -> str:
@@ -100,7 +101,7 @@ class SyncService:
                 flags=flags,
                 capabilities=CAPABILITIES if identity else CAPABILITIES - {"identity"},
                 session_ttl_ms=options.session_ttl_ms,
-                # At once when nothing else is on its way; under load, gathered for a moment.
+                # At once when no other message waits; under load, collected for a moment.
                 refresh_after_ms=0,
                 drain_wait_ms=20,
                 limits=options.limits,
@@ -115,7 +116,7 @@ class SyncService:
             from holdfast.store.postgres import schema_name as announced_as
         self.endpoint = SyncEndpoint(self.server, queue, policy, self._store, announced_as)
         self._listener = (
-            Listener(options.store, node, self.endpoint.heard, self.endpoint.taken)
+            Listener(options.store, node, self.endpoint.on_commit, self.endpoint.on_takeover)
             if options.on_postgres
             else None
         )
@@ -145,7 +146,7 @@ class SyncService:
         }
 
 
-def _session_rows(options: ServeOptions, node: str) -> Rows | None:
+def _session_rows(options: ServeOptions, node: str) -> SessionRows | None:
     if options.on_postgres:
         return SessionTable(options.store, node)
     from holdfast.store import roots

@@ -1,4 +1,4 @@
-"""The client core on a WebSocket: the loop, the timers and the socket. It decides nothing.
+"""The client core on a WebSocket: the loop, the timers and the socket. No decisions are made here.
 
 Everything that touches the core happens under one lock, so that programs with threads may use it
 from any of them; the socket and the timers stay in the loop.
@@ -41,9 +41,9 @@ class Link:
         self._wake = asyncio.Event()
         self._pump_set = False
         self.reason = ""
-        """Why the last connection ended, or never came to be."""
+        """Why the last connection ended or failed."""
         self.missed = asyncio.Event()
-        """Set once a connection ended, or never came to be."""
+        """Set once a connection ended or failed."""
         client.on_actions = self._want_pump
 
     def start(self) -> None:
@@ -51,11 +51,11 @@ class Link:
             self.client.start()
 
     async def settled(self, outcome: Outcome[Result]) -> Result:
-        """Wait for an outcome; raises its error. Giving up waiting changes nothing."""
+        """Wait for an outcome; raises its error. Cancelling the wait changes nothing."""
         waiting: asyncio.Future[None] = self._loop.create_future()
 
         def known(_: Outcome[Result]) -> None:
-            self._loop.call_soon_threadsafe(_tell, waiting)
+            self._loop.call_soon_threadsafe(_resolve, waiting)
 
         with self.lock:
             if not outcome.settled:
@@ -65,7 +65,7 @@ class Link:
         return outcome.result()
 
     async def stop(self, timeout_s: float) -> None:
-        """Close the client; wait a while for what is on its way, then hang up."""
+        """Close the client; wait a while for answers, then hang up."""
         with self.lock:
             closed = self.client.close()
         try:
@@ -153,13 +153,13 @@ class Link:
             status = error.response.status_code
             reason = f"the server answered with HTTP {status}"
             if self.client.connections == 0 and 400 <= status < 500:
-                # A door that was never open. One that was may only be closed for a moment.
+                # It never accepted us. A server that did may only be restarting.
                 with self.lock:
-                    self.client.turned_away(Unreachable(self.url, reason))
+                    self.client.rejected(Unreachable(self.url, reason))
         except (OSError, TimeoutError, WebSocketException) as error:
             reason = _why(error, self.url)
         except InvalidMessage as error:
-            reason = f"the server sent what is no message: {error.hint}"
+            reason = f"the server sent an invalid message: {error.hint}"
             _log.warning("%s", reason)
         self.reason = reason
         self.missed.set()
@@ -170,7 +170,7 @@ class Link:
     async def _read(self, socket: Any) -> None:
         async for frame in socket:
             if not isinstance(frame, str):
-                raise InvalidMessage("a frame that is no text")
+                raise InvalidMessage("received a non-text frame")
             answer = messages.parse_answer(frame, self._unified)
             with self.lock:
                 self.client.receive(answer)
@@ -186,21 +186,21 @@ class Link:
                 try:
                     await socket.send(self._frames.popleft())
                 except ConnectionClosed:
-                    return  # whoever reads notices too
+                    return  # the reading side notices too
 
 
-def _tell(waiting: asyncio.Future[None]) -> None:
+def _resolve(waiting: asyncio.Future[None]) -> None:
     if not waiting.done():
         waiting.set_result(None)
 
 
 def _why(error: Exception, url: str) -> str:
-    """Why there is no connection. Where several addresses were tried, each says it in its way."""
+    """Why there is no connection. An error for several addresses has one line for each."""
     refused = isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error)
     if refused:
         place = urlsplit(url)
         port = place.port or (443 if place.scheme == "wss" else 80)
-        return f"nobody listens at {place.hostname}:{port}"
+        return f"nothing is listening at {place.hostname}:{port}"
     if isinstance(error, gaierror):
-        return f"there is no host {urlsplit(url).hostname}"
+        return f"unknown host {urlsplit(url).hostname}"
     return str(error) or type(error).__name__

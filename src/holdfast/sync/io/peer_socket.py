@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 from websockets.frames import Frame, Opcode
 from websockets.protocol import SEND_EOF, State
@@ -90,11 +90,12 @@ class PeerSocket(asyncio.Protocol):
         self._heard_at, self._pinged = self._loop.time(), False
         self._protocol.receive_data(data)
         texts: list[str] = []
-        for event in self._protocol.events_received():
-            frame = cast("Frame", event)  # the handshake is over
-            if frame.opcode is TEXT and frame.fin:
-                opcode, payload = TEXT, cast("bytes", frame.data)
-            elif frame.opcode is TEXT or frame.opcode is BINARY or frame.opcode is CONT:
+        frame: Any  # the handshake is over, so every event is a frame
+        for frame in self._protocol.events_received():
+            opcode = frame.opcode
+            if opcode is TEXT and frame.fin:
+                payload = frame.data
+            elif opcode is TEXT or opcode is BINARY or opcode is CONT:
                 if not self._is_last(frame):
                     continue
                 opcode, payload = self._fragmented, b"".join(self._fragments)

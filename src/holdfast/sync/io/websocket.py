@@ -1,15 +1,15 @@
-"""The server on a socket: frames in, frames out, and the time at which to send.
+"""The server as an ASGI application: frames in, frames out, and the time at which to send.
 
-An ASGI application, so that it can stand beside other pages of one web server; `uvicorn` runs it.
+It stands beside the other pages of one web server; `uvicorn` runs it.
 Where the server can give a socket away after the handshake (`handover.py`), a peer is a
 `PeerSocket`; under another ASGI server its messages come one by one.
-Everything that decides is in `server.py`. Here are the loop, the timer, the way to the disk, which
-is another thread, and who may connect at all.
+Decisions are made in `server/`. Here are the loop, the timer, the thread that writes to the disk,
+and who may connect at all.
 
 Browsers send the page's origin with a WebSocket and do not ask first, so a page from anywhere could
-talk to a server on the reader's own machine. A connection with an origin is refused unless it is
-ours or listed. A name that was made to point at us (DNS rebinding) shows in the Host header, which
-must be one of our names.
+talk to a server on the user's own machine. A connection with an origin is refused unless it is our
+own page or listed. A foreign name that resolves to this machine (DNS rebinding) shows in the Host
+header, which must be one of our names.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ log = logging.getLogger("holdfast.sync")
 
 
 class LoopQueue:
-    """Calls from other threads, made in the loop, many for one wake-up."""
+    """Calls from other threads, run in the loop, many per wake-up."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -58,11 +58,11 @@ class LoopQueue:
         self._loop = loop
 
     def put(self, call: Callable[[Any], None], argument: Any) -> None:
-        """May be called from any thread; the loop makes the calls in this order."""
+        """May be called from any thread; the loop runs the calls in this order."""
         self._calls.append((call, argument))
         if not self._armed:
             self._armed = True
-            assert self._loop is not None, "the loop runs before anything is told"
+            assert self._loop is not None, "the loop runs before the first call"
             with contextlib.suppress(RuntimeError):  # the loop has ended, and with it the peers
                 self._loop.call_soon_threadsafe(self._deliver)
 
@@ -84,7 +84,7 @@ class LoopQueue:
         on_committed: OnCommitted,
         guard: Guard | None,
     ) -> None:
-        """Land a commit in the store's own thread; commits that wait share one trip to the disk."""
+        """Commit in the store's own thread; waiting commits share one trip to the disk."""
         store.submit(session, commit, partial(self.put, on_committed), guard)
 
     def act(
@@ -93,7 +93,7 @@ class LoopQueue:
         action: Action,
         on_done: OnDone,
     ) -> None:
-        """Do something that waits for the disk in a thread of its own; it is rare."""
+        """Act in a thread of its own, because it waits for the disk; it is rare."""
 
         def work() -> None:
             act_now(store, action, lambda result: self.put(on_done, result))
@@ -102,14 +102,14 @@ class LoopQueue:
 
 
 class OriginPolicy:
-    """Who may connect: by the Host they call us and the Origin they come from."""
+    """Which peers may connect, by the Host and Origin of their request."""
 
     def __init__(self, hosts: Iterable[str] = LOOPBACK, origins: Iterable[str] = ()) -> None:
         self._hosts = {host.lower() for host in hosts}
         self._origins = {origin.rstrip("/").lower() for origin in origins}
 
     def refusal(self, headers: Mapping[str, str]) -> str | None:
-        """Why a peer may not connect; None if it may."""
+        """Why a request is refused; None if it is allowed."""
         host = headers.get("host", "")
         if "*" not in self._hosts and _hostname(f"//{host}") not in self._hosts:
             return f"unknown host {host!r}"
@@ -157,7 +157,7 @@ class SyncEndpoint:
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._queue.open(self._loop)
-        self._spawn(self._keep_house())
+        self._spawn(self._housekeeping())
 
     async def stop(self) -> None:
         for task in list(self._tasks):
@@ -168,11 +168,11 @@ class SyncEndpoint:
         if self._store is not None:
             self._store.save()
 
-    def heard(self, announced: str) -> None:
+    def on_commit(self, announced: str) -> None:
         """A space has a commit; "" if any may have one. May be called from any thread."""
         self._queue.put(self._look, announced)
 
-    def taken(self, name: str) -> None:
+    def on_takeover(self, name: str) -> None:
         """Another server took a session over. May be called from any thread."""
         self._queue.put(self.server.registry.lose, name)
 
@@ -199,23 +199,27 @@ class SyncEndpoint:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _keep_house(self) -> None:
+    async def _housekeeping(self) -> None:
         loop = asyncio.get_running_loop()
         swept = loop.time()
         while True:
             await asyncio.sleep(SAVE_EVERY_S)
             for socket in list(self.sockets):
                 socket.check_alive()
-            if self._store is not None and self._store.pending:
-                taken = self._store.take()
-                try:
-                    await asyncio.to_thread(self._store.write, taken)
-                except Exception:
-                    # Without them clients start afresh after a restart; the server goes on.
-                    log.exception("sessions could not be kept")
+            await self._save_sessions()
             if loop.time() - swept > SWEEP_EVERY_S:
                 swept = loop.time()
                 self.server.sweep()
+
+    async def _save_sessions(self) -> None:
+        if self._store is None or not self._store.pending:
+            return
+        taken = self._store.take()
+        try:
+            await asyncio.to_thread(self._store.write, taken)
+        except Exception:
+            # Without them clients are sent again after a restart what they have.
+            log.exception("sessions could not be stored")
 
     # the timer
 
@@ -294,7 +298,7 @@ class SyncEndpoint:
             try:
                 connection.receive(text)
             except Exception:
-                # A bug must not take the other peers down, nor answer for a message it ate.
+                # A bug must not take the other peers down, nor answer for a message it lost.
                 log.exception("a message could not be handled")
                 connection.close(BROKEN, "internal error")
 

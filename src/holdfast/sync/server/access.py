@@ -1,17 +1,17 @@
-"""Who may do what in a space: one document says, and every command is held against it.
+"""Access lists: one document of a space says who may do what, and every command is checked.
 
 The document is `of:<space>`, on the default branch; its value maps principals, or `*` for everyone,
 to READ, WRITE or OWNER, each including the one before. Until there is one, the space belongs to its
 own key alone, and the first commit of an empty space must be that document (genesis). It changes
-only as a whole: one `set`, by an owner, that leaves at least one owner with a name. So a space can
-neither be opened to strangers by a patch that nobody reviewed, nor be left without an owner.
+only as a whole: one `set`, by an owner, that leaves at least one named owner. So no patch can open
+a space to strangers by accident, and no space is left without an owner.
 
     OFF      nothing is checked
     OBSERVE  everything is checked and counted, nothing is refused
     ENFORCE  what is not allowed is refused
 
-Errs on the side of refusing: a document that cannot be read as an access list allows nobody but
-the space's own key, and only to repair it.
+Errs on the side of refusing: if the document is not a valid access list, only the space's own key
+may write, and only to repair it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Right(IntEnum):
 
 
 class AccessMode(Enum):
-    """Whether the access list is obeyed."""
+    """Whether the access list is enforced."""
 
     OFF = "off"
     OBSERVE = "observe"
@@ -51,7 +51,7 @@ def acl_id(space: str) -> EntityId:
 
 
 def parse_acl(document: Any) -> dict[str, Right] | None:
-    """The rights by principal; None if the document is no access list."""
+    """The rights by principal; None if the document is not an access list."""
     value = document.get("value") if isinstance(document, Mapping) else None
     if not isinstance(value, Mapping):
         return None
@@ -79,7 +79,7 @@ def right_of(rights: Mapping[str, Right] | None, principal: str | None, space: s
 
 
 class Access:
-    """The access list of one space, as it stands."""
+    """The current access list of one space."""
 
     def __init__(self, space: Space, mode: AccessMode) -> None:
         self.space, self.mode = space, mode
@@ -112,35 +112,35 @@ class Access:
     def require_commit(self, principal: str | None, commit: Mapping[str, Any]) -> Guard | None:
         """Refuse a commit that its author may not make; the guard under which it may land."""
         name, touches = self.space.name, _touches(commit, self.space.name)
-        self._hold(_commit_problem(self.rights, principal, commit, name))
+        self._enforce(_commit_problem(self.rights, principal, commit, name))
         if not touches and self.rights is None and self.space.seq == 0:
-            self._hold(("the first commit of a space must set its access list", ""))
+            self._enforce(("the first commit of a space must set its access list", ""))
         return self._guard(lambda rights: _commit_problem(rights, principal, commit, name))
 
     def require(self, principal: str | None, right: Right) -> None:
         """Refuse what needs a right that a principal does not have."""
         if self.mode is not AccessMode.OFF:
-            self._hold(_lacking(self.rights, principal, self.space.name, right))
+            self._enforce(_lacking(self.rights, principal, self.space.name, right))
 
     def guard(self, principal: str | None, right: Right) -> Guard | None:
         """The guard under which a write that needs this right may land."""
         name = self.space.name
         return self._guard(lambda rights: _lacking(rights, principal, name, right))
 
-    def _guard(self, judge: Callable[[Mapping[str, Right] | None], Problem | None]) -> Guard | None:
-        """The same judgement by the list as it stands when the write lands.
+    def _guard(self, check: Callable[[Mapping[str, Right] | None], Problem | None]) -> Guard | None:
+        """The same check by the list as it is when the write lands.
 
-        Another process may have changed it by then, before we heard. Called in the store's thread.
+        Another process may have changed it by then, unnoticed. Called in the store's thread.
         """
         if self.mode is not AccessMode.ENFORCE:
             return None
         return Guard(
             acl_id(self.space.name),
             self.space.seq,
-            lambda document: judge(None if document is None else parse_acl(document)),
+            lambda document: check(None if document is None else parse_acl(document)),
         )
 
-    def _hold(self, problem: Problem | None) -> None:
+    def _enforce(self, problem: Problem | None) -> None:
         if problem is None:
             return
         if self.mode is AccessMode.ENFORCE:
@@ -169,11 +169,11 @@ def _commit_problem(
 def _lacking(
     rights: Mapping[str, Right] | None, principal: str | None, space: str, right: Right
 ) -> Problem | None:
-    held = right_of(rights, principal, space)
-    if held >= right:
+    actual = right_of(rights, principal, space)
+    if actual >= right:
         return None
     return (
-        f"{principal or 'someone without a name'} has {held.name} on {space}, "
+        f"{principal or 'an unnamed peer'} has {actual.name} on {space}, "
         f"and this needs {right.name}",
         f"an owner can grant it in {acl_id(space)}",
     )
@@ -182,12 +182,12 @@ def _lacking(
 def _mutation_problem(operations: list[Any], branch: Any) -> str | None:
     """Why a commit may not change the access list as it does; None if it may."""
     if len(operations) != 1 or operations[0].get("op") != "set":
-        return "an access list changes by one set and nothing beside it"
+        return "an access list is changed by a commit with one set and nothing else"
     if branch != MAIN:
-        return "an access list changes on the default branch only"
+        return "an access list is changed on the default branch only"
     rights = parse_acl(operations[0].get("value"))
     if rights is None:
         return "an access list maps principals to READ, WRITE or OWNER"
     if not has_named_owner(rights):
-        return "an access list needs an owner with a name"
+        return "an access list needs a named owner"
     return None

@@ -1,8 +1,8 @@
-"""Hearing of commits that other servers made to the same PostgreSQL.
+"""Notifications of commits that other servers made to the same PostgreSQL.
 
-Every commit is announced in its own transaction. The announcement names the space and nothing
-else: who hears it reads the log, which has no gaps, so an announcement that is lost or late costs
-time and never a change. After a break in the connection every space is looked at.
+Every commit is announced in its own transaction. The announcement names only the space: the
+listener reads the log, which has no gaps, so an announcement that is lost or late costs time and
+never a change. After a break in the connection every space is checked.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.store.errors import StoreUnreachable
 from holdfast.store.postgres import CHANNEL, reached
-from holdfast.sync.server.session_store import TAKEOVERS
+from holdfast.sync.server.session_rows import TAKEOVERS
 
 if TYPE_CHECKING:
     import psycopg
@@ -26,7 +26,7 @@ log = logging.getLogger("holdfast.sync")
 
 
 class Listener:
-    """Hears for one node, from a thread of its own.
+    """Listens for one server, in a thread of its own.
 
     `committed` is called with the schema of every commit's space, and with "" when some may have
     been missed; `taken` with the name of every session that another node took over.
@@ -47,7 +47,7 @@ class Listener:
         self._thread = threading.Thread(target=self._run, name="holdfast-listen", daemon=True)
 
     def start(self, timeout_s: float = 10.0) -> None:
-        """Start, and wait until announcements are heard (or the time is over)."""
+        """Start, and wait until announcements are received, or until the timeout."""
         self._thread.start()
         self._listening.wait(timeout_s)
 
@@ -59,7 +59,7 @@ class Listener:
                 self._listen()
             except (psycopg.Error, StoreUnreachable) as error:
                 if not self._closed.is_set():
-                    log.warning("not hearing other servers: %s", error)
+                    log.warning("not receiving announcements of other servers: %s", error)
                     self._closed.wait(RETRY_S)
 
     def _listen(self) -> None:
@@ -68,12 +68,12 @@ class Listener:
             connection.execute(f"LISTEN {CHANNEL}")
             connection.execute(f"LISTEN {TAKEOVERS}")
             self._listening.set()
-            self._committed("")  # whatever happened before we could hear
+            self._committed("")  # whatever happened before we listened
             while not self._closed.is_set():
                 for notice in connection.notifies(timeout=1.0):
-                    self._hear(notice.channel, notice.payload)
+                    self._dispatch(notice.channel, notice.payload)
 
-    def _hear(self, channel: str, payload: str) -> None:
+    def _dispatch(self, channel: str, payload: str) -> None:
         if channel == CHANNEL:
             self._committed(payload)
             return

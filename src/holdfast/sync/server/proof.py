@@ -1,12 +1,12 @@
-"""Proof that whoever opens a session is who they say, now, and to us.
+"""Signed opens: who opens a session, proven for this server and this connection.
 
-A signature alone can be replayed by whoever saw it. So each connection gets a challenge in its
-hello.ok; an open repeats it, names us as its audience, says when it was signed and when it ends,
-and covers the session's token. A challenge is good for one open. Session ids are made here and tied
-to the principal: an id that someone else made up, or that was made for another, is not used.
+A recorded signature could be replayed. So each connection gets a challenge in its hello.ok; an open
+repeats it, names this server as its audience, says when it was signed and when it expires, and
+covers the session's token. A challenge is valid for one open. Session ids are created here and
+bound to the principal: an id from elsewhere, or of another principal, is not used.
 
-May refuse an honest client (a clock two minutes off, a challenge used twice); never takes a
-signature for more than the one open that it was made for.
+May refuse an honest client (a clock more than two minutes off, a challenge used twice); never
+accepts a signature for more than the open that it was made for.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from holdfast.store.errors import AuthorizationError
 from holdfast.sync.wire.messages import PROTOCOL, Challenge, OpenTerms, SessionOpen, to_wire
 
 SKEW_S: Final = 120
-"""How far a client's clock may be off."""
+"""How many seconds a client's clock may be off."""
 
 
 class Challenges:
@@ -56,7 +56,7 @@ class Challenges:
         )
 
     def use(self, value: str, now_ms: int) -> bool:
-        """Whether a challenge is good; it is not a second time."""
+        """Whether a challenge is valid; this uses it up."""
         expires = self._expires.pop(value, None)
         return expires is not None and now_ms < expires
 
@@ -68,27 +68,27 @@ class Challenges:
             del self._expires[value]
 
     def session_id(self, wanted: str | None, space: SpaceId, principal: str | None) -> str:
-        """The id that was asked for, if it was made here for this principal; else a new one."""
-        if wanted is not None and self._made_here(wanted, space, principal):
+        """The requested id, if it was created here for this principal; else a new one."""
+        if wanted is not None and self._created_here(wanted, space, principal):
             return wanted
         nonce = self._new_value()
         return f"{nonce}.{self._seal(nonce, space, principal)}"
 
-    def _made_here(self, id: str, space: SpaceId, principal: str | None) -> bool:
+    def _created_here(self, id: str, space: SpaceId, principal: str | None) -> bool:
         nonce, _, seal = id.rpartition(".")
         return bool(nonce) and hmac.compare_digest(
             seal.encode(), self._seal(nonce, space, principal).encode()
         )
 
     def _seal(self, nonce: str, space: SpaceId, principal: str | None) -> str:
-        told = "\0".join((nonce, space, principal or "")).encode()
-        seal = hmac.new(self._key, told, hashlib.sha256).digest()
+        bound = "\0".join((nonce, space, principal or "")).encode()
+        seal = hmac.new(self._key, bound, hashlib.sha256).digest()
         return base64.urlsafe_b64encode(seal[:18]).decode()
 
 
 @dataclass(frozen=True, slots=True)
 class OpenProof:
-    """What the connection of an open was given to sign."""
+    """The challenge of the connection that an open came on; None if it has none."""
 
     challenges: Challenges | None
     challenge: str | None
@@ -171,7 +171,7 @@ def invocation_for(
 def _repeats(
     invocation: dict[str, Any], space: SpaceId, request: SessionOpen, proof: OpenProof
 ) -> bool:
-    """Whether the invocation asks for just this open, of us, on this connection."""
+    """Whether the invocation is for this open, this server and this connection."""
     assert proof.challenges is not None
     args = invocation.get("args")
     if not isinstance(args, dict) or not isinstance(args.get("session"), dict):

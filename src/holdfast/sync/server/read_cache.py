@@ -1,7 +1,7 @@
-"""Documents as of one seq: what is read, worked out or written out once serves everyone.
+"""Documents as of one seq: what is read, evaluated or encoded once serves every session.
 
 A commit to a document with a hundred watchers must not cost a hundred times what it costs with one.
-So whatever does not depend on who is told is kept here for as long as its seq is the newest.
+So what does not depend on the session is cached here for as long as its seq is the newest.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from holdfast.sync.wire.messages import Upsert, effect_tail, to_wire
 
 DocumentKey = tuple[BranchName, EntityId]
 
-HELD_MAX = 2_000
-"""How many documents of one view are held at hand."""
+CACHED_MAX = 2_000
+"""How many documents a cache holds."""
 
 MEMO_MAX = 100_000
 
@@ -36,7 +36,7 @@ class BranchReader:
         with self._store.reading() as engine:
             state = replay.state_at(engine.tables, engine.decode, self._branch, id, self._seq)
         loaded = None if state is None else Loaded(state.seq, state.document)
-        if len(self._read) >= HELD_MAX:
+        if len(self._read) >= CACHED_MAX:
             self._read.clear()
         self._read[id] = loaded
         return loaded
@@ -86,7 +86,7 @@ class ReadCache:
         key = (upsert.branch, upsert.id, upsert.seq)
         text = self._texts.get(key)
         if text is None:
-            if len(self._texts) >= HELD_MAX:
+            if len(self._texts) >= CACHED_MAX:
                 self._texts.clear()
             text = self._texts[key] = codec.encode(to_wire(upsert), unified)
         return text
@@ -102,7 +102,7 @@ class ReadCache:
             entity = GraphEntity(branch=branch, id=id, seq=loaded.seq, document=loaded.document)
             rewrite = Rewrite(entity, loaded, {})
             written = Written(key, rewrite, Known(loaded.seq, False, self.seq))
-        if len(self._written) >= HELD_MAX:
+        if len(self._written) >= CACHED_MAX:
             self._written.clear()
         self._written[key] = written
         return written
@@ -112,7 +112,7 @@ class ReadCache:
         key: tuple[Seq | Written, ...] = (since, *changed)
         tail = self._tails.get(key)
         if tail is None:
-            if len(self._tails) >= HELD_MAX:
+            if len(self._tails) >= CACHED_MAX:
                 self._tails.clear()
             upserts = [upsert(written.rewrite.entity) for written in changed]
             texts = [self.text(upsert, unified) for upsert in upserts]

@@ -1,4 +1,4 @@
-"""An error as it goes over the wire: its name, its sentence, and what more a peer asked to hear."""
+"""An error as it goes over the wire: its name, its message, and the details a peer understands."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Sessions as the server keeps them: who owns one, how it is resumed, when it is forgotten.
+"""The sessions of a server: who owns one, how it is resumed, when it expires.
 
 A session outlives its connections, the process and, on PostgreSQL, the server. It has one owner at
 a time: a client that presents the current token takes it over, the token changes, and the
-connection that had it is told. Without an owner a session is kept for a while, then forgotten.
+connection that had it is notified. Without an owner a session is kept for a while, then forgotten.
 
 | exists? | presented | result |
 |---|---|---|
@@ -42,7 +42,7 @@ RENEW_MS: Final = 12 * 60 * 60 * 1000
 
 
 class Owner(Protocol):
-    """A connection, as its sessions and those who send to them see it."""
+    """A connection, as its sessions and the notifier see it."""
 
     serial: int
     unified: bool
@@ -75,7 +75,7 @@ class ServerSession:
     proven: bool = False
     """Whether the client has used the session since its last open, so that it has the token."""
     presented_digest: str | None = None
-    """Of the token with which the session was last opened; None if with none."""
+    """The digest of the token of the last open; None if it had none."""
     recalled: bool = False
     """Whether it was read from the session store: another server may have an owner for it."""
     blank: bool = False
@@ -83,10 +83,10 @@ class ServerSession:
     kept_until_ms: int = 0
     """Until when the session store keeps it without another write."""
     orphaned_at: int | None = None
-    """Since when its client has documents that no watch reaches, if it has."""
+    """Since when its client has documents that no watch reaches; None if it has none."""
     key: tuple[SpaceId, SessionId] = field(init=False)
     effect_head: str = field(init=False)
-    """How every effect that is sent to it begins."""
+    """The beginning of every effect that is sent to it."""
 
     def __post_init__(self) -> None:
         self.key = (self.space, self.id)
@@ -251,7 +251,7 @@ class SessionRegistry:
         self._store.keep(session, now_ms + self._ttl_ms)
 
     def keep(self, session: ServerSession, urgent: bool = False) -> None:
-        """Remember the session as it is now, should this process end."""
+        """Store the session as it is now, in case this process ends."""
         self._store.keep(session, None, urgent)
 
     def end(self, session: ServerSession) -> None:
@@ -267,7 +267,7 @@ class SessionRegistry:
                 return
 
     def check(self, now_ms: int) -> None:
-        """Lose the sessions that another server took over while we could not hear of it."""
+        """Lose the sessions that another server took over without our being notified."""
         for session in list(self._sessions.values()):
             if session.owner is not None:
                 stored = self._store.recall(*session.key, now_ms)
@@ -330,7 +330,7 @@ def _revoked(session: ServerSession) -> SessionRevoked:
 
 
 def public_name(space: str, id: str) -> str:
-    """What a session is called where others may listen."""
+    """The name of a session in announcements; it does not reveal the id."""
     return digest(f"{space}\0{id}")
 
 

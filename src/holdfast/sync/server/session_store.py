@@ -1,11 +1,8 @@
-"""Sessions that survive the server: watches, who may resume them, and what their clients have.
+"""Stored sessions: watches, who may resume them, and what their clients have.
 
-Kept beside the spaces, not in them: a session is not part of a space's history. Tokens and watches
-are written before the client hears of them; what was sent since may lag behind by a moment. That is
-safe in one direction only, so it is used in that one: a client may be sent again what it has.
-
-The row decides who owns a session. A token is replaced only if the row still has the one that was
-read, and a row of another token is never overwritten.
+They survive the server, and are kept beside the spaces: a session is not part of a space's history.
+Tokens and watches are written before the client is answered; what was sent since may lag behind by
+a moment. So after a crash a client may be sent again what it has, and never misses a change.
 
 FORMAT 1: one row per session; the state is JSON.
 FORMAT 2: `presentedDigest` is the token of the last open, `proven` whether its answer arrived;
@@ -15,28 +12,21 @@ FORMAT 2: `presentedDigest` is the token of the last open, `proven` whether its 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import Callable
+from typing import Any, Final
 
 import msgspec
 
 from holdfast.ids import BranchName, EntityId, Seq, SessionId, SpaceId
 from holdfast.store import codec
-from holdfast.store.errors import StoreUnreachable
 from holdfast.store.graph import GraphLimits
 from holdfast.sync.server.read_cache import Known
 from holdfast.sync.server.session_registry import ServerSession, public_name
+from holdfast.sync.server.session_rows import Row, SessionRows
 from holdfast.sync.server.watch_set import WatchSet
 from holdfast.sync.wire.messages import WatchSpec
 
-if TYPE_CHECKING:
-    import psycopg
-
 FORMAT: Final = 2
-TAKEOVERS: Final = "holdfast_takeovers"
-"""Where servers that share a database say that a session is theirs now: `node:name`."""
 
 KNOWN_MAX: Final = 5_000
 """A session whose client has more documents than this is sent all of them after a restart."""
@@ -44,51 +34,21 @@ KNOWN_MAX: Final = 5_000
 KEPT_MS: Final = 24 * 60 * 60 * 1000
 """How long a session is kept that had an owner when the server ended."""
 
-_COLUMNS = "space, id, until_ms, state"
-
-_SECRET = ("", "secret")
-"""No space has an empty name, so no session is kept there."""
-
-_FOR_EVER: Final = 2**53
-
-_TOKEN, _TOKEN_LENGTH = '"tokenDigest":', 80
-"""Where a state names the token it was written under, and how long that is with its digest."""
-
-Row = tuple[str, str, int, str]
 Taken = tuple[list[Row], list[tuple[str, str]]]
 """Rows to renew, and the keys of rows to drop."""
 
 
-class Rows(Protocol):
-    """Where the rows are: a file, or a table that several servers share."""
-
-    def claim(self, row: Row, replaces: str | None, now_ms: int) -> bool:
-        """Write a row if the stored one has the token digest `replaces`, is over, or is missing."""
-
-    def renew(self, rows: Iterable[Row]) -> None:
-        """Write rows, but not over a row of another token: that one is newer, and not ours."""
-
-    def get(self, space: str, id: str) -> Row | None: ...
-    def drop(self, keys: Iterable[tuple[str, str]]) -> None: ...
-    def sweep(self, now_ms: int) -> None: ...
-    def announce(self, name: str) -> None:
-        """Tell whoever shares these rows that a session is now ours."""
-
-    def secret(self, proposed: str) -> str:
-        """What all who share these rows know and nobody else; the first proposal stays."""
-
-    def close(self) -> None: ...
-
-
 class SessionStore:
-    """Remembers sessions; `save` writes what has changed since the last time."""
+    """Stores sessions; `save` writes what has changed since the last time."""
 
-    def __init__(self, rows: Rows, graph_limits: GraphLimits, clock_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, rows: SessionRows, graph_limits: GraphLimits, clock_ms: Callable[[], int]
+    ) -> None:
         self._rows, self._graph_limits, self._clock_ms = rows, graph_limits, clock_ms
         self._changed: dict[tuple[SpaceId, SessionId], tuple[ServerSession, int | None]] = {}
         self._ended: set[tuple[SpaceId, SessionId]] = set()
         self._kept_since: set[tuple[str, str]] = set()
-        """Those kept at once since the last `take`: what was taken of them is out of date."""
+        """Sessions written at once since the last `take`: the rows taken then are out of date."""
         self._writing = threading.Lock()
         rows.sweep(clock_ms())
 
@@ -234,154 +194,3 @@ def restored(space: SpaceId, id: SessionId, text: str, limits: GraphLimits) -> S
         recalled=True,
         blank=state["known"] is None,
     )
-
-
-def _token_member(digest: str | None) -> str | None:
-    """How a state names its token; None matches no state."""
-    return None if digest is None else f'{_TOKEN}"{digest}"'
-
-
-class SessionFile:
-    """Rows in an SQLite file of their own, beside the spaces."""
-
-    def __init__(self, path: Path) -> None:
-        from holdfast.store.sqlite import SqliteFile
-
-        self._file = SqliteFile(path)
-        self._file.rows(
-            "CREATE TABLE IF NOT EXISTS session (space TEXT NOT NULL, id TEXT NOT NULL, "
-            "until_ms INTEGER NOT NULL, state TEXT NOT NULL, PRIMARY KEY (space, id)) WITHOUT ROWID"
-        )
-
-    def claim(self, row: Row, replaces: str | None, now_ms: int) -> bool:
-        sql = (
-            f"INSERT INTO session ({_COLUMNS}) VALUES ($1, $2, $3, $4) ON CONFLICT (space, id) "
-            "DO UPDATE SET until_ms = excluded.until_ms, state = excluded.state "
-            "WHERE session.until_ms <= $5 OR instr(session.state, $6) > 0 RETURNING 1"
-        )
-        return bool(self._file.rows(sql, (*row, now_ms, _token_member(replaces))))
-
-    def renew(self, rows: Iterable[Row]) -> None:
-        self._file.many(
-            f"INSERT INTO session ({_COLUMNS}) VALUES ($1, $2, $3, $4) ON CONFLICT (space, id) "
-            "DO UPDATE SET until_ms = excluded.until_ms, state = excluded.state WHERE "
-            "instr(session.state, substr(excluded.state, "
-            f"instr(excluded.state, '{_TOKEN}'), {_TOKEN_LENGTH})) > 0",
-            list(rows),
-        )
-
-    def get(self, space: str, id: str) -> Row | None:
-        sql = f"SELECT {_COLUMNS} FROM session WHERE space = $1 AND id = $2"
-        found: Any = self._file.rows(sql, (space, id))
-        return found[0] if found else None
-
-    def drop(self, keys: Iterable[tuple[str, str]]) -> None:
-        self._file.many("DELETE FROM session WHERE space = $1 AND id = $2", list(keys))
-
-    def sweep(self, now_ms: int) -> None:
-        self._file.many("DELETE FROM session WHERE until_ms <= $1", [(now_ms,)])
-
-    def announce(self, name: str) -> None:
-        pass  # one server per file
-
-    def secret(self, proposed: str) -> str:
-        self._file.many(
-            f"INSERT OR IGNORE INTO session ({_COLUMNS}) VALUES ($1, $2, $3, $4)",
-            [(*_SECRET, _FOR_EVER, proposed)],
-        )
-        found = self.get(*_SECRET)
-        assert found is not None
-        return found[3]
-
-    def close(self) -> None:
-        self._file.close()
-
-
-class SessionTable:
-    """Rows in PostgreSQL, so that a client may resume at another server."""
-
-    def __init__(self, url: str, node: str) -> None:
-        self._lock = threading.Lock()
-        self._url, self._node = url, node
-        self._connection = self._connect()
-        # Two servers may start at once; making the table twice is an error there.
-        lock = "hashtextextended('holdfast/sessions', 0)"
-        self._ask(f"SELECT pg_advisory_lock({lock})")
-        self._ask(
-            "CREATE TABLE IF NOT EXISTS public.holdfast_session ("
-            'space text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, '
-            "until_ms bigint NOT NULL, state text NOT NULL, PRIMARY KEY (space, id))"
-        )
-        self._ask(f"SELECT pg_advisory_unlock({lock})")
-
-    def _connect(self) -> psycopg.Connection[Any]:
-        from holdfast.store.postgres import reached
-
-        return reached(self._url, "holdfast-sessions")
-
-    @contextmanager
-    def _cursor(self) -> Iterator[psycopg.Cursor[Any]]:
-        import psycopg
-
-        with self._lock:
-            if self._connection.broken:
-                self._connection = self._connect()
-            try:
-                with self._connection.cursor() as cursor:
-                    yield cursor
-            except psycopg.OperationalError as error:
-                raise StoreUnreachable(f"PostgreSQL stopped answering: {error}") from error
-
-    def _ask(self, sql: str, parameters: tuple[Any, ...] | None = None) -> list[Any]:
-        with self._cursor() as cursor:
-            cursor.execute(sql, parameters)
-            return cursor.fetchall() if cursor.description is not None else []
-
-    def _many(self, sql: str, rows: list[Any]) -> None:
-        with self._cursor() as cursor:
-            cursor.executemany(sql, rows)
-
-    def claim(self, row: Row, replaces: str | None, now_ms: int) -> bool:
-        sql = (
-            f"INSERT INTO public.holdfast_session AS kept ({_COLUMNS}) VALUES ($1, $2, $3, $4) "
-            "ON CONFLICT (space, id) DO UPDATE SET until_ms = excluded.until_ms, "
-            "state = excluded.state "
-            "WHERE kept.until_ms <= $5 OR position($6::text IN kept.state) > 0 RETURNING 1"
-        )
-        return bool(self._ask(sql, (*row, now_ms, _token_member(replaces))))
-
-    def renew(self, rows: Iterable[Row]) -> None:
-        self._many(
-            f"INSERT INTO public.holdfast_session AS kept ({_COLUMNS}) VALUES ($1, $2, $3, $4) "
-            "ON CONFLICT (space, id) DO UPDATE SET until_ms = excluded.until_ms, "
-            "state = excluded.state WHERE position(substr(excluded.state, "
-            f"position('{_TOKEN}' IN excluded.state), {_TOKEN_LENGTH}) IN kept.state) > 0",
-            list(rows),
-        )
-
-    def get(self, space: str, id: str) -> Row | None:
-        sql = f"SELECT {_COLUMNS} FROM public.holdfast_session WHERE space = $1 AND id = $2"
-        found = self._ask(sql, (space, id))
-        return tuple(found[0]) if found else None
-
-    def drop(self, keys: Iterable[tuple[str, str]]) -> None:
-        self._many("DELETE FROM public.holdfast_session WHERE space = $1 AND id = $2", list(keys))
-
-    def secret(self, proposed: str) -> str:
-        self._ask(
-            f"INSERT INTO public.holdfast_session ({_COLUMNS}) VALUES ($1, $2, $3, $4) "
-            "ON CONFLICT (space, id) DO NOTHING",
-            (*_SECRET, _FOR_EVER, proposed),
-        )
-        found = self.get(*_SECRET)
-        assert found is not None
-        return found[3]
-
-    def announce(self, name: str) -> None:
-        self._ask("SELECT pg_notify($1, $2)", (TAKEOVERS, f"{self._node}:{name}"))
-
-    def sweep(self, now_ms: int) -> None:
-        self._many("DELETE FROM public.holdfast_session WHERE until_ms <= $1", [(now_ms,)])
-
-    def close(self) -> None:
-        self._connection.close()

@@ -1,8 +1,8 @@
-"""One space as the server sees it: how far it has come, who watches what, what must be sent.
+"""One space as the server sees it: its newest known seq, who watches what, what must be sent.
 
-Commits reach us in three ways: a session on this server made one, another process told us that it
-did, or we look and find that the newest seq is above ours. All three end in `advance`: seqs have no
-gaps, so whatever lies between what we know and what there is can be read from the log. A commit
+The server learns of commits in three ways: one of its sessions made one, another process announced
+one, or the newest seq in the store is above the known one. All three end in `advance`: seqs have no
+gaps, so the commits in between can be read from the log. A commit
 marks as stale only the sessions that track a document it wrote, through an index from document to
 sessions; the others cost nothing.
 
@@ -35,7 +35,7 @@ class Space:
         self._views: ReadCache | None = None
         self._watchers: dict[DocumentKey, dict[ServerSession, None]] = {}
         self.on_commit: Callable[[BranchName, list[EntityId]], None] | None = None
-        """Told of every commit, if somebody must know."""
+        """Called with every commit."""
 
     # what happened
 
@@ -73,7 +73,7 @@ class Space:
             self.on_commit(branch, ids)
 
     def mark(self, documents: Iterable[DocumentKey]) -> None:
-        """These documents must be looked at again for everyone who tracks them."""
+        """Mark stale every session that tracks one of these documents."""
         for key in documents:
             for session in self._watchers.get(key, ()):
                 session.stale.setdefault(key[0], set()).add(key[1])
@@ -98,13 +98,13 @@ class Space:
 
     @property
     def tracked(self) -> int:
-        """How many documents somebody watches."""
+        """How many documents are watched."""
         return len(self._watchers)
 
     # reading
 
     def views(self) -> ReadCache:
-        """Documents as of the newest seq we know; what was read stays at hand until the next."""
+        """Documents as of the newest known seq; what was read is cached until the next commit."""
         if self._views is None or self._views.seq != self.seq:
             self._views = ReadCache(self.store, self.seq)
         return self._views

@@ -1,4 +1,4 @@
-"""What a session watches, and what its client knows of it.
+"""The watches of a session, and the client's copy of what they reach.
 
 A session has watches; each is a graph of documents on a branch. What all of them reach together is
 the watch union, and a document in two watches is sent once. The client's copy of the union is
@@ -82,7 +82,7 @@ class WatchSet:
         self._space, self._limits = space, limits
         self.watches: dict[str, WatchSpec] = {}
         self.texts: dict[str, str] = {}
-        """The watches as they are kept, by id; filled by whoever keeps them."""
+        """The watches as stored text, by id; filled by the session store."""
         self.graphs: dict[BranchName, TrackedGraph] = {}
         self.known: dict[DocumentKey, Known] = {}
         self.removed: dict[DocumentKey, Seq] = {}
@@ -157,7 +157,7 @@ class WatchSet:
     def rewritten(
         self, stale: Mapping[BranchName, set[EntityId]], views: ReadCache
     ) -> list[Written] | None:
-        """Take documents that were written and lead where they led before, as most writes do.
+        """Take written documents whose links did not change, as most writes leave them.
 
         Those that the client has at another revision, sorted; None if it takes a `refresh` to know.
         """
@@ -187,7 +187,7 @@ class WatchSet:
     def refresh(
         self, stale: Mapping[BranchName, set[EntityId]], views: ReadCache, since: Seq
     ) -> tuple[Sync, dict[BranchName, frozenset[EntityId]]]:
-        """Look again at documents that were written."""
+        """Evaluate the watches again where documents were written."""
         entities: list[GraphEntity] = []
         tracked: dict[BranchName, frozenset[EntityId]] = {}
         for branch, ids in stale.items():
@@ -208,7 +208,7 @@ class WatchSet:
         return any(len(graph.reachable()) < graph.size for graph in self.graphs.values())
 
     def prune(self, since: Seq, at: Seq) -> tuple[Sync, dict[BranchName, frozenset[EntityId]]]:
-        """Let go of orphans; the sync, and the documents that are tracked no longer."""
+        """Remove orphans; the sync, and the documents that are no longer tracked."""
         untracked: dict[BranchName, frozenset[EntityId]] = {}
         removes: list[DocumentKey] = []
         for branch, graph in self.graphs.items():
@@ -237,9 +237,9 @@ class WatchSet:
         return self._sync(since, views.seq, since, changed, sorted(removes))
 
     def doubt(self) -> None:
-        """What was sent may not have arrived, and the client cannot say: all of it is owed again.
+        """What was sent may not have arrived, and the client cannot say: send all of it again.
 
-        What the client has is remembered all the same, so that it can be told what to remove.
+        Which documents the client has is still remembered, so that it can be told what to remove.
         """
         unknown = Known(Seq(-1), False, GENESIS)
         self.known = dict.fromkeys(self.known, unknown)

@@ -2,13 +2,13 @@
 
 NORMAL = 1000
 UNSUPPORTED = 1003
-"""A frame that is no text."""
+"""A non-text frame."""
 INVALID_TEXT = 1007
 POLICY = 1008
-"""A limit was passed, or who asks may not."""
+"""A limit was exceeded, or the peer may not connect."""
 TOO_BIG = 1009
 BROKEN = 1011
-"""A failure here; what was on its way has no answer."""
+"""An internal failure; requests that were not answered have no answer."""
 RESTARTING = 1012
 """The server is stopping; come back."""
 TRY_AGAIN = 1013

@@ -2,8 +2,8 @@
 
 One frame is one JSON object with a `type`. `parse_request` and `parse_answer` turn a frame into one
 of the types below or raise `InvalidMessage`; a member that a type does not have is ignored, so a
-newer peer may say more than we understand. What a commit, a query or a document holds is not
-looked into here: the store and the traversal judge that.
+newer peer may send more than we understand. Commits, queries and documents are opaque here: the
+store and the traversal check them.
 
 A peer may name `capabilities` in its hello. The answer repeats those that both have, and only then
 do the messages and members marked below appear; a peer that names none sees the first version.
@@ -15,8 +15,8 @@ do the messages and members marked below appear; a peer that names none sees the
     branches    branch.create, branch.delete, branch.list, branch.diff, branch.merge
     history     history.read
     removes     documents that are no longer reached are removed while the session runs
-    existing    session.open makes no space: one that is not there is refused by name. For peers
-                that only look; every server has it, and no client names it unasked
+    existing    session.open creates no space: one that does not exist is refused by name. For
+                peers that only read; every server has it, and clients name it only if asked to
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ CAPABILITIES: Final = frozenset(
 )
 
 EXISTING: Final = "existing"
-"""The capability that a client names if it wants no space made."""
+"""The capability of a client that wants no space created."""
 
 HANDSHAKE: Final = "handshake"
 """The requestId under which a hello is refused: it has none of its own."""
 
 INVALID: Final = "invalid"
-"""The requestId under which a frame is refused that is no message."""
+"""The requestId under which a frame is refused that is not a message."""
 
 
 class Message(Struct, frozen=True, kw_only=True, rename="camel", tag_field="type"):
@@ -327,7 +327,7 @@ def parse_answer(text: str, unified: bool = False) -> Answer:
 
 
 def _read(text: str, unified: bool, decoder: msgspec.json.Decoder[Any]) -> Any:
-    """An ordinary message in one go; None if it is not, and `_parse` must say what it is."""
+    """An ordinary message in one step; None if it needs `_parse`."""
     if not codec.is_simple(text, unified):
         return None
     try:
@@ -342,7 +342,7 @@ def _parse(text: str, unified: bool, kinds: dict[str, type[Message]]) -> Any:
     except InvalidValue as error:
         raise InvalidMessage(str(error)) from None
     name = wire.get("type") if isinstance(wire, dict) else None
-    # Looked up here: msgspec would work out the union of all kinds anew for every message.
+    # Looked up here: msgspec would resolve the union of all kinds again for every message.
     kind = kinds.get(name) if isinstance(name, str) else None
     if kind is None:
         raise InvalidMessage("the type of the message is not known here")
@@ -425,7 +425,7 @@ def effect_tail(
 ) -> str:
     """How it goes on: with what changed. The upserts are written out already.
 
-    Together the same text as `encode` makes; what many sessions are told is written out once.
+    Together the same text as `encode` makes; what many sessions receive is encoded once.
     """
     removed = "[]"
     if removes:

@@ -1,7 +1,7 @@
 """memory_get, memory_query, memory_history, memory_commit, memory_branch: the store's verbs.
 
 Documents that speak of code may link to it; a link gets the digest of the code when it is
-committed, and whoever reads the document later is told which links have drifted since.
+committed, and later readers of the document are told which links have drifted since.
 """
 
 from holdfast.mcp.tools.memory.branching import MEMORY_BRANCH

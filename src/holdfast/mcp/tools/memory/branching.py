@@ -9,7 +9,6 @@ from holdfast.mcp.tool import (
     Result,
     Tool,
     ToolCall,
-    array,
     boolean,
     call_text,
     choice,
@@ -18,7 +17,8 @@ from holdfast.mcp.tool import (
     integer,
     string,
 )
-from holdfast.mcp.tools.common import answer_schema, continued
+from holdfast.mcp.tools.common import continued, schema_of
+from holdfast.mcp.tools.memory.answers import BranchAnswer
 from holdfast.mcp.tools.memory.common import SPACE, VALUE_SHOWN, on_space
 
 if TYPE_CHECKING:
@@ -40,21 +40,24 @@ def branch(call: ToolCall, store: Store) -> Result:
     action = a["action"]
     if action == "list":
         branches = verbs.branches(store)
-        return Result(plain_text(branches), {"status": "ok", "branches": branches.to_wire()})
+        return _result(plain_text(branches), branches=tuple(branches.to_wire()))
     if not a["name"]:
         unnamed = failure(f"{action} needs a branch", "pass name")
         return unnamed.ended("list them", "memory_branch", action="list", space=a["space"])
     if action == "diff":
         found = verbs.diff(store, a["name"], a.get("against"))
-        facts = {"status": "ok", "differences": found.to_wire()}
-        return Result(plain_text(found, VALUE_SHOWN), facts)
+        return _result(plain_text(found, VALUE_SHOWN), differences=tuple(found.to_wire()))
     if action == "merge":
         return _merge(call, store)
     if action == "create":
         created = verbs.create_branch(store, _key(call), a["name"], a["parent"], a.get("at"))
-        return Result(plain_text(created), {"status": "ok", "branch": created.to_wire()})
+        return _result(plain_text(created), branch=created.to_wire())
     deleted = verbs.delete_branch(store, _key(call), a["name"])
-    return Result(plain_text(deleted), {"status": "ok", "branch": deleted.to_wire()})
+    return _result(plain_text(deleted), branch=deleted.to_wire())
+
+
+def _result(text: str, **members: Any) -> Result:
+    return Result(text, BranchAnswer(status="ok", **members).to_wire())
 
 
 def _key(call: ToolCall) -> CommitKey:
@@ -76,14 +79,11 @@ def _merge(call: ToolCall, store: Store) -> Result:
     text = plain_text(answer, VALUE_SHOWN)
     if isinstance(answer, MergeConflicts):
         return _conflicted(a, answer, text)
-    facts: dict[str, Any] = {"status": "ok"}
     if isinstance(answer, MergePreview):
-        facts |= {"dryRun": True, "operations": answer.to_wire()["operations"]}
-    elif answer.applied is None:
-        facts["merged"] = 0
-    else:
-        facts |= {"seq": answer.applied.seq, "merged": len(answer.applied.ids)}
-    return Result(text, facts)
+        return _result(text, dry_run=True, operations=tuple(answer.to_wire()["operations"]))
+    if answer.applied is None:
+        return _result(text, merged=0)
+    return _result(text, seq=answer.applied.seq, merged=len(answer.applied.ids))
 
 
 def _conflicted(a: dict[str, Any], answer: MergeConflicts, text: str) -> Result:
@@ -98,12 +98,9 @@ def _conflicted(a: dict[str, Any], answer: MergeConflicts, text: str) -> Result:
         places = known if isinstance(known, dict) and "value" not in known else {}
         resolved[wire["id"]] = {**places, wire["path"]: "source"}
     again["resolutions"] = resolved
-    facts = {
-        "status": "conflict",
-        "message": text.splitlines()[0],
-        "conflicts": conflicts,
-        "continue": continued("memory_branch", **again),
-    }
+    message = text.splitlines()[0]
+    refused = BranchAnswer(status="conflict", message=message, conflicts=tuple(conflicts))
+    facts = {**refused.to_wire(), "continue": continued("memory_branch", **again)}
     call = call_text("memory_branch", again)
     choices = '"source", "target" or {"value": …}'
     return Result(f"{text}\n[resolve each place with {choices}: {call}]", facts)
@@ -134,16 +131,7 @@ MEMORY_BRANCH = Tool(
         dry_run=boolean("merge: only say what would happen", default=False),
         space=SPACE,
     ),
-    output=answer_schema(
-        branches=array({"type": "object"}),
-        branch={"type": "object"},
-        differences=array({"type": "object"}),
-        conflicts=array({"type": "object"}),
-        operations=array({"type": "object"}),
-        seq={"type": "integer"},
-        merged={"type": "integer"},
-        dryRun=boolean(),
-    ),
+    output=schema_of(BranchAnswer),
     run=on_space("memory_branch", branch, makes=_makes),
     read_only=False,
     destructive=True,

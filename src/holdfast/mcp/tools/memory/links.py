@@ -1,25 +1,23 @@
-"""Links from documents to code: judged when they are read, given a digest when they are written."""
+"""Links from documents to code: checked when read, and given a digest when written."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import UsageError
 from holdfast.files.boundary import OutsideWorkspace
 from holdfast.mcp.tool import ToolCall, call_text
+from holdfast.mcp.tools.memory.answers import LinkAnswer
+
+if TYPE_CHECKING:
+    from holdfast.links import CodeLink
 
 LINK = (
     'A value may link to code anywhere in it: {"code": {"path": "src/a.py", "symbol": "f"}}; the '
-    "digest of the code is added, and whoever reads it is told when the code has changed."
+    "digest of the code is added, and a reader is told when the code has changed."
 )
-
-
-def links_of(value: Any) -> list[Any]:
-    from holdfast.links import links_in
-
-    return list(links_in(value))
 
 
 def _root(call: ToolCall, root: str | None) -> str | None:
@@ -33,36 +31,46 @@ def _read(call: ToolCall) -> Callable[[str], bytes | None]:
     return lambda path: call.workspace.read(path, SOURCE_BYTES_MAX + 1)
 
 
-def judged(call: ToolCall, at: tuple[str, ...], link: Any) -> dict[str, Any]:
-    from holdfast.links import judge, reader_below
+def links_of(call: ToolCall, document: Any) -> tuple[LinkAnswer, ...]:
+    """Every link to code in a document, and whether the code has changed."""
+    from holdfast.links import links_in
+
+    return tuple(_judged(call, at, link) for at, link in links_in(document))
+
+
+def _judged(call: ToolCall, at: tuple[str, ...], link: CodeLink) -> LinkAnswer:
+    from holdfast.links import Judged, judge, reader_below
 
     root = _root(call, link.root)
-    wire: dict[str, Any] = {"at": "/" + "/".join(at), **link.to_wire()["code"]}
     if root is None:
-        return {**wire, "state": "unverified", "why": "the link names no root"}
-    try:
-        judged = judge(link, reader_below(root, _read(call)))
-    except OutsideWorkspace as error:
-        return {**wire, "state": "unverified", "why": str(error)}
-    wire.update(state=judged.state, why=judged.why)
-    if judged.lines is not None:
-        wire["lines"] = list(judged.lines)
-    return wire
+        found = Judged(link, "unverified", "the link does not name its root")
+    else:
+        try:
+            found = judge(link, reader_below(root, _read(call)))
+        except OutsideWorkspace as error:
+            found = Judged(link, "unverified", str(error))
+    return LinkAnswer(
+        at="/" + "/".join(at),
+        **link.to_wire()["code"],
+        state=found.state,
+        why=found.why,
+        lines=found.lines,
+    )
 
 
-def link_line(link: dict[str, Any]) -> str:
-    what = f"{link['path']} {link.get('symbol') or ''}".strip()
+def link_line(link: LinkAnswer) -> str:
+    what = f"{link.path} {link.symbol or ''}".strip()
     shown = ""
-    if "lines" in link:
-        first, last = link["lines"]
-        path = os.path.join(link["root"], link["path"]) if "root" in link else link["path"]
+    if link.lines is not None:
+        first, last = link.lines
+        path = os.path.join(link.root, link.path) if link.root is not None else link.path
         args = {"path": path, "offset": first, "limit": last - first + 1}
         shown = f"; as it is now: {call_text('read', args)}"
-    return f"[link {link['state']}: {what}, {link['why']}{shown}]"
+    return f"[link {link.state}: {what}, {link.why}{shown}]"
 
 
 def digested(call: ToolCall, value: Any) -> Any:
-    """The value with the digest of the code that each link speaks of, where it has none."""
+    """The value, with the digest of its code in each link that has none."""
     from holdfast.links import LINK_FORMAT, link_to, links_in, reader_below
 
     if isinstance(value, list):
@@ -83,4 +91,4 @@ def digested(call: ToolCall, value: Any) -> Any:
     try:
         return link_to(path, source, link.symbol, root).to_wire()
     except KeyError:
-        raise UsageError(f"{link.path} has no one symbol {link.symbol}") from None
+        raise UsageError(f"{link.path} does not have exactly one symbol {link.symbol}") from None

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.mcp.tool import (
     Result,
-    Schema,
     Tool,
     ToolCall,
     array,
@@ -18,9 +17,15 @@ from holdfast.mcp.tool import (
     integer,
     string,
 )
-from holdfast.mcp.tools.common import answer_schema, continued
+from holdfast.mcp.tools.common import continued, schema_of
+from holdfast.mcp.tools.memory.answers import (
+    DocumentAnswer,
+    DocumentRow,
+    DocumentsAnswer,
+    HistoryAnswer,
+)
 from holdfast.mcp.tools.memory.common import BRANCH, SPACE, VALUE_SHOWN, on_space
-from holdfast.mcp.tools.memory.links import judged, link_line, links_of
+from holdfast.mcp.tools.memory.links import link_line, links_of
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store
@@ -40,14 +45,10 @@ def get(call: ToolCall, store: Store) -> Result:
         missing = Result(str(answer), {"status": "not_found", "message": str(answer)})
         return missing.ended("all of it", "memory_get", **{**a, "pointer": ""})
     state, part = answer.state, answer.part
-    links = [judged(call, at, link) for at, link in links_of(part)]
-    facts: dict[str, Any] = {
-        "status": "ok",
-        "id": state.id,
-        "branch": state.branch,
-        "seq": state.seq,
-        "document": part,
-    }
+    links = links_of(call, part)
+    facts = DocumentAnswer(
+        status="ok", id=state.id, branch=state.branch, seq=state.seq, document=part, links=links
+    ).to_wire()
     lines = [f"{state.id} at seq {state.seq}", _json(part)]
     if len(lines[1]) > TEXT_MAX:
         deeper = {**a, "pointer": _first_of_many(part, a["pointer"])}
@@ -56,9 +57,7 @@ def get(call: ToolCall, store: Store) -> Result:
             f"{lines[1][:TEXT_MAX]}\n[cut after {TEXT_MAX} of {len(lines[1])} characters; "
             f"a part of it: {call_text('memory_get', deeper)}]"
         )
-    if links:
-        facts["links"] = links
-        lines += [link_line(link) for link in links if link["state"] != "current"]
+    lines += [link_line(link) for link in links if link.state != "current"]
     return Result("\n".join(lines), facts)
 
 
@@ -87,7 +86,10 @@ def query(call: ToolCall, store: Store) -> Result:
         after=a["after"],
         limit=a["limit"],
     )
-    facts: dict[str, Any] = {"status": "ok", **answer.to_wire()}
+    rows = tuple(DocumentRow(one.id, one.seq, one.document) for one in answer.documents)
+    facts = DocumentsAnswer(
+        status="ok", seq=answer.newest_seq, documents=rows, total=answer.total
+    ).to_wire()
     text = plain_text(answer, VALUE_SHOWN)
     if not answer.documents:
         narrowed = a["prefix"] or a["contains"] or a["after"] or "ids" in a
@@ -108,7 +110,7 @@ def history(call: ToolCall, store: Store) -> Result:
 
     a = call.arguments
     answer = verbs.history(store, a.get("id"), a.get("branch"), a.get("before"), a["limit"])
-    facts: dict[str, Any] = {"status": "ok", "entries": answer.to_wire()}
+    facts = HistoryAnswer(status="ok", entries=tuple(answer.to_wire())).to_wire()
     text = plain_text(answer)
     if not answer.entries:
         result = Result(text, facts)
@@ -136,8 +138,6 @@ def _first_of_many(value: Any, pointer: str) -> str:
     return pointer
 
 
-ANY: Schema = {"description": "any JSON"}
-
 MEMORY_GET = Tool(
     name="memory_get",
     title="Read a document",
@@ -153,13 +153,7 @@ MEMORY_GET = Tool(
         space=SPACE,
         branch=BRANCH,
     ),
-    output=answer_schema(
-        id=string(),
-        branch=string(),
-        seq={"type": "integer"},
-        document=ANY,
-        links=array({"type": "object", "required": ["path", "state"]}, "links to code"),
-    ),
+    output=schema_of(DocumentAnswer),
     run=on_space("memory_get", get),
 )
 
@@ -177,21 +171,11 @@ MEMORY_QUERY = Tool(
         links=boolean("with ids: also every document they lead to", default=False),
         at=integer("as it was at this seq", minimum=0),
         after=string("go on after this id", default=""),
-        limit=integer("at most so many", minimum=1, maximum=500, default=50),
+        limit=integer("maximum number of results", minimum=1, maximum=500, default=50),
         space=SPACE,
         branch=BRANCH,
     ),
-    output=answer_schema(
-        seq={"type": "integer"},
-        total={"type": "integer"},
-        documents=array(
-            {
-                "type": "object",
-                "properties": {"id": {"type": "string"}, "seq": {"type": "integer"}},
-                "required": ["id", "seq"],
-            }
-        ),
-    ),
+    output=schema_of(DocumentsAnswer),
     run=on_space("memory_query", query),
 )
 
@@ -206,9 +190,9 @@ MEMORY_HISTORY = Tool(
         id=string("only commits that wrote this document"),
         branch=string("only this branch; empty for the default branch"),
         before=integer("only older than this seq", minimum=1),
-        limit=integer("at most so many", minimum=1, maximum=500, default=20),
+        limit=integer("maximum number of results", minimum=1, maximum=500, default=20),
         space=SPACE,
     ),
-    output=answer_schema(entries=array({"type": "object"})),
+    output=schema_of(HistoryAnswer),
     run=on_space("memory_history", history),
 )

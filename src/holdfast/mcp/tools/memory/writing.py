@@ -16,7 +16,8 @@ from holdfast.mcp.tool import (
     integer,
     string,
 )
-from holdfast.mcp.tools.common import answer_schema, continued
+from holdfast.mcp.tools.common import continued, schema_of
+from holdfast.mcp.tools.memory.answers import CommitAnswer
 from holdfast.mcp.tools.memory.common import BRANCH, SPACE, failed, on_space
 from holdfast.mcp.tools.memory.links import LINK, digested
 
@@ -54,9 +55,10 @@ def commit(call: ToolCall, store: Store) -> Result:
         }
         text = f"not committed: {error}\n[{hint}: {call_text('memory_get', again)}]"
         return Result(text, facts)
-    facts = {"status": "ok", "seq": applied.seq, "branch": applied.branch,
-             "ids": applied.ids}  # fmt: skip
-    return Result(plain_text(applied), facts)
+    answer = CommitAnswer(
+        status="ok", seq=applied.seq, branch=applied.branch, ids=tuple(applied.ids)
+    )
+    return Result(plain_text(applied), answer.to_wire())
 
 
 def _makes(call: ToolCall) -> bool:
@@ -125,7 +127,7 @@ MEMORY_COMMIT = Tool(
         space=SPACE,
         branch=BRANCH,
     ),
-    output=answer_schema(seq={"type": "integer"}, branch=string(), ids=array({"type": "string"})),
+    output=schema_of(CommitAnswer),
     run=on_space("memory_commit", commit, makes=lambda call: lambda: _makes(call)),
     read_only=False,
     destructive=True,

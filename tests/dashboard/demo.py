@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ class _Clock(Clock):
     """Time as the story has it: the last days, up to now."""
 
     at_ms: int
-    rng: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311
+    rng: random.Random = field(default_factory=lambda: random.Random(7))
 
     def now_ms(self) -> int:
         return self.at_ms
@@ -81,7 +80,7 @@ def fill(home: Path, directory: Path, now_ms: int | None = None, *, days: int = 
 
 def write_project(project: Path) -> None:
     """The files of the project; each is kept beside this module as text."""
-    story = resources.files(__package__) / "demo"
+    story = Path(__file__).parent / "demo_files"
     for source in story.iterdir():
         name = source.name.removesuffix(".txt").replace("--", "/")
         _write(project / name, source.read_text(encoding="utf-8"))
@@ -317,7 +316,7 @@ def main() -> int:
     import sys
 
     if len(sys.argv) != 2:
-        print("usage: python -m holdfast.dashboard.demo DIR", file=sys.stderr)
+        print("usage: python -m tests.dashboard.demo DIR", file=sys.stderr)
         return 2
     made = fill(Path(sys.argv[1]).resolve() / "home", Path(sys.argv[1]).resolve())
     print(f"HOLDFAST_HOME={made.home} holdfast serve")

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from holdfast.sequence.canonical import DEFAULT_LIMIT, Alphabet, GraphLimits, Labels, grow
 from holdfast.sequence.errors import EmptyQuery, InvalidEndBound, MissingCacheEntry, SingleToken
 from holdfast.sequence.graph import Graph, Pattern, Vertex
-from holdfast.sequence.reference.split import cut_pattern
 from holdfast.sequence.response import GraphMatch
 from holdfast.sequence.search import Clear, find_ancestor
 from holdfast.sequence.trace import TraceCache
+from tests.sequence.reference.split import cut_pattern
 
 
 def insert(graph: Graph, query: Sequence[Vertex], *, max_vertices: int = DEFAULT_LIMIT) -> Vertex:
