@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed
 
 from holdfast.errors import HoldfastError
 from holdfast.index.generations.postgres.backend import PostgresBackend
-from holdfast.postgresql import NotReached, connect, maintenance, ping
+from holdfast.postgresql import connect, maintenance
 from holdfast.store.errors import StoreBusy, StoreFailed, StoreSilent
 from holdfast.store.store import Store, open_store
 from holdfast.sync.server.session_rows import SessionTable
@@ -91,15 +91,6 @@ def test_a_search_against_a_frozen_server_ends_and_names_it(
     assert "in time" in said, said
     assert ".s.PGSQL." in said, said
     assert "Traceback" not in said
-
-
-@pytest.mark.shows("SEC-DATABASE-DEADLINES")
-def test_a_ping_tells_a_silent_server_from_one_that_answers(
-    silent_port: int, postgres: PostgresServer
-) -> None:
-    ping(postgres.url)
-    with pytest.raises(NotReached, match="no answer from"):
-        ping(f"postgresql://me@127.0.0.1:{silent_port}/db", 2)
 
 
 @pytest.mark.shows("SEC-DATABASE-DEADLINES")

@@ -167,11 +167,6 @@ def _set_statement_ms(connection: Any, ms: int) -> None:
     connection.statement_ms, connection.silence_s = ms, ms / 1000 + GRACE_S
 
 
-def ping(url: str, timeout_s: int = CONNECT_S) -> None:
-    """Raise `NotReached` unless the server accepts a connection and answers a statement."""
-    connect(url, "holdfast ping", timeout_s).close()
-
-
 def address(url: str) -> str:
     """Host and port of an address, for messages; the socket's path if it is a Unix socket."""
     host, port = _place(url)
