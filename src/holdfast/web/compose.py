@@ -33,7 +33,7 @@ def site(
 ) -> Site:
     """Everything that `holdfast serve` serves."""
     counters = Counters()
-    page = _dashboard(app, service)
+    page: Asgi = import_module("holdfast.dashboard").asgi(app, service)
     parts = [
         SitePart("/sync", _socket(service), open=True, life=lambda: _running(service)),
         SitePart("/blobs", blobs(service)),
@@ -94,20 +94,3 @@ def _health(service: SyncService) -> Asgi:
         await answer(send, 200, body, kind, head=scope["method"] == "HEAD")
 
     return health
-
-
-def _dashboard(app: App, service: SyncService) -> Asgi:
-    """The dashboard if it is installed, else a page that lists what is served."""
-    if find_spec("holdfast.dashboard") is not None:
-        made: Asgi = import_module("holdfast.dashboard").asgi(app, service)
-        return made
-
-    async def plain(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["path"] != "/" or scope["method"] not in ("GET", "HEAD"):
-            await answer_json(send, 404, {"error": "there is no such page"})
-            return
-        text = "Holdfast serves /sync (WebSocket), /blobs, /mcp, /healthz and /metrics.\n"
-        kind = [(b"content-type", b"text/plain; charset=utf-8")]
-        await answer(send, 200, text.encode(), kind, head=scope["method"] == "HEAD")
-
-    return plain
