@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import HOME_HINT, HoldfastError, UsageError
 from holdfast.files import disk
 from holdfast.files.policy import Policy
+from holdfast.files.secrets import masked
 from holdfast.files.snapshot import RACY_NS, Snapshot, Stat, compressed, covered
 from holdfast.sequence.segment_store import Progress, SegmentStore, document_facts
 from holdfast.sequence.suffix.stream import Document, DocumentFacts
@@ -181,7 +182,7 @@ def _documents(
             gone.append(path)
             unreadable.add(path)
             continue
-        text = text_of(data)
+        text = text_of(masked(data))
         if text is None:
             yield Document(DocumentFacts(path, stat.size_bytes, stamp_of(stat), BINARY), b"")
         else:

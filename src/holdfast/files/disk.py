@@ -249,6 +249,8 @@ def _left_out(name: str, path: str, extensions: frozenset[str], rules: RuleStack
             return "kind"
     if "\\" in name:
         return "unnameable"
+    if rules.is_secret(path, name):
+        return "secret"
     return "ignored" if rules.excludes(path, name, False) else None
 
 
@@ -257,7 +259,7 @@ def _is_script(entry: os.DirEntry[str], path: str, rules: RuleStack) -> bool:
     folder of scripts."""
     folder = path.rpartition("/")[0].rpartition("/")[2]
     seen = entry.stat(follow_symlinks=False)
-    if not modes.S_ISREG(seen.st_mode) or "\\" in entry.name:
+    if not modes.S_ISREG(seen.st_mode) or "\\" in entry.name or rules.is_secret(path, entry.name):
         return False
     if not seen.st_mode & 0o111 and folder not in SCRIPT_FOLDERS:
         return False
@@ -313,7 +315,8 @@ def _top_rules(root: str, policy: Policy) -> RuleStack:
     """The rules that hold before the tree's own: defaults, the caller's, and those of git above."""
     top, git = _repository(root)
     ruled = any(os.path.isfile(os.path.join(place, ".gitignore")) for place in (root, top or root))
-    rules = RuleStack().with_rules(_OUTPUTS[ruled]).with_rules(_DEFAULTS)
+    user = _of_lines(policy.ignore_patterns)
+    rules = RuleStack(user=user).with_rules(_OUTPUTS[ruled]).with_rules(_DEFAULTS)
     if git is not None:
         assert top is not None
         inside = os.path.relpath(root, top)
@@ -328,7 +331,7 @@ def _top_rules(root: str, policy: Policy) -> RuleStack:
             for name in IGNORE_FILES:
                 if (above / name).is_file():
                     rules = rules.with_rules(_rules(str(above / name)), prefix=f"{down}/")
-    return rules.with_rules(_of_lines(policy.ignore_patterns))
+    return rules.with_rules(user)
 
 
 def _repository(root: str) -> tuple[str | None, Path | None]:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
 
+from holdfast.files.secrets import secret_name
+
 JUDGED_MAX = 20_000
 """For how many names the rules of a file cache their verdict."""
 
@@ -207,10 +209,14 @@ class RuleStack:
     """
 
     layers: tuple[tuple[Layer, str, int], ...] = ()
+    user: Layer | None = None
+    """The user's own rules. Only they can bring back a file that holds secrets by its name."""
 
     def with_rules(self, rules: Layer, prefix: str = "", drop: int = 0) -> RuleStack:
         """A deeper stack. A path is `prefix` + path, without its first `drop` characters."""
-        return RuleStack((*self.layers, (rules, prefix, drop))) if rules else self
+        if not rules:
+            return self
+        return RuleStack((*self.layers, (rules, prefix, drop)), self.user)
 
     def excludes(self, path: str, name: str, directory: bool) -> bool:
         """Whether these rules leave a path out, given that its directory is not left out."""
@@ -221,6 +227,12 @@ class RuleStack:
             if verdict is not None:
                 return verdict
         return False
+
+    def is_secret(self, path: str, name: str) -> bool:
+        """Whether a file holds secrets by its name or place, and the user did not allow it."""
+        if not secret_name(path):
+            return False
+        return self.user is None or self.user.verdict(path, name, False) is not False
 
 
 @lru_cache(maxsize=4096)

@@ -134,22 +134,7 @@ package-lock.json
 npm-shrinkwrap.json
 pnpm-lock.yaml
 go.sum
-.env
-.env.*
-!.env.example
-!.env.sample
 *.local
-*.pem
-*.key
-*.p12
-*.pfx
-*.keystore
-id_rsa
-id_ed25519
-credentials.json
-secrets.json
-secrets.yaml
-secrets.yml
 """.strip().splitlines()
 
 OUTPUT_FOLDERS = frozenset(

@@ -1,4 +1,4 @@
-"""Names whose text is never kept: keys, certificates, environment files, credentials.
+"""Files whose text is never kept: keys, certificates, environment files, credentials.
 
 A sensitive file is read plainly every time: nothing of it is stored and no trust is claimed. The
 reference looks at the typed name only; we look at the resolved one too, so a link called `notes`
@@ -10,6 +10,8 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+
+from holdfast.files.secrets import secret_name, secrets_in
 
 PREFIXES = (".env",)
 SUFFIXES = (".pem", ".key", ".p12", ".pfx", ".crt", ".cer", ".der", ".pk8")
@@ -34,7 +36,16 @@ class Sensitive:
             return False
         if name.startswith(PREFIXES) or name.endswith(SUFFIXES) or name in NAMES:
             return True
+        if secret_name(path):
+            return True
         return any(_matches(pattern, path, name) for pattern in self.also) if self.also else False
+
+    def covers_text(self, path: str, text: bytes) -> bool:
+        """Whether a file must not be kept because of what it holds."""
+        name = posixpath.basename(path).lower()
+        if any(_matches(pattern, path, name) for pattern in self.never):
+            return False
+        return bool(secrets_in(text))
 
 
 def _matches(pattern: str, path: str, name: str) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import msgspec
 
 from holdfast.files.policy import language_of, unfit
+from holdfast.files.secrets import masked
 from holdfast.index.embedding.provider import EmbeddingProvider, finite
 from holdfast.index.facts import model as facts_of
 from holdfast.index.facts.inline_tests import is_test_code
@@ -30,7 +31,7 @@ def extract_facts(path: str, source: bytes) -> FileFacts:
     return extract(path, source)
 
 
-PREPARED_VERSION = 5
+PREPARED_VERSION = 6
 """The format of prepared files; part of their cache keys.
 
 1: chunks with header and body words.
@@ -38,6 +39,7 @@ PREPARED_VERSION = 5
 3: files without an extension may be for a shell.
 4: postings of a file have their terms in no order, and another digest of a body; trigrams.
 5: tests inside source files are marked.
+6: secrets are masked.
 """
 
 
@@ -49,7 +51,8 @@ def prepare(file: SourceFile, extract: Extract) -> PreparedFile:
 def prepare_many(files: Sequence[SourceFile], extract: Extract) -> list[PreparedFile]:
     """The same for many files, which is faster than one by one."""
     parsed = []
-    for file in files:
+    for original in files:
+        file = replace(original, source=masked(original.source))
         problem = unfit(file.source)
         if problem is not None:
             facts = FileFacts(file.path, language_of(file.path), "", 0, len(file.source))

@@ -224,7 +224,8 @@ class NativeSession:
 
     def append_read(self, answer: Answer) -> str:
         """Add the result of a read."""
-        fields: dict[str, Any] = {"text": answer.text}
+        # Without metadata an answer claims nothing: it is an image, or text that is never kept.
+        fields: dict[str, Any] = {"text": "" if answer.meta is None else answer.text}
         if answer.meta is not None:
             fields["meta"] = answer.meta.as_json()
         if answer.truncation is not None:

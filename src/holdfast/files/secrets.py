@@ -1,0 +1,218 @@
+"""Which files hold secrets: by name, by place and by content. One policy for every part.
+
+By name or place (`.env`, `id_rsa`, `.aws/credentials`) a file is a secret as a whole: it is not
+indexed, and nothing of it is kept. In any other file, secrets are found by their form: tokens with
+a well-known prefix, blocks with a private key, and random-looking values assigned to a name that
+speaks of a secret. Those are masked, byte for byte, before anything is made of the text, so that
+lines and offsets stay as they are.
+
+May miss a secret of a form that is not listed. May mask a value that is not one; names such as
+`.env.example` and values that are plainly placeholders are left alone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MASK = ord("*")
+
+_NAMES = frozenset(
+    {
+        "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", ".netrc",
+        "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf", ".git-credentials", ".htpasswd",
+        ".dockercfg", ".s3cfg", ".boto", ".vault_pass", ".vault-token", ".terraformrc",
+        "credentials.json", "credentials.yml", "credentials.yaml", "credentials.toml",
+        "credentials.ini", "credentials.csv", "secret.json", "secret.yml", "secret.yaml",
+        "secret.toml", "secret.ini", "secret.properties", "secrets.json", "secrets.yml",
+        "secrets.yaml", "secrets.toml", "secrets.ini", "secrets.properties", "secrets.env",
+        "serviceaccountkey.json", "service-account.json", "service_account.json",
+        "serviceaccount.json", "client_secret.json", "client_secrets.json",
+        "application_default_credentials.json", "kubeconfig", "master.key", "pip.conf", "pip.ini",
+        "wp-config.php", "terraform.tfstate", "terraform.tfstate.backup", ".bash_history",
+        ".zsh_history", ".python_history", ".psql_history", ".mysql_history",
+        ".node_repl_history",
+    }
+)  # fmt: skip
+_SUFFIXES = (
+    *(".pem", ".key", ".p12", ".pfx", ".crt", ".cer", ".der", ".pk8", ".ppk", ".jks", ".keystore"),
+    *(".kdbx", ".ovpn", ".tfvars", ".tfstate", ".tfvars.json", ".mobileprovision"),
+)
+_PLACES = frozenset(
+    {
+        (".aws", "credentials"),
+        (".aws", "config"),
+        (".docker", "config.json"),
+        (".kube", "config"),
+        (".config", "gh", "hosts.yml"),
+        (".m2", "settings.xml"),
+        (".codex", "auth.json"),
+        (".claude", ".credentials.json"),
+    }
+)
+_FOLDERS = frozenset({".ssh", ".gnupg", ".password-store"})
+_SAMPLE = re.compile(r"(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?)(?:[._-]|$)")
+
+
+def secret_name(path: str) -> bool:
+    """Whether a path, by its name or place alone, is a secret as a whole."""
+    parts = path.lower().replace("\\", "/").split("/")
+    name = parts[-1]
+    if not _FOLDERS.isdisjoint(parts[:-1]):
+        return not name.endswith(".pub")
+    if _SAMPLE.search(name):
+        return False
+    if name.startswith(".env") and (name == ".env" or name[4] in "._-"):
+        return True
+    if name in _NAMES or name.endswith(_SUFFIXES):
+        return True
+    if name.startswith(("service-account", "service_account", "client_secret")):
+        return name.endswith(".json")
+    return any(tuple(parts[-len(place) :]) == place for place in _PLACES)
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret in a text: where, and what kind."""
+
+    start: int
+    end: int
+    kind: str
+
+
+_TOKENS: tuple[tuple[str, bytes, bytes], ...] = (
+    # kind, a string that must be in the text, the token
+    *(
+        ("GitHub token", marker, marker + rb"[A-Za-z0-9]{36,255}\b")
+        for marker in (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_")
+    ),
+    ("GitHub token", b"github_pat_", rb"\bgithub_pat_[A-Za-z0-9_]{50,255}\b"),
+    ("GitLab token", b"glpat-", rb"\bglpat-[\w-]{20,64}"),
+    ("AWS access key", b"AKIA", rb"AKIA[0-9A-Z]{16}\b"),
+    ("AWS access key", b"ASIA", rb"ASIA[0-9A-Z]{16}\b"),
+    ("Slack token", b"xox", rb"\bxox[abeoprs]-[0-9A-Za-z-]{10,250}"),
+    ("Slack webhook", b"hooks.slack", rb"hooks\.slack\.com/services/T\w{6,12}/B\w{6,12}/\w{20,30}"),
+    ("Stripe key", b"_live_", rb"\b[rs]k_live_[0-9a-zA-Z]{20,247}\b"),
+    ("Anthropic key", b"sk-ant-", rb"\bsk-ant-[\w-]{24,200}"),
+    ("OpenAI key", b"sk-", rb"\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{40,200}"),
+    ("Google key", b"AIza", rb"\bAIza[0-9A-Za-z_-]{35}\b"),
+    ("npm token", b"npm_", rb"\bnpm_[A-Za-z0-9]{36}\b"),
+    ("PyPI token", b"pypi-", rb"\bpypi-AgE[\w-]{50,250}"),
+    ("SendGrid key", b"SG.", rb"\bSG\.[\w-]{16,32}\.[\w-]{16,64}"),
+    ("Hugging Face token", b"hf_", rb"\bhf_[A-Za-z0-9]{34}\b"),
+    ("DigitalOcean token", b"_v1_", rb"\bdo[opr]_v1_[a-f0-9]{64}\b"),
+    ("age key", b"AGE-SECRET-KEY-", rb"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+    ("Azure key", b"AccountKey=", rb"AccountKey=[A-Za-z0-9+/=]{80,100}"),
+)
+_COMPILED = tuple((kind, marker, re.compile(token)) for kind, marker, token in _TOKENS)
+
+_KEY_START = re.compile(rb"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_END = b"-----END "
+KEY_BYTES_MAX = 64 * 1024
+"""A private key without an end is taken to be at most this long."""
+
+_QUOTED = re.compile(rb"[\"'`]([A-Za-z0-9+/=_.~-]{20,200})[\"'`]")
+_SECRET_IS = re.compile(
+    rb"(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key"
+    rb"|credential)[\w-]{0,20}[\"'\]]{0,2}[ \t]{0,8}(?:=>|:=|[:=])[ \t]{0,8}\Z"
+)
+NAME_BYTES_MAX = 64
+"""How far before a quoted value the name is looked for that it is assigned to."""
+_CREDENTIALS_IN_URL = re.compile(rb"://[^\s:/@\"'<>]{1,64}:([^\s:/@\"'<>${}]{8,128})@[\w.-]{1,253}")
+_PLACEHOLDER = re.compile(
+    rb"(?i)example|sample|dummy|fake|test|placeholder|changeme|change_me|redacted|your[_-]?|xxxx|abcdef"
+    rb"|12345|password|passwd|secret|00000|foobar|default|invalid"
+)
+ENTROPY_MIN_BITS = 3.7
+"""Of an assigned value, in bits for each character: words and repetition stay below it."""
+TOKEN_ENTROPY_MIN_BITS = 3.0
+
+
+def secrets_in(text: bytes) -> list[Secret]:
+    """The secrets in a text, in order. Takes time in proportion to its length."""
+    found = sorted(_found(text), key=lambda secret: (secret.start, -secret.end))
+    kept: list[Secret] = []
+    for secret in found:
+        if not kept or secret.start >= kept[-1].end:
+            kept.append(secret)
+    return kept
+
+
+def masked(text: bytes) -> bytes:
+    """The text with its secrets replaced by stars; as long as before, line by line."""
+    secrets = secrets_in(text)
+    if not secrets:
+        return text
+    out = bytearray(text)
+    for secret in secrets:
+        for at in range(secret.start, secret.end):
+            if out[at] not in b"\r\n":
+                out[at] = MASK
+    return bytes(out)
+
+
+def _found(text: bytes) -> Iterator[Secret]:
+    for kind, marker, token in _COMPILED:
+        if marker in text:
+            for match in token.finditer(text):
+                if _plausible(match.group()):
+                    yield Secret(match.start(), match.end(), kind)
+    if b"PRIVATE KEY" in text:
+        yield from _private_keys(text)
+    for match in _QUOTED.finditer(text):
+        before = text[max(0, match.start() - NAME_BYTES_MAX) : match.start()].lower()
+        if _SECRET_IS.search(before) and _random_looking(match.group(1)):
+            yield Secret(match.start(1), match.end(1), "assigned secret")
+    if b"://" in text:
+        for match in _CREDENTIALS_IN_URL.finditer(text):
+            if _random_looking(match.group(1)):
+                yield Secret(match.start(1), match.end(1), "password in a URL")
+
+
+def _private_keys(text: bytes) -> Iterator[Secret]:
+    at = 0
+    while (start := _KEY_START.search(text, at)) is not None:
+        latest = start.end() + KEY_BYTES_MAX
+        end = text.find(_KEY_END, start.end(), latest)
+        if end >= 0:
+            latest = text.find(b"\n", end)
+        at = len(text) if latest < 0 else min(latest, len(text))
+        # The header alone, as in a program that writes keys, is not one.
+        if re.search(rb"[A-Za-z0-9+/]{40}", text[start.end() : at]):
+            yield Secret(start.start(), at, "private key")
+
+
+def _plausible(token: bytes) -> bool:
+    """Whether a token of a known form is not plainly made up for an example."""
+    lowered = token.lower()
+    return not (
+        b"example" in lowered or b"xxxx" in lowered or entropy_bits(token) < TOKEN_ENTROPY_MIN_BITS
+    )
+
+
+def _random_looking(value: bytes) -> bool:
+    """Whether a value looks drawn at random: letters and digits mixed, no words, no path."""
+    if _PLACEHOLDER.search(value) or value.count(b"/") > 2 or value.count(b".") > 2:
+        return False
+    digits = sum(48 <= byte <= 57 for byte in value)
+    letters = sum(chr(byte).isalpha() for byte in value)
+    if digits < 2 or letters < 4:
+        return False
+    if _looks_like_words(value):
+        return False
+    return entropy_bits(value) >= ENTROPY_MIN_BITS
+
+
+def _looks_like_words(value: bytes) -> bool:
+    """Whether a value is made of words: long runs of lower-case letters between separators."""
+    runs = re.findall(rb"[a-z]{5,}|[A-Z]{5,}", value)
+    return sum(map(len, runs)) * 2 > len(value)
+
+
+def entropy_bits(value: bytes) -> float:
+    """The entropy of a value's bytes, in bits for each."""
+    total = len(value)
+    counts = [value.count(byte) for byte in set(value)]
+    return -sum(count / total * math.log2(count / total) for count in counts)

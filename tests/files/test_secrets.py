@@ -1,0 +1,130 @@
+"""Secrets by name, place and content, and what is left alone."""
+
+from __future__ import annotations
+
+import random
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.files.secrets import masked, secret_name, secrets_in
+
+RNG = random.Random(7)
+
+
+def drawn(letters: str, length: int) -> str:
+    """A value drawn at random, so that no real token stands in this file."""
+    return "".join(RNG.choice(letters) for _ in range(length))
+
+
+WORD = string.ascii_letters + string.digits
+
+
+@pytest.mark.shows("SEC-SECRET-NAMES")
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".env", "app/.env.production", ".npmrc", "keys/id_rsa", "home/.ssh/config",
+        ".aws/credentials", "a/.docker/config.json", "k8s/secret.yaml", "service-account.json",
+        "terraform.tfvars",
+        "secrets.toml", "pip.conf", "wp-config.php", "server.key", "cert.PEM", "prod.tfvars.json",
+        "client_secret_1234.json", ".kube/config", "state/terraform.tfstate", ".pgpass",
+    ],
+)  # fmt: skip
+def test_a_name_or_a_place_says_that_a_file_is_secret(path: str) -> None:
+    assert secret_name(path)
+
+
+@pytest.mark.shows("SEC-SECRET-NAMES")
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".env.example", "sample.env", ".environment.py", "secrets.py", "docs/secrets.md",
+        "token.py", "config.json", ".ssh/id_rsa.pub", "keyboard.key.md", "credentials.py",
+        "config/database.py",
+        "secrets.example.toml", "envelope.py", "monkey.py",
+    ],
+)  # fmt: skip
+def test_other_names_are_not_secret(path: str) -> None:
+    assert not secret_name(path)
+
+
+PLANTED = {
+    "GitHub token": f'TOKEN = "ghp_{drawn(WORD, 36)}"',
+    "AWS access key": f"aws_access_key_id = AKIA{drawn(string.ascii_uppercase + '234567', 16)}",
+    "Slack token": f"xoxb-{drawn(string.digits, 12)}-{drawn(WORD, 24)}",
+    "Stripe key": f"stripe.api_key = 'sk_live_{drawn(WORD, 24)}'",
+    "Google key": f"key: AIza{drawn(WORD + '_-', 34)}a",
+    "npm token": f"//registry/:_authToken=npm_{drawn(WORD, 36)}",
+    "Anthropic key": f"sk-ant-api03-{drawn(WORD, 80)}",
+    "assigned secret": f'client_secret = "{drawn(WORD, 40)}"',
+    "password in a URL": f"postgres://app:{drawn(WORD, 24)}@db.internal/app",
+    "private key": "-----BEGIN RSA PRIVATE KEY-----\n"
+    + "\n".join(drawn(WORD + "+/", 64) for _ in range(12))
+    + "\n-----END RSA PRIVATE KEY-----",
+}
+
+
+@pytest.mark.shows("SEC-SECRET-CONTENT")
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_secret_is_found_by_its_form(kind: str) -> None:
+    text = f"before = 1\n{PLANTED[kind]}\nafter = 2\n".encode()
+    assert kind in {secret.kind for secret in secrets_in(text)}
+    hidden = masked(text)
+    assert (len(hidden), hidden.count(b"\n")) == (len(text), text.count(b"\n"))
+    assert hidden.startswith(b"before = 1\n")
+    assert hidden.endswith(b"\nafter = 2\n")
+    assert secrets_in(hidden) == []
+
+
+@pytest.mark.shows("SEC-SECRET-CONTENT")
+@pytest.mark.parametrize(
+    "text",
+    [
+        'password = os.environ["DATABASE_PASSWORD"]',
+        'token = "your-token-goes-here-please"',
+        'AWS = "AKIAIOSFODNN7EXAMPLE"',
+        'secret_name = "projects/shop/secrets/database-password"',
+        'TOKEN_URL = "https://accounts.example.com/oauth2/v4/token"',
+        'api_key: "${API_KEY}"',
+        'auth_token_expired_message = "auth_token_expired_message_for_user"',
+        "ghp_" + "x" * 36,
+        "sha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'",
+        "postgres://user:password@localhost/db",
+        "token: ContextVar[Token[str]] = ContextVar('token_of_this_request_1')",
+    ],
+)
+def test_a_placeholder_or_a_name_is_not_a_secret(text: str) -> None:
+    assert secrets_in(text.encode()) == []
+
+
+@pytest.mark.shows("SEC-SECRET-CONTENT")
+@given(st.binary(max_size=400), st.sampled_from(sorted(PLANTED)), st.binary(max_size=400))
+def test_masking_moves_nothing_and_is_done_once(before: bytes, kind: str, after: bytes) -> None:
+    text = before + b"\n" + PLANTED[kind].encode() + b"\n" + after
+    hidden = masked(text)
+    assert len(hidden) == len(text)
+    assert [at for at, byte in enumerate(hidden) if byte == 10] == [
+        at for at, byte in enumerate(text) if byte == 10
+    ]
+    assert masked(hidden) == hidden
+
+
+@pytest.mark.shows("SEC-SECRET-CONTENT")
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"-----BEGIN PRIVATE KEY-----\n" * 20_000,
+        b"-----BEGIN PRIVATE KEY-----\n" + b"A" * 1_000_000,
+        b"secret=" * 150_000,
+        b"token" * 200_000,
+        b"a://" * 250_000,
+        b"a" * 1_000_000 + b"://" + b"b" * 1_000_000,
+        b"x" * 10 + b"eyJ." * 200_000,
+    ],
+    ids=range(7),
+)
+def test_hostile_text_is_looked_through_to_its_end(text: bytes) -> None:
+    assert len(masked(text)) == len(text)
