@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from holdfast.files.regular import FILE_BYTES_MAX, read_regular
+
 LINK_FORMAT = 1
 """The latest format that is read and the one that is written.
 
@@ -143,7 +145,10 @@ def link_to(
 
 
 def reader_below(root: str) -> Callable[[str, str | None], bytes | None]:
-    """A function that reads files below a root only; a link's own root must be the same."""
+    """A function that reads files below a root only; a link's own root must be the same.
+
+    Pipes, devices and very large files are as good as missing.
+    """
     base = os.path.realpath(root)
 
     def read(path: str, named: str | None) -> bytes | None:
@@ -153,9 +158,9 @@ def reader_below(root: str) -> Callable[[str, str | None], bytes | None]:
         if not whole.startswith(base.rstrip("/") + "/"):
             return None
         try:
-            with open(whole, "rb") as file:
-                return file.read()
+            data = read_regular(whole, FILE_BYTES_MAX + 1)
         except OSError:
             return None
+        return None if data is None or len(data) > FILE_BYTES_MAX else data
 
     return read
