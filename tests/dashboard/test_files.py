@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.dashboard.lines import line_rows
 from holdfast.dashboard.pages import Pages
 from holdfast.dashboard.service import DashboardService
 from holdfast.files.regular import FILE_BYTES_MAX
 from holdfast.links import reader_below
-from tests.dashboard.test_lines import Lines, held, line_rows
-from tests.dashboard.test_pages import Demo, ask, demo, service
+from holdfast.reading.scope import Lines
+from tests.dashboard.demo import Demo
+from tests.dashboard.test_lines import held
+from tests.dashboard.test_pages import ask, demo, service
 
 __all__ = ["demo", "service"]
 
