@@ -42,6 +42,7 @@ class Socket(asyncio.Protocol):
 
     @classmethod
     async def connect(cls, url: str) -> Socket:
+        """`url` may carry the token of the server as its user name."""
         parts = urlsplit(url)
         assert parts.hostname is not None
         assert parts.port is not None
@@ -50,10 +51,11 @@ class Socket(asyncio.Protocol):
             cls, parts.hostname, parts.port
         )
         assert socket._transport is not None
+        token = f"Authorization: Bearer {parts.username}\r\n" if parts.username else ""
         key = base64.b64encode(os.urandom(16)).decode()
         socket._transport.write(
-            f"GET {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nUpgrade: websocket\r\n"
-            f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\n"
+            f"GET {parts.path} HTTP/1.1\r\nHost: {parts.hostname}:{parts.port}\r\n"
+            f"{token}Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: {key}\r\n"
             "Sec-WebSocket-Version: 13\r\n\r\n".encode()
         )
         await socket._open

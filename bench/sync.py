@@ -379,7 +379,12 @@ def main(arguments: list[str]) -> int:
     processes: list[subprocess.Popen[str]] = []
 
     def start(*command: str) -> str:
-        process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [sys.executable, *command],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "HOLDFAST_HOME": str(home / "home")},
+        )
         processes.append(process)
         assert process.stdout is not None
         return process.stdout.readline()
@@ -388,15 +393,16 @@ def main(arguments: list[str]) -> int:
         home = Path(directory)
         try:
             store = str(home / "spaces")
-            said = start(
-                "-m", "holdfast.cli.main", "serve", "--port", "0", "--json", "--store", store
-            )
+            serve = ("-m", "holdfast.cli.main", "serve", "--port", "0", "--json", "--show-token")
+            served = json.loads(start(*serve, "--store", store))
+            # The token as the user of the address, where the bench's own client looks for it.
+            url = served["url"].replace("://", f"://{served['token']}@")
             server = processes[0].pid
             echoes = {
                 name: f"ws://127.0.0.1:{start('-c', ECHO, name).strip()}/"
                 for name in ("websockets-sansio", "websockets")
             }
-            rows = asyncio.run(measure(json.loads(said)["url"], server, echoes, home))
+            rows = asyncio.run(measure(url, server, echoes, home))
         finally:
             for process in processes:
                 process.terminate()

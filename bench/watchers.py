@@ -28,10 +28,11 @@ class Line:
         parts = urlsplit(url)
         self.socket = socket.create_connection((parts.hostname, parts.port), NEVER_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        token = f"Authorization: Bearer {parts.username}\r\n" if parts.username else ""
         key = base64.b64encode(os.urandom(16)).decode()
         self.socket.sendall(
-            f"GET {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nUpgrade: websocket\r\n"
-            f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\n"
+            f"GET {parts.path} HTTP/1.1\r\nHost: {parts.hostname}:{parts.port}\r\n"
+            f"{token}Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: {key}\r\n"
             "Sec-WebSocket-Version: 13\r\n\r\n".encode()
         )
         head = b""

@@ -16,6 +16,7 @@ PAGES = [
     ROOT / "ARCHITECTURE.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
+    ROOT / "SECURITY.md",
 ]
 PAGES += sorted((ROOT / "docs").glob("*.md"))
 
@@ -56,7 +57,17 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 # The arrows of ARCHITECTURE.md: what each package may import, in functions and for types too.
-LEAVES = {"answers", "ids", "errors", "home", "system", "text", "postgresql", "touched"}
+LEAVES = {
+    "answers",
+    "credentials",
+    "ids",
+    "errors",
+    "home",
+    "system",
+    "text",
+    "postgresql",
+    "touched",
+}
 DOMAINS = {"files", "store", "sync", "index", "sequence", "reading"}
 MEETING = {"trees", "repeats", "links", "sessions", "live", "observed", "purge"}
 ARROWS: dict[str, set[str]] = {
@@ -65,6 +76,7 @@ ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "system": set(),
     "home": {"errors"},
+    "credentials": {"errors", "home", "system"},
     "text": set(),
     "postgresql": set(),
     "touched": {"system"},
@@ -90,7 +102,7 @@ ARROWS: dict[str, set[str]] = {
 }
 FACES = {
     "mcp": {"mcp.control", "mcp.shim", "mcp.http", "mcp.rendezvous"},
-    "web": {"web.compose", "web.site", "web.token"},
+    "web": {"web.compose", "web.site", "web.watchdog"},
     "dashboard": {"dashboard"},
     "agents": {
         *("agents.client", "agents.clients", "agents.target", "agents.plan"),

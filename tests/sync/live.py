@@ -15,6 +15,9 @@ from holdfast.sync.io.handover import Handover
 from holdfast.sync.io.websocket import OriginPolicy
 from holdfast.web.compose import site
 
+TOKEN = "the token of a test server"
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+
 
 class _Server(uvicorn.Server):
     """Says when it listens."""
@@ -39,7 +42,7 @@ class LiveServer:
             App(home=Path(store) / "home"),
             self.service,
             OriginPolicy(served.hosts, served.origins),
-            token="the token of a test",
+            token=TOKEN,
         )
         config = uvicorn.Config(
             whole,

@@ -9,6 +9,7 @@ import threading
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from websockets.sync.client import ClientConnection, connect
 
@@ -22,19 +23,30 @@ CLIENTS: "list[Client]" = []
 """Every client of the running test, to be closed after it."""
 
 
+TOKENS: dict[int | None, str] = {}
+"""The token of each server that was started, by its port."""
+
+
+def bearer(url: str) -> dict[str, str]:
+    """The header that opens a server of this process."""
+    token = TOKENS.get(urlsplit(url).port)
+    return {} if token is None else {"Authorization": f"Bearer {token}"}
+
+
 class Served:
     """A server process. It says where it listens, and can be killed."""
 
     def __init__(self, store: str, *options: str, home: str | None = None) -> None:
         # Its token must not be the one of whoever runs the tests.
         self._home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        env = {**os.environ, "PYTHONUNBUFFERED": "1", "HOLDFAST_HOME": home or self._home.name}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "holdfast.cli.main", "serve", "--port", "0", "--json",
              "--store", store, *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", "HOLDFAST_HOME": home or self._home.name},
+            env=env,
         )  # fmt: skip
         self._errors: list[str] = []
         self._reading = threading.Thread(target=self._read_errors, daemon=True)
@@ -43,6 +55,8 @@ class Served:
         line = self.process.stdout.readline()
         assert line, f"the server did not start: {''.join(self._errors)}"
         self.url: str = json.loads(line)["url"]
+        self.token = Path(env["HOLDFAST_HOME"], "token").read_text(encoding="utf-8").strip()
+        TOKENS[urlsplit(self.url).port] = self.token
 
     def _read_errors(self) -> None:
         assert self.process.stderr is not None
@@ -82,7 +96,7 @@ class Client:
         self.space, self.session, self.token = space, "", ""
         self._open = ExitStack()
         self.socket: ClientConnection = self._open.enter_context(
-            connect(url, compression=None, open_timeout=WAIT_S)
+            connect(url, compression=None, open_timeout=WAIT_S, additional_headers=bearer(url))
         )
         CLIENTS.append(self)
         self.effects: list[Json] = []

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast.app import App
+from holdfast.credentials import token_of
 from holdfast.errors import UsageError
 from holdfast.home import Home
 from holdfast.ids import SpaceId
@@ -19,7 +20,6 @@ from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
 from holdfast.web import Site, SitePart, answer
 from holdfast.web.compose import site
 from holdfast.web.site import POLICY
-from holdfast.web.token import page_token, token_of
 
 TOKEN = "a-token-that-is-long-enough-to-be-one"
 BEARER = {"authorization": f"Bearer {TOKEN}"}
@@ -97,7 +97,11 @@ async def hello(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def small_site(*, origins: tuple[str, ...] = ()) -> Site:
-    parts = [SitePart("/", hello), SitePart("/free", hello, open=True), SitePart("/shut", hello)]
+    parts = [
+        SitePart("/", hello, cookie=True),
+        SitePart("/free", hello, open=True),
+        SitePart("/shut", hello),
+    ]
     return Site(parts, OriginPolicy(origins=origins), TOKEN)
 
 
@@ -179,9 +183,8 @@ def test_the_token_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     assert token_of(Home(home)) == token
     assert stat.S_IMODE((home / "token").stat().st_mode) == 0o600
     assert [path.name for path in home.iterdir()] == ["token"]
-    assert page_token(token) != token
     (home / "token").chmod(0o644)
-    with pytest.raises(UsageError, match="others may read"):
+    with pytest.raises(UsageError, match="other users may read"):
         token_of(Home(home))
     (home / "token").unlink()
     (home / "token").write_text("short\n")
@@ -199,16 +202,17 @@ def served(tmp_path: Path) -> tuple[Site, SyncService]:
     return site(app, service, OriginPolicy(), TOKEN), service
 
 
-@pytest.mark.shows("MCP-WEB-HEALTH")
-def test_health_and_metrics_are_open_and_metrics_name_nobody(tmp_path: Path) -> None:
+@pytest.mark.shows("MCP-WEB-HEALTH", "SEC-HEALTH")
+def test_health_is_open_and_names_nothing_and_metrics_need_the_token(tmp_path: Path) -> None:
     whole, service = served(tmp_path)
     with service.server.space(_space("private-name")).store as store:
-        assert ask(whole, "GET", "/healthz").json["ok"] is True
+        assert ask(whole, "GET", "/healthz").json == {"ok": True}
         assert ask(whole, "HEAD", "/healthz").body == b""
-        text = ask(whole, "GET", "/metrics").body.decode()
+        assert ask(whole, "GET", "/metrics").status == 401
+        text = ask(whole, "GET", "/metrics", BEARER).body.decode()
         assert "holdfast_spaces_open 1" in text
         assert "private-name" not in text
-        assert ask(whole, "GET", "/metrics/x").status == 404
+        assert ask(whole, "GET", "/metrics/x", BEARER).status == 404
         assert ask(whole, "GET", "/").status == 401
         assert ask(whole, "GET", "/blobs/x").status == 401
         assert store.newest_seq() == 0
@@ -257,7 +261,10 @@ def test_cookies_of_other_programs_lock_nobody_out(others: str) -> None:
 @pytest.mark.shows("MCP-WEB-COOKIE")
 def test_two_servers_of_one_machine_each_keep_their_visitors() -> None:
     """They had one cookie: whoever opened the second was a stranger to the first."""
-    one, other = small_site(), Site([SitePart("/", hello)], OriginPolicy(), TOKEN[::-1])
+    one, other = (
+        small_site(),
+        Site([SitePart("/", hello, cookie=True)], OriginPolicy(), TOKEN[::-1]),
+    )
     jar = {}
     for app, token in ((one, TOKEN), (other, TOKEN[::-1])):
         cookie = ask(app, "GET", f"/?token={token}").headers["set-cookie"]
@@ -287,7 +294,8 @@ def test_an_address_leads_to_a_page_of_ours_whatever_is_in_it(path: str, leads: 
 def test_the_socket_asked_as_a_page_says_what_it_is(tmp_path: Path, method: str) -> None:
     """`curl http://127.0.0.1:7433/sync` got a 500 and left a traceback in the log."""
     whole, service = served(tmp_path)
-    found = ask(whole, method, "/sync")
+    assert ask(whole, method, "/sync").status == 401
+    found = ask(whole, method, "/sync", BEARER)
     assert found.status == 426
     assert found.headers["upgrade"] == "websocket"
     assert "ws://" in found.json["hint"]

@@ -6,6 +6,7 @@ import argparse
 import gc
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     import socket
 
     import uvicorn
+
+
+OPEN_FILES = 65_536
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,13 +41,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--require-signature",
         action="store_true",
-        help="a session is opened only by whoever proves to hold a key",
+        help="a session is opened only by a client that proves to hold a key",
     )
     parser.add_argument(
         "--require-identity",
         action="store_true",
         help="signatures must answer a challenge (refuses first-version clients); "
         "implies --require-signature",
+    )
+    parser.add_argument(
+        "--open-sync",
+        action="store_true",
+        help="unsafe: let every program that can reach /sync read and write without the token "
+        "(for clients that cannot send one)",
     )
     parser.add_argument(
         "--acl",
@@ -72,24 +82,21 @@ def run(args: argparse.Namespace, app: App) -> int:
         raise UsageError(
             "serving needs the uvicorn and websockets packages", "pip install 'holdfast[serve]'"
         ) from None
+    from holdfast.credentials import LOOPBACK, token_of
     from holdfast.sync.io.endpoint import ServeOptions, SyncService
     from holdfast.sync.io.handover import Handover
-    from holdfast.sync.io.websocket import LOOPBACK, OriginPolicy
+    from holdfast.sync.io.websocket import OriginPolicy
     from holdfast.sync.server.access import AccessMode
+    from holdfast.sync.server.limits import Limits, fitted
     from holdfast.web.compose import site
-    from holdfast.web.token import token_of
 
     if not 0 <= args.port <= 65535:
         raise UsageError(f"there is no port {args.port}", "a port is 1 to 65535; 0 picks one")
     signatures = args.require_signature or args.require_identity
     if args.acl != "off" and not signatures:
         raise UsageError("an access list needs to know who is asking", "add --require-signature")
-    loopback = args.host in LOOPBACK
-    if not loopback and not signatures:
-        print(
-            f"holdfast: warning: everyone who can reach {args.host} may read and write",
-            file=sys.stderr,
-        )
+    for warning in _warnings(args, loopback=args.host in LOOPBACK, signatures=signatures):
+        print(f"holdfast: warning: {warning}", file=sys.stderr)
     bound = _any_free_port(args.host) if args.port == 0 else None
     port = args.port if bound is None else bound.getsockname()[1]
     options = ServeOptions(
@@ -98,6 +105,8 @@ def run(args: argparse.Namespace, app: App) -> int:
         origins=tuple(args.allow_origin),
         require_signature=signatures,
         require_identity=args.require_identity,
+        open_sync=args.open_sync,
+        limits=fitted(Limits(), _raise_open_files()),
         access=AccessMode(args.acl),
         audience=args.audience or f"holdfast://{args.host}:{port}",
         key=_key(Path(args.key_file)) if args.key_file else b"",
@@ -138,6 +147,33 @@ def run(args: argparse.Namespace, app: App) -> int:
     return 0
 
 
+def _warnings(args: argparse.Namespace, *, loopback: bool, signatures: bool) -> list[str]:
+    """What the user should know about who can reach this server."""
+    found = []
+    if args.open_sync and not signatures:
+        everyone = "every user of this machine" if loopback else f"everyone who reaches {args.host}"
+        found.append(f"--open-sync: {everyone} may read and write through /sync")
+    if not loopback:
+        found.append(
+            f"the token is sent unencrypted to {args.host}; put a proxy with TLS in front, or use "
+            "the default --host and a tunnel"
+        )
+    return found
+
+
+def _raise_open_files() -> int:
+    """Allow this process as many open files as it may have, up to a sensible number; how many."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    return OPEN_FILES if soft == resource.RLIM_INFINITY else soft
+
+
 def _any_free_port(host: str) -> socket.socket:
     """A socket on a port that the system chose, so that it is known before anyone connects."""
     import socket
@@ -165,12 +201,26 @@ def announcing(config: uvicorn.Config, as_json: bool, token: str | None = None) 
     """A web server that prints its addresses when it listens."""
     import uvicorn
 
+    from holdfast.web.watchdog import Watchdog
+
     class Announcing(uvicorn.Server):
+        def __init__(self, config: uvicorn.Config) -> None:
+            super().__init__(config)
+            self._watchdog = Watchdog()
+
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.servers:
                 host, port = self.servers[0].sockets[0].getsockname()[:2]
                 _announce(f"[{host}]" if ":" in host else host, port, as_json, token)
+                self._watchdog.listeners = [
+                    listener.dup() for server in self.servers for listener in server.sockets
+                ]
+                self._watchdog.start()
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            self._watchdog.stop()
+            await super().shutdown(sockets)
 
     return Announcing(config)
 

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING
 from holdfast.errors import StoreError, UsageError
 from holdfast.ids import SpaceId
 from holdfast.store import roots
-from holdfast.store.errors import InvalidBlob
+from holdfast.store.errors import InvalidBlob, UnknownSpace
 from holdfast.store.hashing import REFERENCE_PREFIX, reference_text
 from holdfast.store.store import Store
 from holdfast.sync.io.websocket import Receive, Scope, Send
+from holdfast.sync.server.space import Space
+from holdfast.sync.wire.errors import LimitReached
 from holdfast.web.site import Asgi, Header, answer, answer_json, body_of, headers_of, query_of
 
 if TYPE_CHECKING:
@@ -45,15 +47,18 @@ def blob_name(text: str) -> str:
 def blobs(service: SyncService) -> Asgi:
     """The part of a site that serves the blobs of a server's spaces."""
 
-    def store_of(space: str, *, make: bool) -> Store | None:
-        """The store of a space; None if it does not exist and is not to be created."""
+    def opened(space: str, *, make: bool) -> Space | None:
+        """The space; None if there is no such space and none is to be made."""
         known = service.server.spaces.get(SpaceId(space))
         if known is None and not make and not service.options.on_postgres:
             roots.guard(space)
             path = roots.resolve(service.options.store, space)
             if path is None or not path.exists():
                 return None
-        return service.server.space(SpaceId(space)).store
+        try:
+            return service.server.space(SpaceId(space), create=make)
+        except UnknownSpace:
+            return None
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         name = blob_name(scope["path"].removeprefix("/blobs/"))
@@ -65,13 +70,17 @@ def blobs(service: SyncService) -> Asgi:
             )
             return
         try:
-            store = store_of(space, make=method == "PUT")
-            if store is None:
+            found = opened(space, make=method == "PUT")
+            if found is None:
                 await answer_json(send, 404, {"error": f"there is no space {space}"})
-            elif method == "PUT":
-                await _put(store, name, scope, receive, send)
-            else:
-                await _get(store, name, send, head=method == "HEAD")
+                return
+            with found.pinned() as store:
+                if method == "PUT":
+                    await _put(store, name, scope, receive, send)
+                else:
+                    await _get(store, name, send, head=method == "HEAD")
+        except LimitReached as error:
+            await answer_json(send, 429, {"error": str(error), "hint": error.hint})
         except (StoreError, UsageError) as error:
             await answer_json(send, 400, {"error": str(error), "hint": error.hint})
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
 from holdfast.web.blobs import blobs
+from holdfast.web.health import health_page
 from holdfast.web.metrics import Counters, metrics_page
 from holdfast.web.site import Asgi, Site, SitePart, answer, answer_json
 
@@ -26,27 +26,34 @@ LOOK_EVERY_S = 0.5
 def site(
     app: App,
     service: SyncService,
-    doors: OriginPolicy,
+    policy: OriginPolicy,
     token: str,
     *,
     extra: Sequence[SitePart] = (),
 ) -> Site:
     """Everything that `holdfast serve` serves."""
-    counters = Counters()
+    counters, options = Counters(), service.options
     page = _dashboard(app, service)
     parts = [
-        SitePart("/sync", _socket(service), open=True, life=lambda: _running(service)),
+        SitePart(
+            "/sync",
+            _socket(service),
+            # Where opens are signed, the protocol itself asks every peer for its key.
+            open=options.open_sync or options.require_signature,
+            cookie=True,
+            life=lambda: _running(service),
+        ),
         SitePart("/blobs", blobs(service)),
-        SitePart("/healthz", _health(service), open=True),
-        SitePart("/metrics", metrics_page(service, counters), open=True),
-        SitePart("/", page, life=getattr(page, "life", None)),
+        SitePart("/healthz", health_page(app, service), open=True),
+        SitePart("/metrics", metrics_page(service, counters)),
+        SitePart("/", page, cookie=True, life=getattr(page, "life", None)),
         *extra,
     ]
     if find_spec("mcp") is not None:
         from holdfast.mcp.http import mcp_part
 
         parts.append(mcp_part(app, counters.called))
-    return Site(parts, doors, token)
+    return Site(parts, policy, token, app.clock.now_ms)
 
 
 @asynccontextmanager
@@ -82,18 +89,6 @@ def _socket(service: SyncService) -> Asgi:
         await answer_json(send, 426, error, [(b"upgrade", b"websocket")])
 
     return socket
-
-
-def _health(service: SyncService) -> Asgi:
-    async def health(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["path"] != "/healthz" or scope["method"] not in ("GET", "HEAD"):
-            await answer_json(send, 404, {"error": "there is no such page"})
-            return
-        body = json.dumps(service.health()).encode()
-        kind = [(b"content-type", b"application/json")]
-        await answer(send, 200, body, kind, head=scope["method"] == "HEAD")
-
-    return health
 
 
 def _dashboard(app: App, service: SyncService) -> Asgi:

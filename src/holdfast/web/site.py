@@ -3,23 +3,25 @@
 Each part is an ASGI application below one path. The checks for all pages are made here, so no part
 can forget them:
 
-    Host     must be a name of ours: a foreign name made to point at us (DNS rebinding) is refused
-    Origin   if a browser sends one it must be our own page, or one that was allowed
-    token    asked for by every part that does not say it is open: `Authorization: Bearer …`, or
-             the cookie that opening `/?token=…` once leaves in a browser
-    headers  a strict content security policy and its relatives, unless a part sets its own
+    Host         must be a name of ours: a foreign name made to point at us (DNS rebinding) is
+                 refused
+    Origin       if a browser sends one it must be our own page, or one that was allowed
+    credential   required by every part that does not say it is open; see below
+    headers      a strict content security policy and its relatives, unless a part sets its own
 
-    /sync      documents, live (WebSocket); the protocol itself authenticates clients
-    /blobs     bytes by their hash
-    /mcp       the tools, for agents
-    /healthz   is it alive; open
-    /metrics   numbers without names; open
-    /          the dashboard
+| credential | how it is sent | what it opens |
+|---|---|---|
+| the token | `Authorization: Bearer TOKEN` | everything |
+| the token | WebSocket subprotocol `holdfast.bearer.BASE64URL(TOKEN)` | sockets |
+| a ticket for `sync` | `Authorization: Ticket TICKET` | sockets |
+| a ticket for `dashboard` | the cookie that `/?token=TOKEN` sets | parts with `cookie` |
+
+Tickets are in `holdfast.credentials`.
 """
 
 from __future__ import annotations
 
-import hmac
+import base64
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -27,8 +29,37 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from urllib.parse import parse_qs, quote
 
-from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
-from holdfast.web.token import cookie_name, page_token
+from holdfast import system
+from holdfast.credentials import (
+    DASHBOARD_MS,
+    Purpose,
+    cookie_name,
+    same,
+    ticket,
+    valid_until,
+)
+from holdfast.sync.io.websocket import (
+    PRINCIPAL,
+    UNTIL_MS,
+    OriginPolicy,
+    Receive,
+    Scope,
+    Send,
+    deny,
+    headers_of,
+)
+
+__all__ = [
+    "Asgi",
+    "Header",
+    "Site",
+    "SitePart",
+    "answer",
+    "answer_json",
+    "body_of",
+    "headers_of",
+    "query_of",
+]
 
 Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
 Life = Callable[[], AbstractAsyncContextManager[None]]
@@ -51,6 +82,13 @@ STRICT: tuple[Header, ...] = (
 )
 """Headers of every response, unless its part sets them."""
 
+BEARER_SUBPROTOCOL = "holdfast.bearer."
+MISSING = "the token is missing or wrong"
+HINT = (
+    "send `Authorization: Bearer TOKEN`; the token is in HOLDFAST_HOME/token, and "
+    "`holdfast serve --show-token` prints it"
+)
+
 log = logging.getLogger("holdfast.web")
 
 
@@ -61,7 +99,10 @@ class SitePart:
     path: str
     app: Asgi
     open: bool = False
-    """Whether it is served without the token. Host and Origin are checked in any case."""
+    """Whether it answers without a credential. Host and Origin are checked all the same."""
+
+    cookie: bool = False
+    """Whether the dashboard's cookie opens it."""
 
     life: Life | None = None
     """A context that is entered before the first request and left after the last."""
@@ -70,32 +111,51 @@ class SitePart:
         return self.path == "/" or path == self.path or path.startswith(self.path + "/")
 
 
-class Site:
-    """All parts as one ASGI application. Host, Origin and token are checked here."""
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """A credential that was accepted: whose it is, and when it expires, if it does."""
 
-    def __init__(self, parts: Sequence[SitePart], doors: OriginPolicy, token: str) -> None:
+    principal: str | None = None
+    """Shares its limits with every connection of that name; None: the peer's address does."""
+
+    until_ms: int | None = None
+
+
+OWNER, DASHBOARD = "the owner", "the dashboard"
+
+
+class Site:
+    """All parts as one ASGI application, behind one set of checks."""
+
+    def __init__(
+        self,
+        parts: Sequence[SitePart],
+        policy: OriginPolicy,
+        token: str,
+        now_ms: Callable[[], int] = system.now_ms,
+    ) -> None:
         assert token, "a site without a token would be open to every program on the machine"
         self.parts = sorted(parts, key=lambda part: len(part.path), reverse=True)
-        self._doors, self._token = doors, token
+        self._policy, self._token, self._now_ms = policy, token, now_ms
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
         headers = headers_of(scope)
-        refusal = self._doors.refusal(headers)
+        refusal = self._policy.refusal(headers)
         part = next((part for part in self.parts if part.serves(scope["path"])), None)
+        admission = None if part is None else self._admit(part, scope, headers)
         if scope["type"] == "websocket":
             if refusal is None and (part is None or part.path == "/"):
-                refusal = "not here: /sync"
-            if refusal is None and part is not None and not (part.open or self._knows(headers)):
-                refusal = "the token is missing or wrong"
-            if refusal is not None or part is None:
-                log.info("refused a connection: %s", refusal)
-                await receive()
-                await send({"type": "websocket.close", "code": 1008, "reason": refusal})
-                return
-            await part.app(scope, receive, send)
+                refusal = "there is no socket here; connect to /sync"
+            if refusal is not None:
+                await deny(scope, receive, send, 403, refusal)
+            elif part is None or admission is None:
+                await deny(scope, receive, send, 401, f"{MISSING}; {HINT}")
+            else:
+                admitted = {PRINCIPAL: admission.principal, UNTIL_MS: admission.until_ms}
+                await part.app({**scope, **admitted}, receive, send)
             return
         send = _strict(send)
         if refusal is not None:
@@ -103,31 +163,57 @@ class Site:
             await answer_json(send, 403, {"error": refusal})
         elif part is None:
             await answer_json(send, 404, {"error": "there is no such page"})
-        elif part.open or self._knows(headers):
-            await part.app(scope, receive, send)
-        elif self._is_invited(scope):
+        elif admission is not None:
+            await part.app({**scope, PRINCIPAL: admission.principal}, receive, send)
+        elif part.cookie and self._is_invited(scope):
             await self._welcome(scope, send)
         else:
             await self._refuse(headers, send)
 
-    # the token
+    # credentials
 
-    def _knows(self, headers: Mapping[str, str]) -> bool:
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and _same(given.strip(), self._token):
-            return True
-        # Cookies of other programs on this host arrive too, and some are malformed.
-        ours = f"{cookie_name(self._token)}={page_token(self._token)}"
-        return any(_same(one.strip(), ours) for one in headers.get("cookie", "").split(";"))
+    def _admit(self, part: SitePart, scope: Scope, headers: Mapping[str, str]) -> Admission | None:
+        """What a request may enter this part with; None if it may not."""
+        socket = scope["type"] == "websocket"
+        kind, _, presented = headers.get("authorization", "").partition(" ")
+        presented = presented.strip()
+        if kind.lower() == "bearer" and same(presented, self._token):
+            return Admission(OWNER)
+        if socket and kind.lower() == "ticket" and self._until("sync", presented, scope):
+            return Admission(OWNER)
+        if socket and any(self._is_ours(offered) for offered in scope.get("subprotocols", ())):
+            return Admission(OWNER)
+        # Browsers name the page's origin with every socket. One without it is not a browser's.
+        if part.cookie and (not socket or "origin" in headers):
+            name = cookie_name(self._token, _port(scope))
+            # Other programs on this machine send their cookies too, some of them malformed.
+            for cookie in headers.get("cookie", "").split(";"):
+                key, _, value = cookie.strip().partition("=")
+                until_ms = self._until("dashboard", value, scope) if key == name else None
+                if until_ms is not None:
+                    return Admission(DASHBOARD, until_ms)
+        return Admission() if part.open else None
+
+    def _until(self, purpose: Purpose, presented: str, scope: Scope) -> int | None:
+        return valid_until(presented, self._token, purpose, _port(scope), self._now_ms())
+
+    def _is_ours(self, subprotocol: str) -> bool:
+        """Whether a subprotocol carries the token."""
+        wanted = base64.urlsafe_b64encode(self._token.encode()).rstrip(b"=").decode()
+        return same(subprotocol, f"{BEARER_SUBPROTOCOL}{wanted}")
 
     def _is_invited(self, scope: Scope) -> bool:
-        given = query_of(scope).get("token")
-        return scope["method"] == "GET" and given is not None and _same(given, self._token)
+        presented = query_of(scope).get("token")
+        return scope["method"] == "GET" and presented is not None and same(presented, self._token)
 
     async def _welcome(self, scope: Scope, send: Send) -> None:
         """Set the cookie and redirect to the address without the token, where it could be seen."""
-        ours = f"{cookie_name(self._token)}={page_token(self._token)}"
-        cookie = f"{ours}; Path=/; HttpOnly; SameSite=Strict"
+        port = _port(scope)
+        value = ticket(self._token, "dashboard", port, self._now_ms() + DASHBOARD_MS)
+        cookie = (
+            f"{cookie_name(self._token, port)}={value}; Path=/; "
+            f"Max-Age={DASHBOARD_MS // 1000}; HttpOnly; SameSite=Strict"
+        )
         # Exactly one leading slash: `//name` would redirect to another host.
         path = "/" + quote(scope["path"].lstrip("/"), safe="/", errors="replace")
         headers = [(b"location", path.encode()), (b"set-cookie", cookie.encode())]
@@ -136,16 +222,14 @@ class Site:
     async def _refuse(self, headers: Mapping[str, str], send: Send) -> None:
         challenge = [(b"www-authenticate", b'Bearer realm="holdfast"')]
         if "text/html" in headers.get("accept", ""):
-            text = "This page needs the token: open the address that `holdfast serve` printed.\n"
+            text = (
+                "This page needs the token, and a browser keeps it for a day. Open the address "
+                "that `holdfast serve` printed (`holdfast serve --show-token` prints it always).\n"
+            )
             kind = (b"content-type", b"text/plain; charset=utf-8")
             await answer(send, 401, text.encode(), [*challenge, kind])
         else:
-            error = {
-                "error": "the token is missing or wrong",
-                "hint": "send it as `Authorization: Bearer …`; `holdfast serve --show-token` "
-                "prints it",
-            }
-            await answer_json(send, 401, error, challenge)
+            await answer_json(send, 401, {"error": MISSING, "hint": HINT}, challenge)
 
     # life
 
@@ -165,8 +249,10 @@ class Site:
         await send({"type": "lifespan.shutdown.complete"})
 
 
-def _same(given: str, wanted: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
+def _port(scope: Scope) -> int:
+    """The port on which a request arrived; 0 if it did not come through one."""
+    server = scope.get("server")
+    return int(server[1] or 0) if server else 0
 
 
 def _strict(send: Send) -> Send:
@@ -182,13 +268,6 @@ def _strict(send: Send) -> Send:
 
 
 # what parts use
-
-
-def headers_of(scope: Scope) -> dict[str, str]:
-    """The headers of a request by their names in lower case."""
-    return {
-        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
-    }
 
 
 def query_of(scope: Scope) -> dict[str, str]:

@@ -14,11 +14,16 @@ from holdfast.sync.client.outbox import SqliteOutbox
 from holdfast.sync.io.aio import AsyncSpace
 from holdfast.sync.io.connect import websocket_url
 from holdfast.sync.io.transactions import AsyncTransaction, LockedTransaction
-from tests.sync.live import LiveServer, serving
+from tests.sync.live import TOKEN, LiveServer, serving
 
 SPACE = "did:key:z6Mk-connect"
 SEED = bytes(range(32))
 SOON_S = 20
+
+
+@pytest.fixture(autouse=True)
+def _the_token_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_TOKEN", TOKEN)
 
 
 def increment(tx: LockedTransaction) -> None:

@@ -28,7 +28,7 @@ from holdfast.sync.server.server import Server
 from holdfast.sync.server.settings import ServerSettings
 from holdfast.sync.wire.close_codes import RESTARTING
 from tests.scale import examples
-from tests.sync.live import LiveServer
+from tests.sync.live import BEARER, LiveServer
 from tests.sync.peers import FLAGS
 
 HELLO = json.dumps({"type": "hello", "protocol": "memory/v2", "flags": FLAGS})
@@ -325,7 +325,9 @@ def test_uvicorn_still_has_the_parts_that_a_handover_uses(tmp_path: Any) -> None
         assert part in names or f"self.{part}" in source, part
     server = LiveServer(str(tmp_path))
     try:
-        with connect(server.url.replace("http", "ws") + "/sync", compression=None) as socket:
+        with connect(
+            server.url.replace("http", "ws") + "/sync", compression=None, additional_headers=BEARER
+        ) as socket:
             socket.send(HELLO)
             assert json.loads(socket.recv(20))["type"] == "hello.ok"
             assert len(server.service.endpoint.sockets) == 1
@@ -340,7 +342,9 @@ def test_a_server_that_cannot_give_its_socket_away_serves_all_the_same(
 ) -> None:
     server = LiveServer(str(tmp_path), handover=handover)
     try:
-        with connect(server.url.replace("http", "ws") + "/sync", compression=None) as socket:
+        with connect(
+            server.url.replace("http", "ws") + "/sync", compression=None, additional_headers=BEARER
+        ) as socket:
             socket.send(iter([HELLO[:20], HELLO[20:]]))
             assert json.loads(socket.recv(20))["type"] == "hello.ok"
             assert socket.ping().wait(20)

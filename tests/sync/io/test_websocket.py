@@ -14,7 +14,7 @@ from websockets.sync.client import connect
 
 from holdfast.sync.io.websocket import OriginPolicy
 from tests.sync.peers import FLAGS, root, set_, upserts, watch
-from tests.sync.processes import WAIT_S, Client, Served, home_of
+from tests.sync.processes import WAIT_S, Client, Served, bearer, home_of
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_binary_frame_closes_with_1003(served: Served) -> None:
 
 @pytest.mark.shows("SYNC-4.1-BEFORE-HELLO", "W18")
 def test_too_much_before_hello_closes_with_1009(served: Served) -> None:
-    with connect(served.url, compression=None) as socket:
+    with connect(served.url, compression=None, additional_headers=bearer(served.url)) as socket:
         socket.send("x" * (1 << 20) + "x")
         with pytest.raises(ConnectionClosed) as closed:
             socket.recv(timeout=WAIT_S)
@@ -133,7 +133,7 @@ def _status(url: str, **headers: str) -> int:
     """The HTTP status with which a handshake is refused."""
     with (
         pytest.raises(InvalidStatus) as refused,
-        connect(url, additional_headers=headers, open_timeout=WAIT_S),
+        connect(url, additional_headers=bearer(url) | headers, open_timeout=WAIT_S),
     ):
         pass
     return refused.value.response.status_code
@@ -146,6 +146,7 @@ def _status_as(url: str, host: str) -> int:
     asking.putrequest("GET", address.path, skip_host=True)
     handshake = {
         "Host": host,
+        **bearer(url),
         "Connection": "Upgrade",
         "Upgrade": "websocket",
         "Sec-WebSocket-Version": "13",
@@ -200,16 +201,19 @@ def test_who_may_connect(headers: dict[str, str], allowed: bool) -> None:
     assert (policy.refusal(headers) is None) is allowed
 
 
-@pytest.mark.shows("SYNC-SERVE")
-def test_healthz_says_that_we_are_well(served: Served) -> None:
+@pytest.mark.shows("SYNC-SERVE", "SEC-HEALTH")
+def test_healthz_says_only_that_we_are_well_and_more_to_the_owner(served: Served) -> None:
     client = Client(served.url, "A")
     client.transact(1, set_("a", 1))
     page = served.url.replace("ws://", "http://").replace("/sync", "/healthz")
     with urllib.request.urlopen(page, timeout=WAIT_S) as answer:
+        assert json.loads(answer.read()) == {"ok": True}
+    asking = urllib.request.Request(page, headers=bearer(served.url))
+    with urllib.request.urlopen(asking, timeout=WAIT_S) as answer:
         health = json.loads(answer.read())
-    assert health["ok"] is True
-    assert (health["connections"], health["sessions"]) == (1, 1)
-    assert health["spaces"] == {client.space: 1}
+    assert (health["ok"], health["problems"]) == (True, [])
+    assert (health["connections"], health["sessions"], health["spaces"]) == (1, 1, 1)
+    assert client.space not in json.dumps(health)
     with pytest.raises(urllib.error.HTTPError):
         urllib.request.urlopen(page.replace("healthz", "elsewhere"), timeout=WAIT_S)
     client.close()

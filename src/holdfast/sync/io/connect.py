@@ -6,7 +6,7 @@ async with holdfast.connect("http://localhost:7433", key=seed) as space: …
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from holdfast import system
+from holdfast.credentials import authorization
 from holdfast.errors import UsageError
 from holdfast.sync.client.client import Client
 from holdfast.sync.client.keys import SigningKey, signer
@@ -56,8 +57,12 @@ class PendingConnection:
         timeout_s: float = OPEN_TIMEOUT_S,
         patient: bool = True,
         create: bool = True,
+        token: str | None = None,
+        environment: Callable[[], Mapping[str, str]] = system.environment,
+        now_ms: Callable[[], int] = system.now_ms,
     ) -> None:
         self.url = websocket_url(url)
+        self._token, self._environment, self._now_ms = token, environment, now_ms
         self._key = None if key is None else SigningKey(key)
         if space is None:
             if self._key is None:
@@ -78,6 +83,12 @@ class PendingConnection:
         sign = None if self._key is None else signer(self._key, self._flags, system.now_s)
         return Client(system.random_fraction, self._flags, capabilities, sign)
 
+    def _authorization(self) -> str | None:
+        parts = urlsplit(self.url)
+        port = parts.port or (443 if parts.scheme == "wss" else 80)
+        environment = self._environment()
+        return authorization(parts.hostname, port, self._token, environment, self._now_ms())
+
     async def open(self) -> AsyncSpace:
         """Connect, in the running loop."""
         import asyncio
@@ -89,10 +100,11 @@ class PendingConnection:
             raise UsageError(
                 "connecting needs the package websockets", hint="pip install 'holdfast[serve]'"
             )
+        self._authorization()  # a token that cannot be used is an error now
         outbox: Outbox = NoOutbox()
         if self._outbox is not None:
             outbox = SqliteOutbox(self._outbox, self.space, self._flags.unified_json_encoding)
-        link = Link(self.url, self._client())
+        link = Link(self.url, self._client(), self._authorization)
         space = AsyncSpace(link, link.client.mount(self.space, self._session, outbox), outbox)
         link.start()
         try:
@@ -165,6 +177,7 @@ def connect(
     timeout_s: float = OPEN_TIMEOUT_S,
     patient: bool = True,
     create: bool = True,
+    token: str | None = None,
 ) -> PendingConnection:
     """A space on a server: enter the answer with `with` or `async with`, or await it.
 
@@ -172,6 +185,9 @@ def connect(
     file that keeps commits without a verdict; each client needs one of its own. While the server is
     unreachable, connecting is tried again for `timeout_s`, unless `patient` is false. A space that
     does not exist is created, unless `create` is false: then the server refuses to open it.
+
+    `token` is the server's token. By default it is HOLDFAST_TOKEN; for a server on this machine,
+    the token of the home (HOLDFAST_HOME) proves who is connecting without being sent.
     """
     return PendingConnection(
         url,
@@ -183,6 +199,7 @@ def connect(
         timeout_s=timeout_s,
         patient=patient,
         create=create,
+        token=token,
     )
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from holdfast import __version__, system
+from holdfast.credentials import LOOPBACK
 from holdfast.ids import SpaceId
 from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
 from holdfast.sync.io.websocket import (
-    LOOPBACK,
     LoopQueue,
     OriginPolicy,
     SyncEndpoint,
+    close_aside,
 )
 from holdfast.sync.server.access import AccessMode
 from holdfast.sync.server.announce import Listener
@@ -27,10 +27,13 @@ from holdfast.sync.server.session_store import SessionStore
 from holdfast.sync.server.settings import ServerSettings, allow_anyone
 from holdfast.sync.wire.messages import CAPABILITIES, PROTOCOL_VERSION, Flags, SessionOpen
 
+SPACE_IDLE_MS = 60_000
+"""How long a space stays open that no session uses."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """How to serve. The defaults trust every program on this machine and refuse other machines."""
+    """How to serve. Who may connect at all is decided before a peer gets here (`holdfast.web`)."""
 
     store: str
     """A directory, a file, `memory:` or `postgresql://…`."""
@@ -40,6 +43,9 @@ class ServeOptions:
     require_signature: bool = False
     require_identity: bool = False
     """Whether every open must sign a challenge. Peers of the first version are refused then."""
+
+    open_sync: bool = False
+    """Whether `/sync` is open to peers without a credential: every user of this machine."""
 
     access: AccessMode = AccessMode.OFF
     audience: str = "holdfast"
@@ -88,6 +94,9 @@ class SyncService:
             random_bytes(32).hex() if rows is None else rows.secret(random_bytes(32).hex())
         )
         identity = options.require_signature
+        # Closing a space in memory would delete it.
+        idle_ms = None if options.store.startswith("memory:") else SPACE_IDLE_MS
+        limits = replace(options.limits, space_idle_ms=idle_ms)
         self.server = Server(
             ServerSettings(
                 open_space=open_space,
@@ -98,13 +107,14 @@ class SyncService:
                 authorize=authorize if identity else allow_anyone,
                 commit=queue.commit,
                 act=queue.act,
+                close=close_aside,
                 flags=flags,
                 capabilities=CAPABILITIES if identity else CAPABILITIES - {"identity"},
                 session_ttl_ms=options.session_ttl_ms,
                 # At once when no other message waits; under load, collected for a moment.
                 refresh_after_ms=0,
                 drain_wait_ms=20,
-                limits=options.limits,
+                limits=limits,
                 session_store=self._store or NullSessionStore(),
                 access=options.access,
                 challenges=Challenges(options.audience, key, new_token) if identity else None,
@@ -134,15 +144,14 @@ class SyncService:
         if self._store is not None:
             self._store.close()
 
-    def health(self) -> dict[str, Any]:
-        """What `/healthz` answers."""
+    def figures(self) -> dict[str, object]:
+        """What `/healthz` adds for a caller with the token."""
         return {
-            "ok": True,
             "version": __version__,
             "protocol": PROTOCOL_VERSION,
             "connections": len(self.server.connections),
             "sessions": len(self.server.registry),
-            "spaces": {space.name: space.seq for space in self.server.spaces.values()},
+            "spaces": len(self.server.spaces),
         }
 
 

@@ -7,13 +7,16 @@ from any of them; the socket and the timers stay in the loop.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import threading
 from collections import deque
+from collections.abc import Callable
 from socket import gaierror
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from holdfast.errors import UsageError
 from holdfast.sync.client.actions import Action, Dial, HangUp, Send, Wake
 from holdfast.sync.client.client import Client
 from holdfast.sync.client.outcome import Outcome
@@ -25,14 +28,22 @@ _log = logging.getLogger(__name__)
 OPEN_TIMEOUT_S = 10.0
 FRAME_BYTES_MAX = 256 * 1024 * 1024
 
+UNAUTHORIZED, TOO_MANY = 401, 429
+HOW_TO_AUTHORIZE = (
+    "pass token=…, or set HOLDFAST_TOKEN to the content of HOLDFAST_HOME/token of the server"
+)
+
 Result = TypeVar("Result")
 
 
 class Link:
     """One client on one event loop. `start` and `stop` are called in the loop."""
 
-    def __init__(self, url: str, client: Client) -> None:
-        self.url, self.client = url, client
+    def __init__(
+        self, url: str, client: Client, authorization: Callable[[], str | None] = lambda: None
+    ) -> None:
+        """`authorization` is called for each connection: what it returns may expire."""
+        self.url, self.client, self._authorization = url, client, authorization
         self.lock = threading.RLock()
         self._loop = asyncio.get_running_loop()
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -132,8 +143,10 @@ class Link:
 
         reason = ""
         try:
+            credential = self._authorization()
             async with connect(
                 self.url,
+                additional_headers={"Authorization": credential} if credential else None,
                 open_timeout=OPEN_TIMEOUT_S,
                 max_size=FRAME_BYTES_MAX,
                 compression=None,
@@ -151,13 +164,16 @@ class Link:
                     await asyncio.gather(writing, return_exceptions=True)
         except InvalidStatus as error:
             status = error.response.status_code
-            reason = f"the server answered with HTTP {status}"
-            if self.client.connections == 0 and 400 <= status < 500:
+            reason = f"the server answered with HTTP {status}{_explained(error.response.body)}"
+            if self.client.connections == 0 and 400 <= status < 500 and status != TOO_MANY:
                 # It never accepted us. A server that did may only be restarting.
+                hint = HOW_TO_AUTHORIZE if status == UNAUTHORIZED else None
                 with self.lock:
-                    self.client.rejected(Unreachable(self.url, reason))
+                    self.client.rejected(Unreachable(self.url, reason, hint))
         except (OSError, TimeoutError, WebSocketException) as error:
             reason = _why(error, self.url)
+        except UsageError as error:
+            reason = str(error)  # the token of the home cannot be used any more
         except InvalidMessage as error:
             reason = f"the server sent an invalid message: {error.hint}"
             _log.warning("%s", reason)
@@ -192,6 +208,15 @@ class Link:
 def _resolve(waiting: asyncio.Future[None]) -> None:
     if not waiting.done():
         waiting.set_result(None)
+
+
+def _explained(body: bytes | bytearray | None) -> str:
+    """What the server said about a refusal, in short."""
+    try:
+        error = json.loads(body or b"")["error"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return f": {error.partition(';')[0][:200]}" if isinstance(error, str) else ""
 
 
 def _why(error: Exception, url: str) -> str:

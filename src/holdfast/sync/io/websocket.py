@@ -16,14 +16,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
+import re
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
+from holdfast.credentials import LOOPBACK
 from holdfast.errors import StoreError
 from holdfast.store.model import Guard
 from holdfast.store.store import Store
@@ -38,7 +40,11 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+SUBPROTOCOL = "holdfast.v1"
+"""Offered by peers that carry their token in a second subprotocol; chosen if it is offered."""
+
+PRINCIPAL, UNTIL_MS = "holdfast.principal", "holdfast.until_ms"
+"""In the scope: whose connection it is, and when its credential expires."""
 
 SAVE_EVERY_S = 2.0
 SWEEP_EVERY_S = 5.0
@@ -101,34 +107,71 @@ class LoopQueue:
         threading.Thread(target=work, name="holdfast-act", daemon=True).start()
 
 
+def close_aside(store: Store) -> None:
+    """Close a store without delaying the loop: SQLite may have a log to write back first."""
+    threading.Thread(target=store.close, name="holdfast-close").start()
+
+
 class OriginPolicy:
-    """Which peers may connect, by the Host and Origin of their request."""
+    """Who may connect: by the Host they call us and the Origin they come from."""
 
     def __init__(self, hosts: Iterable[str] = LOOPBACK, origins: Iterable[str] = ()) -> None:
         self._hosts = {host.lower() for host in hosts}
         self._origins = {origin.rstrip("/").lower() for origin in origins}
 
     def refusal(self, headers: Mapping[str, str]) -> str | None:
-        """Why a request is refused; None if it is allowed."""
-        host = headers.get("host", "")
-        if "*" not in self._hosts and _hostname(f"//{host}") not in self._hosts:
-            return f"unknown host {host!r}"
+        """Why a peer may not connect; None if it may."""
+        host = headers.get("host", "").lower()
+        name = host_name(host)
+        if name is None or ("*" not in self._hosts and name not in self._hosts):
+            return f"unknown host {host!r}; holdfast serve --allow-host adds a name"
         origin = headers.get("origin")
         if origin is None:
             return None
         origin = origin.lower()
-        if origin in self._origins:
-            return None
-        if origin.partition("://")[2] == host.lower() and origin.startswith(("http:", "https:")):
-            return None  # our own page
-        return f"origin {origin!r} is not allowed"
+        if origin in self._origins or origin in (f"http://{host}", f"https://{host}"):
+            return None  # listed, or our own page
+        return f"origin {origin!r} is not allowed; holdfast serve --allow-origin adds one"
 
 
-def _hostname(url: str) -> str:
-    try:
-        return (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return ""
+_HOST = re.compile(r"(?:([a-z0-9._-]+)|\[([0-9a-f:.]+)\])(?::[0-9]{1,5})?", re.ASCII)
+
+
+def host_name(host: str) -> str | None:
+    """The name in a Host header in lower case, without brackets and port; None if it is not one.
+
+    Strict, because others read it too: nothing before an `@`, no spaces, no second value.
+    """
+    found = _HOST.fullmatch(host)
+    return None if found is None else found[1] or found[2]
+
+
+async def deny(scope: Scope, receive: Receive, send: Send, status: int, reason: str) -> None:
+    """Refuse a handshake, with an HTTP answer where the web server can send one."""
+    log.info("refused a connection: %s", reason)
+    await receive()  # websocket.connect
+    if "websocket.http.response" not in scope.get("extensions", {}):
+        await send({"type": "websocket.close", "code": 1008, "reason": reason})
+        return
+    body = json.dumps({"error": reason}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    start = "websocket.http.response.start"
+    await send({"type": start, "status": status, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": body})
+
+
+def headers_of(scope: Scope) -> dict[str, str]:
+    """The headers of a request by their names in lower case; values of one name are joined."""
+    found: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        separator = "; " if key == "cookie" else ", "
+        found[key] = f"{found[key]}{separator}{text}" if key in found else text
+    return found
 
 
 class SyncEndpoint:
@@ -246,23 +289,25 @@ class SyncEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert scope["type"] == "websocket", "this speaks WebSocket only"
-        headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1")
-            for name, value in scope["headers"]
-        }
-        refusal = self._policy.refusal(headers)
-        await receive()  # websocket.connect
+        refusal = self._policy.refusal(headers_of(scope))
         if refusal is not None:
-            log.info("refused a connection: %s", refusal)
-            await send({"type": "websocket.close", "code": 1008, "reason": refusal})
+            await deny(scope, receive, send, 403, refusal)
             return
-        await send({"type": "websocket.accept"})
+        principal = scope.get(PRINCIPAL) or _address(scope)
+        crowded = self.server.crowded(principal)
+        if crowded is not None:
+            await deny(scope, receive, send, 429, crowded)
+            return
+        await receive()  # websocket.connect
+        chosen = SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", ()) else None
+        await send({"type": "websocket.accept", "subprotocol": chosen})
+        connect = partial(self.server.connect, principal=principal, until_ms=scope.get(UNTIL_MS))
         # Looked up, not imported: only uvicorn brings it.
         handover = scope.get("extensions", {}).get("holdfast.handover")
-        if handover is not None and await self._on_own_socket(handover):
+        if handover is not None and await self._on_own_socket(handover, connect):
             return
         wake = asyncio.Event()
-        connection = self.server.connect(wake.set)
+        connection = connect(wake.set)
         sending = asyncio.get_running_loop().create_task(_send_all(connection, wake, send))
         try:
             await self._receive_all(connection, receive)
@@ -272,9 +317,11 @@ class SyncEndpoint:
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await sending
 
-    async def _on_own_socket(self, handover: Any) -> bool:
+    async def _on_own_socket(
+        self, handover: Any, connect: Callable[[Callable[[], None]], Connection]
+    ) -> bool:
         """Serve the peer on its own socket until it is gone; False if it is not handed over."""
-        socket = PeerSocket(handover.protocol, self.server.connect, handover.release, self._flushes)
+        socket = PeerSocket(handover.protocol, connect, handover.release, self._flushes)
         if not handover.give(socket):
             socket.decline()
             return False
@@ -301,6 +348,12 @@ class SyncEndpoint:
                 # A bug must not take the other peers down, nor answer for a message it lost.
                 log.exception("a message could not be handled")
                 connection.close(BROKEN, "internal error")
+
+
+def _address(scope: Scope) -> str:
+    """Whose connection it is when no credential says so: the address of the peer."""
+    client = scope.get("client")
+    return f"at {client[0]}" if client else "at an unknown address"
 
 
 async def _send_all(connection: Connection, wake: asyncio.Event, send: Send) -> None:

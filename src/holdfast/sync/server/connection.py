@@ -16,7 +16,7 @@ from holdfast.store.errors import StoreBusy, StoreUnreachable
 from holdfast.sync.server import handshake, notify
 from holdfast.sync.server.commands import Commands
 from holdfast.sync.server.context import ServerContext
-from holdfast.sync.server.limits import Bucket
+from holdfast.sync.server.limits import Bucket, Usage
 from holdfast.sync.server.pending_writes import PendingWrites
 from holdfast.sync.server.refusals import refused
 from holdfast.sync.server.session_registry import ServerSession
@@ -51,8 +51,22 @@ Unread = InvalidMessage | MessageTooLarge
 class Connection:
     """One peer. Feed it frames with `receive`; send what `take` returns, in order."""
 
-    def __init__(self, server: ServerContext, serial: int, on_output: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        server: ServerContext,
+        serial: int,
+        on_output: Callable[[], None],
+        principal: str = "",
+        until_ms: int | None = None,
+    ) -> None:
         self.server, self.serial = server, serial
+        self.until_ms = until_ms
+        """When the credential of the peer expires; None: never."""
+        self.principal = principal
+        self._counted = True
+        """Whether what it has not read counts for its principal."""
+        self._usage = server.usages.setdefault(principal, Usage())
+        self._usage.connections += 1
         self.unified = server.settings.flags.unified_json_encoding
         self.ready = False
         self.capabilities: frozenset[str] = frozenset()
@@ -107,7 +121,10 @@ class Connection:
 
     def sent(self, size: int) -> None:
         """`size` characters of what was taken have left."""
-        self._outbox_bytes -= size
+        if not self._gone:
+            self._outbox_bytes -= size
+            if self._counted:
+                self._usage.unread_bytes -= size
 
     @property
     def unread(self) -> int:
@@ -127,6 +144,10 @@ class Connection:
         if self._gone:
             return
         self._gone = True
+        self._usage.connections -= 1
+        self._uncount()
+        if not self._usage.connections:
+            self.server.usages.pop(self.principal, None)
         self._queue.clear()
         self._outbox.clear()
         self._note_busy()
@@ -272,11 +293,24 @@ class Connection:
         if self._gone or self.closing is not None:
             return
         self._outbox.append(frame)
-        self._outbox_bytes += len(frame)
-        most = self.server.limits.outbox_bytes_max
-        if self._outbox_bytes > most:
-            slow = SlowConsumer(self._outbox_bytes, most)
-            self._outbox.clear()
-            self.close(POLICY, f"{slow.name}: {slow}"[:120])
+        size, limits, usage = len(frame), self.server.limits, self._usage
+        self._outbox_bytes += size
+        usage.unread_bytes += size
+        if self._outbox_bytes > limits.outbox_bytes_max:
+            self.drop(SlowConsumer(self._outbox_bytes, limits.outbox_bytes_max))
             return
+        if usage.unread_bytes > limits.unread_bytes_per_principal:
+            slow = SlowConsumer(usage.unread_bytes, limits.unread_bytes_per_principal)
+            self.server.slowest(self.principal).drop(slow)
         self._on_output()
+
+    def drop(self, slow: SlowConsumer) -> None:
+        """Close the connection without sending what the peer has not read."""
+        self._outbox.clear()
+        self._uncount()
+        self.close(POLICY, f"{slow.name}: {slow}"[:120])
+
+    def _uncount(self) -> None:
+        if self._counted:
+            self._counted = False
+            self._usage.unread_bytes -= self._outbox_bytes

@@ -18,7 +18,12 @@ from holdfast.sync.server.session_registry import ServerSession
 from holdfast.sync.server.space import Space
 from holdfast.sync.server.watch_set import WatchSet
 from holdfast.sync.wire import messages
-from holdfast.sync.wire.errors import ProtocolError, TooManySessions, UnsupportedProtocol
+from holdfast.sync.wire.errors import (
+    ProtocolError,
+    TooManySessions,
+    TooManySpaces,
+    UnsupportedProtocol,
+)
 from holdfast.sync.wire.messages import EXISTING, PROTOCOL, Flags, Hello, HelloOk, SessionOpen
 
 
@@ -56,8 +61,12 @@ def _check_terms(hello: Hello, ours: Flags) -> None:
         )
 
 
-def _space(connection: Peer, name: SpaceId) -> Space:
+def _space(connection: Peer, name: SpaceId, principal: str | None) -> Space:
     server = connection.server
+    if name not in server.spaces:
+        most = server.limits.spaces_per_principal
+        if len(server.registry.spaces(principal) - {name}) >= most:
+            raise TooManySpaces(most, principal or "a client")
     try:
         return server.space(name, create=EXISTING not in connection.capabilities)
     except UnknownSpace as error:
@@ -74,7 +83,7 @@ def open_session(connection: Peer, request: SessionOpen) -> dict[str, Any]:
     # Authorize first: others must not learn which spaces exist, nor create one.
     proof = OpenProof(server.challenges, connection.challenge, server.clock_ms())
     principal = server.settings.authorize(name, request, proof)
-    space = _space(connection, name)
+    space = _space(connection, name, principal)
     space.advance()
     server.access[name].require(principal, Right.READ)
     id = wanted.session_id if isinstance(wanted.session_id, str) else None
@@ -85,6 +94,9 @@ def open_session(connection: Peer, request: SessionOpen) -> dict[str, Any]:
     most = server.limits.sessions_per_connection
     if len(connection.sessions) >= most and (name, SessionId(id or "")) not in connection.sessions:
         raise TooManySessions(most)
+    most = server.limits.sessions_per_principal
+    if server.registry.count(principal) >= most and not server.registry.has(name, id):
+        raise TooManySessions(most, principal or "this server")
     opened = server.registry.open(name, id, token, principal, connection, server.clock_ms())
     session = opened.session
     if opened.former_owner is not None:

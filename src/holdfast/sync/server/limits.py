@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from holdfast.store.graph import GraphLimits
 
@@ -30,7 +30,44 @@ class Limits:
     watches_per_session: int = 10_000
     history_page_max: int = 1_000
 
+    # What all connections of one principal may use together.
+    connections_per_principal: int = 2_000
+    sessions_per_principal: int = 10_000
+    spaces_per_principal: int = 96
+    unread_bytes_per_principal: int = 512 * 1024 * 1024
+    """What all its connections together may leave unread."""
+
+    spaces_open_max: int = 128
+    """Spaces that are open at once. Each needs several file descriptors."""
+
+    space_idle_ms: int | None = None
+    """How long a space stays open that no session uses; None: until the server stops."""
+
     graph: GraphLimits = field(default_factory=GraphLimits)
+
+
+FILES_PER_SPACE = 6
+"""Two connections of SQLite, each with the database, its log and its index."""
+
+
+def fitted(limits: Limits, open_files: int) -> Limits:
+    """The same limits, lowered so that they do not need more file descriptors than there are."""
+    return replace(
+        limits,
+        connections_per_principal=min(limits.connections_per_principal, open_files // 2),
+        spaces_open_max=min(limits.spaces_open_max, open_files // 4 // FILES_PER_SPACE),
+        spaces_per_principal=min(
+            limits.spaces_per_principal, open_files * 3 // 16 // FILES_PER_SPACE
+        ),
+    )
+
+
+@dataclass(slots=True)
+class Usage:
+    """What the connections of one principal use at this moment."""
+
+    connections: int = 0
+    unread_bytes: int = 0
 
 
 class Bucket:

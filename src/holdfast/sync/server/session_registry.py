@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -172,6 +173,20 @@ class SessionRegistry:
         self._sessions: dict[tuple[SpaceId, SessionId], ServerSession] = {}
         self._detached: dict[ServerSession, None] = {}
         self._opened = 0
+        self._counts: Counter[str | None] = Counter()
+
+    def count(self, principal: str | None) -> int:
+        """How many sessions of a principal this server has, with or without a connection."""
+        return self._counts[principal]
+
+    def has(self, space: SpaceId, id: str | None) -> bool:
+        """Whether this server has a session of that name, so that opening it adds none."""
+        return id is not None and (space, SessionId(id)) in self._sessions
+
+    def spaces(self, *principals: str | None) -> set[SpaceId]:
+        """The spaces in which these principals have sessions; without any, all that have one."""
+        found = self._sessions.values()
+        return {s.space for s in found if not principals or s.principal in principals}
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -187,7 +202,9 @@ class SessionRegistry:
     def _add(self, session: ServerSession) -> ServerSession:
         self._opened += 1
         session.serial = self._opened
+        self._drop(session)
         self._sessions[session.key] = session
+        self._counts[session.principal] += 1
         return session
 
     def open(
@@ -298,7 +315,11 @@ class SessionRegistry:
         return session.detached_at is not None and now_ms - session.detached_at >= self._ttl_ms
 
     def _drop(self, session: ServerSession) -> None:
-        self._sessions.pop(session.key, None)
+        former = self._sessions.pop(session.key, None)
+        if former is not None:
+            self._counts[former.principal] -= 1
+            if not self._counts[former.principal]:
+                del self._counts[former.principal]
         self._detached.pop(session, None)
 
 

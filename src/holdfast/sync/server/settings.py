@@ -80,6 +80,9 @@ class ServerSettings:
     authorize: Authorize = allow_anyone
     commit: Commit = commit_now
     act: Act = act_now
+    close: Callable[[Store], None] = Store.close
+    """Closes the store of a space that is no longer used, now or later."""
+
     session_store: SessionPersistence = field(default_factory=NullSessionStore)
     challenges: Challenges | None = None
     """Issues challenges for signed opens; None: opens are not signed."""

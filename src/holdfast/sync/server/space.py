@@ -11,7 +11,8 @@ Everything is read as of one seq, never as of "now": another thread or process m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.ids import MAIN, BranchName, EntityId, Seq, SpaceId
@@ -31,11 +32,24 @@ class Space:
     def __init__(self, name: SpaceId, store: Store) -> None:
         self.name, self.store = name, store
         self.seq = store.newest_seq()
+        self.used_ms = 0
+        """When it was last asked for, or last had a session."""
+        self.pins = 0
+        """How many calls besides sessions use the store now, so that it must stay open."""
         self.stale: dict[ServerSession, None] = {}
         self._views: ReadCache | None = None
         self._watchers: dict[DocumentKey, dict[ServerSession, None]] = {}
         self.on_commit: Callable[[BranchName, list[EntityId]], None] | None = None
         """Called with every commit."""
+
+    @contextmanager
+    def pinned(self) -> Iterator[Store]:
+        """Use the store without a session; it is not closed meanwhile."""
+        self.pins += 1
+        try:
+            yield self.store
+        finally:
+            self.pins -= 1
 
     # what happened
 

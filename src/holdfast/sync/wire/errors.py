@@ -81,10 +81,10 @@ class Unreachable(_Refusal, TimeoutError):
 
     name = "ConnectionError"
 
-    def __init__(self, url: str, reason: str) -> None:
+    def __init__(self, url: str, reason: str, hint: str | None = None) -> None:
         super().__init__(
             f"cannot reach {url}: {reason or 'no answer'}",
-            hint="start it with holdfast serve, or name another with --url",
+            hint=hint or "start it with holdfast serve, or name another with --url",
         )
         self.url = url
 
@@ -113,8 +113,21 @@ class TooManySessions(LimitReached):
 
     name = "SessionLimitError"
 
-    def __init__(self, most: int) -> None:
-        super().__init__(f"this connection has {most} sessions open already", hint="close some")
+    def __init__(self, most: int, whose: str = "this connection") -> None:
+        super().__init__(f"{whose} has {most} sessions open already", hint="close some")
+        self.most = most
+
+
+class TooManySpaces(LimitReached):
+    """Raised when a space would be opened beyond those that may be open at once."""
+
+    name = "SpaceLimitError"
+
+    def __init__(self, most: int, whose: str) -> None:
+        super().__init__(
+            f"{whose} may have {most} spaces open at once",
+            hint="close sessions of other spaces; a space without sessions is closed by itself",
+        )
         self.most = most
 
 
