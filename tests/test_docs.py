@@ -89,7 +89,7 @@ ARROWS: dict[str, set[str]] = {
     "trees": LEAVES | {"files", "sequence"},
     "repeats": LEAVES | {"files", "sequence", "trees"},
     "sessions": LEAVES | {"store", "reading"},
-    "links": LEAVES | {"store", "index"},
+    "links": LEAVES | {"files", "store", "index"},
     "live": LEAVES | {"store"},
     "purge": LEAVES | {"files", "index", "app"},
     "observed": LEAVES | {"store", "index", "reading", "sessions"},

@@ -12,7 +12,7 @@ Imports next to nothing until something is opened: the MCP shim starts from here
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,9 @@ from holdfast.home import Home, home_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from holdfast.files.boundary import Machine
     from holdfast.files.snapshot import Snapshot
+    from holdfast.files.workspace import Workspace
     from holdfast.index.code_index import CodeIndex
     from holdfast.reading.reader import Reader
     from holdfast.reading.session_log import SessionLog
@@ -66,6 +68,7 @@ class App:
         """What the user set, for the parts that read settings of their own."""
         self.clock, self.new_id = clock, new_id
         self.new_token, self.new_secret, self.random_bytes = new_token, new_secret, random_bytes
+        self._machines: dict[str, Machine] = {}
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> App:
@@ -163,6 +166,41 @@ class App:
         policy = None if record is None else policy_of(record.options)
         now_ns = self.clock.now_ns
         return open_tree(root, self.home.sequence, options, progress, now_ns, policy)
+
+    # the workspace boundary
+
+    def workspace(
+        self,
+        directories: Sequence[str],
+        tracked: Callable[[], Iterable[str]],
+        *,
+        user_home: str | None = None,
+        declared: Callable[[], Iterable[str]] = tuple,
+    ) -> Workspace:
+        """What a client may read: its working directories, the settings, tracked trees, its roots.
+
+        `declared` is called last, because it may ask the client.
+        """
+        from holdfast.files.workspace import Workspace, allowed_directories, machine_of, roots_at
+
+        home, user = self.home, user_home or self.user_home
+
+        def machine() -> Machine:
+            known = self._machines.get(user)
+            if known is None:
+                known = machine_of(user, home.private, str(home.settings))
+                self._machines[user] = known
+            return known
+
+        return Workspace(
+            machine,
+            (
+                lambda: roots_at(directories, "working directory"),
+                lambda: roots_at(allowed_directories(home.settings, user), "setting"),
+                lambda: roots_at(tracked(), "tracked tree"),
+                lambda: roots_at(declared(), "declared root"),
+            ),
+        )
 
     # reading
 

@@ -12,6 +12,7 @@ home means the same directory to a command, to the MCP shim and to the backgroun
     run/              sockets, locks, leases, bindings and records that may be deleted at any time
     token             the token of `holdfast serve`
     reading.toml      settings of reads
+    settings.toml     other settings: what tools may read outside the workspace
 
 Imports only what Python has loaded at start-up: the MCP shim imports this.
 """
@@ -142,6 +143,16 @@ class Home:
     @property
     def reading_settings(self) -> Path:
         return self._below("reading.toml")
+
+    @property
+    def settings(self) -> Path:
+        return self._below("settings.toml")
+
+    @property
+    def private(self) -> tuple[str, ...]:
+        """What tools never show to an agent: secrets, and the state of other agents."""
+        names = ("token", "keys", "run", "spaces", "objects", "agents")
+        return tuple(os.path.join(self.root, name) for name in names)
 
     @property
     def run(self) -> Path:

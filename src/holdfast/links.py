@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from holdfast.files.regular import read_regular
+
 LINK_FORMAT = 1
 """The latest format that is read and the one that is written.
 
@@ -29,6 +31,8 @@ LINK_FORMAT = 1
 State = Literal["current", "drifted", "missing", "unverified"]
 
 DEPTH_MAX = 100
+SOURCE_BYTES_MAX = 64 << 20
+"""A larger file counts as missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +146,17 @@ def link_to(
     return CodeLink(path, symbol, hashlib.sha256(found[0]).hexdigest(), root)
 
 
-def reader_below(root: str) -> Callable[[str, str | None], bytes | None]:
-    """A function that reads files below a root only; a link's own root must be the same."""
+def _read_regular(path: str) -> bytes | None:
+    return read_regular(path, SOURCE_BYTES_MAX + 1)
+
+
+def reader_below(
+    root: str, read_file: Callable[[str], bytes | None] = _read_regular
+) -> Callable[[str, str | None], bytes | None]:
+    """A function that reads files below a root only; a link's own root must be the same.
+
+    `read_file` reads a real path, and decides what may be read at all.
+    """
     base = os.path.realpath(root)
 
     def read(path: str, named: str | None) -> bytes | None:
@@ -153,9 +166,9 @@ def reader_below(root: str) -> Callable[[str, str | None], bytes | None]:
         if not whole.startswith(base.rstrip("/") + "/"):
             return None
         try:
-            with open(whole, "rb") as file:
-                return file.read()
+            source = read_file(whole)
         except OSError:
             return None
+        return None if source is None or len(source) > SOURCE_BYTES_MAX else source
 
     return read

@@ -145,6 +145,7 @@ class Web:
              "--show-token"],
             stdout=subprocess.PIPE,
             env={**machine.environment, "PYTHONUNBUFFERED": "1"},
+            cwd=machine.tree,
             text=True,
         )  # fmt: skip
         assert self.process.stdout is not None

@@ -37,7 +37,7 @@ def installed() -> Path:
 
 
 def inspect(
-    target: list[str], method: str, environment: dict[str, str], *options: str
+    target: list[str], method: str, environment: dict[str, str], cwd: Path, *options: str
 ) -> dict[str, Any]:
     """What the inspector's command line prints for one request."""
     done = subprocess.run(
@@ -46,6 +46,7 @@ def inspect(
         text=True,
         timeout=WAIT_S,
         env={**environment, "PATH": f"{NODE.parent}:{environment['PATH']}"},
+        cwd=cwd,
     )
     assert done.stdout.strip().startswith("{"), f"{done.stdout}\n{done.stderr}"
     answer: dict[str, Any] = json.loads(done.stdout)

@@ -23,7 +23,7 @@ def test_the_inspector_drives_every_tool(transport: str, shared: Machine, web: W
         target = [web.url, "--transport", "http", "--header", f"Authorization: Bearer {web.token}"]
 
     def ask(method: str, *options: str) -> dict[str, Any]:
-        return inspect(target, method, shared.environment, *options)
+        return inspect(target, method, shared.environment, shared.tree, *options)
 
     tools = {tool["name"]: tool for tool in ask("tools/list")["tools"]}
     assert set(tools) == DESIGNED

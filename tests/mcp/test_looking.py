@@ -161,9 +161,12 @@ def test_a_refusal_ends_with_a_call_that_works(
 
 @pytest.mark.shows("MCP-REFUSALS-HELP")
 def test_several_trees_of_which_one_is_not_indexed_say_so(settled: Agent) -> None:
-    found = settled("search_code", query="alpha", path=[".", str(settled.home)])
+    other = settled.home.parent / "other"
+    other.mkdir()
+    (settled.home / "settings.toml").write_text(f'[workspace]\nallow = ["{other}"]\n')
+    found = settled("search_code", query="alpha", path=[".", str(other)])
     assert "cart.py" in found.text
-    assert f"['{settled.home}' is not indexed" in found.text
+    assert f"['{other}' is not indexed" in found.text
 
 
 @pytest.mark.shows("ANSWER-SIMILAR")

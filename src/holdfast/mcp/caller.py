@@ -39,6 +39,8 @@ class Caller:
     transport: str = "stdio"
     name: str = "mcp"
     """The name in the store's log of commits; unique for each connection."""
+    served_from: str | None = None
+    """Where the server was started, for a client whose own working directory is unknown."""
     client: str = ""
     """What the program at the other end calls itself; empty until it has said so."""
 
@@ -63,6 +65,12 @@ class Caller:
                 "pass an absolute path",
             )
         return os.path.normpath(os.path.join(self.cwd, expanded))
+
+    @property
+    def directories(self) -> list[str]:
+        """The directories that the client works in."""
+        named = (self.cwd, self.served_from, self.environment.get("CLAUDE_PROJECT_DIR"))
+        return [path for path in named if path]
 
     @property
     def home(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,10 @@ from holdfast.mcp.space_pool import SpacePool
 
 if TYPE_CHECKING:
     from holdfast.app import App
+    from holdfast.files.workspace import Workspace
     from holdfast.index.code_index import CodeIndex
     from holdfast.mcp.binding import Sessions
+    from holdfast.mcp.caller import Caller
     from holdfast.reading.reader import Reader
     from holdfast.store.store import Store
 
@@ -112,7 +114,17 @@ class HostContext:
                     raise
             yield store
 
-    # reading
+    # files
+
+    def workspace(self, caller: Caller, declared: Callable[[], Iterable[str]]) -> Workspace:
+        """What a client may read."""
+
+        def tracked() -> Iterable[str]:
+            return self.index.registry.records()
+
+        return self.app.workspace(
+            caller.directories, tracked, user_home=caller.home, declared=declared
+        )
 
     def reader(self, cwd: str, home: str) -> Reader:
         """The reader of a working directory."""

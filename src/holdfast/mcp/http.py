@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -32,6 +33,14 @@ def mcp_part(app: App, counted: Callable[[str, str, float], None]) -> SitePart:
     """The part of a site that serves the tools."""
     endpoint = Endpoint(app, counted)
     return SitePart("/mcp", endpoint, life=endpoint.life)
+
+
+def started_in() -> str | None:
+    """The working directory of this process: starting a server there allows it."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
 
 
 class Endpoint:
@@ -73,7 +82,12 @@ class Endpoint:
 
         from holdfast.mcp.sdk_server import ToolServer
 
-        caller = Caller(transport="HTTP", name=self._app.writer_id("http"))
+        caller = Caller(
+            transport="HTTP",
+            name=self._app.writer_id("http"),
+            environment={"HOME": self._app.user_home},
+            served_from=started_in(),
+        )
         server = ToolServer(context, caller, counted=self._counted).server()
         # The site has checked Host and Origin already.
         return StreamableHTTPSessionManager(

@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote
 from holdfast.app import DEFAULT_SPACE
 from holdfast.errors import UsageError
 from holdfast.mcp.host_context import HostContext
+from holdfast.mcp.tool import ToolCall
 
 CODEBASE, SPACE = "holdfast://codebase/", "holdfast://space/"
 
@@ -75,12 +76,15 @@ def spaces(context: HostContext) -> list[str]:
     return sorted({*roots.spaces(context.app.store_url), DEFAULT_SPACE})
 
 
-def read(context: HostContext, uri: str) -> str:
+def read(call: ToolCall, uri: str) -> str:
     """The resource at a URI, as JSON."""
+    context = call.context
     if uri.startswith(CODEBASE):
         from holdfast.index.tools.manage import manage_index
 
         path = "/" + unquote(uri.removeprefix(CODEBASE)).lstrip("/")
+        if path not in context.index.registry.records():
+            path = call.tree(path)
         return _json(manage_index(context.index, "status", path).to_wire())
     if uri.startswith(SPACE):
         name, _, id = uri.removeprefix(SPACE).partition("/")

@@ -22,11 +22,15 @@ from mcp.shared.message import SessionMessage
 
 from holdfast import __version__
 from holdfast.errors import HoldfastError
+from holdfast.files.boundary import OutsideWorkspace
 from holdfast.mcp import prompts, resources
+from holdfast.mcp.binding import LEAF
 from holdfast.mcp.caller import Caller, caller_of, named
+from holdfast.mcp.declared_roots import DeclaredRoots
 from holdfast.mcp.host_context import HostContext
 from holdfast.mcp.tool import CallCancelled, Result, Tool, ToolCall, failure
 from holdfast.mcp.tools import TOOLS
+from holdfast.mcp.tools.common import no_such_tree
 
 THREADS_MAX = 128
 PROGRESS_EVERY_S = 0.1
@@ -80,9 +84,10 @@ class ToolServer:
         self._context, self._caller, self._sent, self._counted = context, caller, sent, counted
         self._threads = anyio.CapacityLimiter(THREADS_MAX)
         self._is_named = False
+        self._declared = DeclaredRoots()
 
     def server(self) -> Server[Any]:
-        return Server(
+        server: Server[Any] = Server(
             "holdfast",
             version=__version__,
             title="Holdfast",
@@ -97,6 +102,10 @@ class ToolServer:
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
         )
+        server.add_notification_handler(
+            "notifications/roots/list_changed", types.NotificationParams, self._declared.changed
+        )
+        return server
 
     # tools
 
@@ -149,6 +158,7 @@ class ToolServer:
             meta,
             cancelled=gone.is_set,
             after_sent=after_sent,
+            declared=self._declared.of(ctx),
         )
 
         def work() -> Result:
@@ -230,7 +240,8 @@ class ToolServer:
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         try:
-            found = await anyio.to_thread.run_sync(resources.read, self._context, uri)
+            call = ToolCall(self._context, self._caller, {}, declared=self._declared.of(ctx))
+            found = await anyio.to_thread.run_sync(resources.read, call, uri)
         except HoldfastError as error:
             raise MCPError(types.INVALID_PARAMS, _sentence(error), {"uri": uri}) from error
         content = types.TextResourceContents(uri=uri, mime_type="application/json", text=found)
@@ -255,7 +266,11 @@ class ToolServer:
         self, ctx: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         call = ToolCall(
-            self._context, self._caller, dict(params.arguments or {}), dict(ctx.meta or {})
+            self._context,
+            self._caller,
+            dict(params.arguments or {}),
+            dict(ctx.meta or {}),
+            declared=self._declared.of(ctx),
         )
         try:
             prompt = prompts.find(params.name, call.arguments)
@@ -273,6 +288,10 @@ def run_tool(tool: Tool, call: ToolCall, arguments: dict[str, Any] | None) -> Re
         return tool.run(call)
     except CallCancelled as error:
         return failure(str(error), error.hint)
+    except OutsideWorkspace as error:
+        log.info("%s refused: %s", tool.name, error.refused.reason)
+        refused = failure(str(error), error.hint)
+        return refused if LEAF in call.meta else no_such_tree(refused)
     except HoldfastError as error:
         log.info("%s refused: %s", tool.name, type(error).__name__)
         return failure(str(error), error.hint)

@@ -44,7 +44,7 @@ REPEATABLE = frozenset(
 )
 """Requests that change nothing and may be sent twice."""
 
-_ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[0-9]+)[,}]')
+_ANSWER = re.compile(rb'\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?[0-9]+),"(?:result|error)"')
 _NO_ANSWER = b'{"jsonrpc":"2.0","method"'
 _REPLAY = "holdfast-again-"
 

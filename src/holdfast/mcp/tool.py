@@ -8,15 +8,17 @@ result; `failed` marks a result that does not contain what the call requested.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
+    from holdfast.files.workspace import Workspace
     from holdfast.mcp.caller import Caller
     from holdfast.mcp.host_context import HostContext
+    from holdfast.reading.reader import Reader
 
 Schema = dict[str, Any]
 
@@ -93,6 +95,27 @@ class ToolCall:
     cancelled: Callable[[], bool] = lambda: False
     after_sent: Callable[[Callable[[], None]], None] = lambda act: act()
     """Runs a function after the answer was sent to the agent."""
+    declared: Callable[[], Iterable[str]] = tuple
+    """Asks the client for the roots that it declares."""
+    _workspace: Workspace | None = None
+
+    @property
+    def workspace(self) -> Workspace:
+        """What this call may read."""
+        if self._workspace is None:
+            self._workspace = self.context.workspace(self.caller, self.declared)
+        return self._workspace
+
+    def tree(self, name: str) -> str:
+        """The real path of a directory that the caller names; raises `OutsideWorkspace`."""
+        return self.workspace.admit(self.caller.path(name))
+
+    def reader(self) -> Reader:
+        """A reader of files in the workspace of the caller."""
+        from holdfast.reading.disk import read_once
+
+        reader = self.context.reader(self.caller.cwd or "/", self.caller.home)
+        return reader.with_file_access(lambda path: read_once(path, self.workspace.open))
 
     def check_cancelled(self) -> None:
         if self.cancelled():

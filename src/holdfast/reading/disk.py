@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable
 
 from holdfast.reading.errors import Unreadable
 
@@ -24,13 +25,18 @@ _WORDS = {
 }
 
 
-def read_once(path: str) -> tuple[bytes, str]:
+def open_file(path: str) -> int:
+    """A descriptor of a file, wherever it is. Opening does not block, whatever is there."""
+    return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def read_once(path: str, opened: Callable[[str], int] = open_file) -> tuple[bytes, str]:
     """The bytes of a regular file, and the name it has when links are followed.
 
-    Opening does not block, whatever is there; pipes and devices are refused, not read.
+    Pipes and devices are refused, not read. `opened` decides what may be opened.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = opened(path)
     except (OSError, ValueError) as error:
         raise _unreadable(error, "access", path) from error
     try:

@@ -7,12 +7,14 @@ at this very leaf. Nothing else is remembered that trust could depend on.
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from holdfast.errors import ReadingError
+from holdfast.files.boundary import OutsideWorkspace
 from holdfast.reading import disk, images, javascript, paths, savings
 from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Case, Current, Policy, lines_of
@@ -68,6 +70,12 @@ class Reader:
         self._recent = Recent()
         self._overlays: OrderedDict[str, Overlay] = OrderedDict()
         self._turn = threading.RLock()
+
+    def with_file_access(self, read_file: Callable[[str], tuple[bytes, str]]) -> Reader:
+        """The same reader, sharing everything it remembers, that reads files in another way."""
+        other = copy.copy(self)
+        other._read_file = read_file
+        return other
 
     def read(
         self,
@@ -162,7 +170,7 @@ class Reader:
         with self._turn:
             try:
                 found = self._load(Target(path, path, None, None))
-            except ReadingError:
+            except (ReadingError, OutsideWorkspace):
                 return False
             if isinstance(found, Answer) or found.text is None or lines.last > found.lines_total:
                 return False
@@ -210,6 +218,8 @@ class Reader:
         there = True
         try:
             found = self._load(Target(path, path, None, None))
+        except OutsideWorkspace:
+            found = None
         except ReadingError as error:
             # A file that cannot be read, or is a picture now, still exists.
             found, there = None, isinstance(error, Unreadable) and error.code not in GONE
@@ -227,7 +237,7 @@ class Reader:
     def forget(self) -> None:
         """Drop everything kept in memory, so that no later answer is shortened by it."""
         self._overlays.clear()
-        self._recent = Recent()
+        self._recent.clear()
 
     def refresh(self, request: Request, log: SessionLog) -> Invalidated:
         """Declare the model's copy of a file or some lines insufficient."""
@@ -249,7 +259,7 @@ class Reader:
                 )
         try:
             data, _ = self._read_file(target.path)
-        except ReadingError:
+        except (ReadingError, OutsideWorkspace):
             data = None
         current = None if data is None else Current(data, "")
         if current is not None and current.text is not None:

@@ -39,3 +39,7 @@ class Recent:
                 _, oldest = self._files.popitem(last=False)
                 self._size -= len(oldest.data)
         return found
+
+    def clear(self) -> None:
+        self._files.clear()
+        self._size = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -127,6 +128,13 @@ def no_such_tree(result: Result) -> Result:
     return result.ended("the tracked trees", "list_codebases")
 
 
+def listed_inside(call: ToolCall) -> Callable[[str], list[str]]:
+    """Lists directories for suggestions; outside the workspace there is nothing to suggest."""
+    from holdfast.reading.suggest import listed
+
+    return lambda folder: listed(folder) if call.workspace.admits(folder) else []
+
+
 def tree_of(call: ToolCall, path: str) -> str | None:
     """The root of the tracked tree that contains a path."""
     _, record = call.context.index.root_of(path)
@@ -144,6 +152,13 @@ def meant(call: ToolCall, file: str) -> str:
     root = tree_of(call, call.caller.cwd)
     below = whole if root is None else os.path.join(root, file)
     return below if os.path.isfile(below) else whole
+
+
+def file_inside(call: ToolCall, file: str) -> str:
+    """A file as an agent names it, if it may be read; raises `OutsideWorkspace`."""
+    named = meant(call, file)
+    call.workspace.admit(named)
+    return named
 
 
 def usable(call: ToolCall, one: Symbol, root: str) -> Symbol:

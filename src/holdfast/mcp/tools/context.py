@@ -11,7 +11,7 @@ def run(call: ToolCall) -> Result:
     from holdfast.reading.context import ContextMap
 
     caller = call.caller
-    reader = call.context.reader(caller.cwd or "/", caller.home)
+    reader = call.reader()
     with call.context.sessions.of(caller, call.meta, "context", call.arguments) as session:
         if isinstance(session, Bound):
             found = reader.context(session.log)

@@ -21,7 +21,7 @@ from holdfast.mcp.tools.common import (
     AGENT,
     below,
     continued,
-    meant,
+    file_inside,
     refused,
     schema_of,
     tree_of,
@@ -34,14 +34,15 @@ def run(call: ToolCall) -> Result:
 
     a = call.arguments
     given = a["symbolRef"]
-    file = given.get("file", "")
-    if "path" not in a and file:
-        file = meant(call, file)
-    reference = SymbolRef(file, given.get("symbolId"), given.get("symbolLabel"))
-    path = call.caller.path(a["path"]) if "path" in a else os.path.dirname(file) or "/"
-    if not (reference.symbol_id or reference.symbol_label):
+    file, id, label = given.get("file", ""), given.get("symbolId"), given.get("symbolLabel")
+    if not (id or label):
         named = failure("the symbol is not named", "pass symbolId or symbolLabel beside file")
         return named.ended("its symbols", "file_outline", file=file, path=a.get("path"))
+    if "path" not in a and file:
+        file = file_inside(call, file)
+    path = call.tree(a["path"]) if "path" in a else os.path.dirname(file) or "/"
+    call.workspace.admit(os.path.join(path, file))
+    reference = SymbolRef(file, id, label)
     found = call_graph(
         call.context.index,
         path,
@@ -57,20 +58,20 @@ def run(call: ToolCall) -> Result:
         result = Result(text, found.to_wire())
         return result.ended("by id", "call_graph", symbolRef=one, path=a.get("path"))
     if found.status != "ok":
-        return _refused(found, os.path.join(path, file))
+        return _refused(call, found, os.path.join(path, file))
     facts = found.to_wire()
     if EDGES_TRUNCATED in found.warnings:
         facts["continue"] = continued("call_graph", **more)
     return Result("\n".join([*below(call, tree_of(call, path)), text]), facts)
 
 
-def _refused(found: CallGraphAnswer, file: str) -> Result:
+def _refused(call: ToolCall, found: CallGraphAnswer, file: str) -> Result:
     result = refused(found)
     if "continue" in result.facts:
         return result
     if os.path.isfile(file):
         return result.ended("its symbols", "file_outline", file=file)
-    return similar_file(result, file, "file_outline", "file")
+    return similar_file(call, result, file)
 
 
 CALL_GRAPH = Tool(

@@ -36,8 +36,10 @@ def run(call: ToolCall) -> Result:
     from holdfast.index.tools.manage import manage_index
 
     a = call.arguments
-    path = call.caller.path(a["path"])
     index = call.context.index
+    path = call.caller.path(a["path"])
+    if a["action"] not in ("status", "clear") or path not in index.registry.records():
+        path = call.tree(path)  # of a tracked tree these two read nothing that is not listed
     # After the wait the build continues on its own: only a waiting caller can cancel it.
     waiting = threading.Event()
     waiting.set()

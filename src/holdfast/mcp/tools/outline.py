@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from msgspec.structs import replace
 
 from holdfast.index.answers import Outline, OutlineAnswer
 from holdfast.index.tools.render import outline_text
 from holdfast.mcp.tool import Result, Tool, ToolCall, call_text, choice, inputs, integer, string
-from holdfast.mcp.tools.common import AGENT, continued, meant, refused, schema_of, usable
+from holdfast.mcp.tools.common import (
+    AGENT,
+    continued,
+    file_inside,
+    listed_inside,
+    refused,
+    schema_of,
+    usable,
+)
 
 
 def run(call: ToolCall) -> Result:
@@ -18,8 +25,9 @@ def run(call: ToolCall) -> Result:
 
     a = call.arguments
     # Without a tree the file itself says where it is; with one it may be named from there.
-    file = a["file"] if "path" in a else meant(call, a["file"])
-    path = call.caller.path(a["path"]) if "path" in a else os.path.dirname(file)
+    file = a["file"] if "path" in a else file_inside(call, a["file"])
+    path = call.tree(a["path"]) if "path" in a else os.path.dirname(file)
+    call.workspace.admit(os.path.join(path, file))
     exact = "symbolIdExact" in a or "symbolLabelExact" in a
     found = file_outline(
         call.context.index,
@@ -34,7 +42,7 @@ def run(call: ToolCall) -> Result:
     )
     whole = os.path.join(path, file)
     if found.outline is None:
-        return _refused(found, whole, exact)
+        return _refused(call, found, whole, exact)
     symbols = tuple(usable(call, s, found.path) for s in found.outline.symbols[a["skip"] :])
     found = replace(found, outline=Outline(symbols))
     more = {**a, "file": whole, "skip": a["skip"] + a["limitSymbols"]}
@@ -48,24 +56,24 @@ def run(call: ToolCall) -> Result:
     return result.ended("several symbols have that name; by id", "file_outline", **one)
 
 
-def _refused(found: OutlineAnswer, file: str, exact: bool) -> Result:
+def _refused(call: ToolCall, found: OutlineAnswer, file: str, exact: bool) -> Result:
     result = refused(found, outline_text(found, AGENT))
     if "continue" in result.facts or found.status != "not_found":
         return result
     if os.path.isfile(file) and exact:
         return result.ended("its symbols", "file_outline", file=file)
-    return similar_file(result, file, "file_outline", "file")
+    return similar_file(call, result, file)
 
 
-def similar_file(result: Result, file: str, tool: str, name: str, **args: Any) -> Result:
-    """A file that does not exist: the same call on one with a similar name, or a search for it."""
+def similar_file(call: ToolCall, result: Result, file: str) -> Result:
+    """A file that does not exist: the outline of one with a similar name, or a search for it."""
     from holdfast.reading.errors import Unreadable
-    from holdfast.reading.suggest import listed, suggestion
+    from holdfast.reading.suggest import suggestion
 
     kind = "EISDIR" if os.path.isdir(file) else "ENOENT"
-    found = suggestion(Unreadable(kind, "", "", file), file, listed)
+    found = suggestion(Unreadable(kind, "", "", file), file, listed_inside(call))
     if found is not None:
-        return result.ended(found.why, tool, **{name: found.path}, **args)
+        return result.ended(found.why, "file_outline", file=found.path)
     stem = os.path.splitext(os.path.basename(file))[0] or "*"
     return result.ended("find it by name", "search_code", query=stem, path=result.facts["path"])
 

@@ -18,7 +18,7 @@ from holdfast.mcp.tool import (
     number,
     string,
 )
-from holdfast.mcp.tools.common import answer_schema, continued, meant
+from holdfast.mcp.tools.common import answer_schema, continued, listed_inside, meant
 
 if TYPE_CHECKING:
     from holdfast.errors import ReadingError
@@ -47,9 +47,9 @@ def _refused(call: ToolCall, typed: str, error: ReadingError) -> Result:
     from holdfast.mcp.binding import LEAF
     from holdfast.reading.errors import Aborted
     from holdfast.reading.paths import Place, accessible
-    from holdfast.reading.suggest import listed, suggestion
+    from holdfast.reading.suggest import suggestion
 
-    caller = call.caller
+    caller, listed = call.caller, listed_inside(call)
     place = Place(caller.cwd or "/", caller.home)
     whole, _ = place.resolve(typed, accessible)
     bare, is_there = place.resolve(typed.rpartition(":")[0] or typed, accessible)
@@ -79,7 +79,9 @@ def _read(call: ToolCall, request: Request) -> Result:
     caller = call.caller
     if caller.cwd is None and not request.path.removeprefix("@").startswith(("/", "~")):
         caller.path(request.path)  # says that it must be absolute
-    reader = call.context.reader(caller.cwd or "/", caller.home)
+    reader = call.reader()
+    # Before anything is looked up: a refusal must not tell whether a file exists.
+    call.workspace.admit(reader.place.expand(request.path))
     target = paths.locate(request, reader.place)
     with call.context.sessions.of(caller, call.meta, "read", call.arguments) as session:
         log = session.log if isinstance(session, Bound) else None

@@ -28,7 +28,8 @@ def refresh(call: ToolCall) -> Result:
     caller = call.caller
     if caller.cwd is None:
         caller.path(request.path)
-    reader = call.context.reader(caller.cwd or "/", caller.home)
+    reader = call.reader()
+    call.workspace.admit(reader.place.expand(request.path))
     with call.context.sessions.of(
         caller, call.meta, "readcache_refresh", call.arguments
     ) as session:
@@ -51,7 +52,7 @@ def status(call: ToolCall) -> Result:
     from holdfast.mcp.binding import Bound
 
     caller = call.caller
-    reader = call.context.reader(caller.cwd or "/", caller.home)
+    reader = call.reader()
     with call.context.sessions.of(caller, call.meta, "readcache_status", call.arguments) as session:
         if not isinstance(session, Bound):
             text = (

@@ -43,19 +43,21 @@ def run(call: ToolCall) -> Result:
     from holdfast.reading.scope import Lines
 
     a, caller = call.arguments, call.caller
-    given = a["path"] if isinstance(a["path"], list) else [a["path"]]
+    trees = [
+        call.tree(path) for path in (a["path"] if isinstance(a["path"], list) else [a["path"]])
+    ]
+    reader = call.reader()
     with call.context.sessions.of(caller, call.meta, "search_code", a) as session:
 
         def holds(path: str, first: int, last: int) -> bool:
             if not isinstance(session, Bound):
                 return False
-            reader = call.context.reader(caller.cwd or "/", caller.home)
             return reader.holds(path, Lines(first, last), session.log)
 
         try:
             found = search_code(
                 call.context.index,
-                [caller.path(path) for path in given],
+                trees,
                 a.get("query", ""),
                 scope=a["scope"],
                 result_mode=a["resultMode"],

@@ -32,7 +32,7 @@ def locate(call: ToolCall) -> Result:
     from holdfast.trees import locate_snippet
 
     a = call.arguments
-    path = call.caller.path(a["path"])
+    path = call.tree(a["path"])
     if not os.path.exists(path):
         return no_such_tree(failure(f"{path} does not exist"))
     options = LexerOptions(comments=a["comments"])
@@ -75,7 +75,7 @@ def clones(call: ToolCall) -> Result:
     from holdfast.sequence.tokens.lexer import LexerOptions
 
     a = call.arguments
-    path = call.caller.path(a["path"])
+    path = call.tree(a["path"])
     if not os.path.exists(path):
         return no_such_tree(failure(f"{path} does not exist"))
     progress, options = _progress(call), LexerOptions(comments=a["comments"])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import UsageError
+from holdfast.files.boundary import OutsideWorkspace
 from holdfast.mcp.tool import ToolCall, call_text
 from holdfast.mcp.tools.memory.answers import LinkAnswer
 
@@ -22,6 +24,13 @@ def _root(call: ToolCall, root: str | None) -> str | None:
     return root or call.caller.cwd
 
 
+def _read(call: ToolCall) -> Callable[[str], bytes | None]:
+    """Reads a file in the workspace of the caller: links may name any root."""
+    from holdfast.links import SOURCE_BYTES_MAX
+
+    return lambda path: call.workspace.read(path, SOURCE_BYTES_MAX + 1)
+
+
 def links_of(call: ToolCall, document: Any) -> tuple[LinkAnswer, ...]:
     """Every link to code in a document, and whether the code has changed."""
     from holdfast.links import links_in
@@ -30,16 +39,22 @@ def links_of(call: ToolCall, document: Any) -> tuple[LinkAnswer, ...]:
 
 
 def _judged(call: ToolCall, at: tuple[str, ...], link: CodeLink) -> LinkAnswer:
-    from holdfast.links import judge, reader_below
+    from holdfast.links import Judged, judge, reader_below
 
     root = _root(call, link.root)
-    found = None if root is None else judge(link, reader_below(root))
+    if root is None:
+        found = Judged(link, "unverified", "the link does not name its root")
+    else:
+        try:
+            found = judge(link, reader_below(root, _read(call)))
+        except OutsideWorkspace as error:
+            found = Judged(link, "unverified", str(error))
     return LinkAnswer(
         at="/" + "/".join(at),
         **link.to_wire()["code"],
-        state="unverified" if found is None else found.state,
-        why="the link does not name its root" if found is None else found.why,
-        lines=None if found is None else found.lines,
+        state=found.state,
+        why=found.why,
+        lines=found.lines,
     )
 
 
@@ -70,7 +85,7 @@ def digested(call: ToolCall, value: Any) -> Any:
     if link.sha256 is not None or root is None or link.format > LINK_FORMAT:
         return value
     path = os.path.relpath(link.path, root) if os.path.isabs(link.path) else link.path
-    source = reader_below(root)(path, None)
+    source = reader_below(root, _read(call))(path, None)
     if source is None:
         raise UsageError(f"there is no {link.path} below {root} to link to", "name root and path")
     try:
