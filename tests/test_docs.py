@@ -78,7 +78,7 @@ ARROWS: dict[str, set[str]] = {
     "home": {"errors"},
     "credentials": {"errors", "home", "system"},
     "text": set(),
-    "postgresql": set(),
+    "postgresql": {"system"},
     "touched": {"system"},
     "files": LEAVES,
     "store": LEAVES,
