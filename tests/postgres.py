@@ -7,9 +7,11 @@ the system's packages. It refuses to run as root, so then it runs as `nobody` fr
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -52,6 +54,22 @@ class PostgresServer:
     def stop(self, mode: str = "fast") -> None:
         self._run("pg_ctl", "-w", "-m", mode, "stop")
 
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Every process of the server stopped: it accepts connections and answers nothing."""
+        parent = int((self._data / "postmaster.pid").read_text().split()[0])
+        stopped = []
+        try:
+            # The parent first: afterwards it starts no more children.
+            for pid in (parent, *_children(parent)):
+                os.kill(pid, signal.SIGSTOP)
+                stopped.append(pid)
+            yield
+        finally:
+            for pid in stopped:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
             [str(self._binaries / program), *arguments],
@@ -67,6 +85,16 @@ class PostgresServer:
             log = self._data / "log"
             tail = log.read_text(errors="replace")[-2000:] if log.exists() else done.stderr
             raise RuntimeError(f"{program} failed: {tail!r}")
+
+
+def _children(parent: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = stat.read_text(errors="replace").rpartition(") ")[2].split()
+            if int(fields[1]) == parent:
+                found.append(int(stat.parent.name))
+    return found
 
 
 def _readable_copy(binaries: Path, target: Path) -> Path:

@@ -1,14 +1,48 @@
-"""Connects to PostgreSQL and explains failures. Messages never contain the password."""
+"""Connects to PostgreSQL with deadlines and explains failures, never with the password.
+
+Every wait for the server ends:
+
+    connecting    after CONNECT_S; `connect_timeout=` in the address sets another limit
+    a statement   after STATEMENT_S: the server cancels it. A `statement_timeout` of the role, the
+                  database or the address (`options=-c statement_timeout=…`) takes precedence
+    a lock        after two thirds of that, so that waiting for another writer has its own error
+    silence       GRACE_S after the statement's deadline: a server that is frozen or cut off cannot
+                  cancel anything, so the client gives up and closes the connection
+
+Maintenance (indexing, verifying, import, export, compaction) may take MAINTENANCE_S per statement.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote, unquote, urlsplit
+
+from holdfast import system
 
 if TYPE_CHECKING:
     import psycopg
 
 CHECK = "check HOLDFAST_DATABASE_URL"
+
+CONNECT_S = 10
+STATEMENT_S = 30
+MAINTENANCE_S = 600
+GRACE_S = 2.0
+
+# Deadlines that the user set stay. A server or role may be configured to acknowledge commits before
+# they are on disk; a session of ours is not.
+_SESSION_SETTINGS = f"""
+SELECT ms, set_config('statement_timeout', ms::text, false),
+  set_config('lock_timeout', (ms * 2 / 3)::text, false),
+  CASE WHEN current_setting('synchronous_commit') = 'off'
+    THEN set_config('synchronous_commit', 'on', false) END
+FROM (SELECT CASE WHEN current_setting('statement_timeout') = '0' THEN {STATEMENT_S * 1000}
+  ELSE (extract(epoch FROM current_setting('statement_timeout')::interval) * 1000)::bigint
+  END AS ms OFFSET 0) AS deadline
+"""  # noqa: S608
 
 
 class NotReached(Exception):
@@ -19,40 +53,154 @@ class NotReached(Exception):
         self.hint = hint
 
 
+class Silent(Exception):
+    """Raised inside the driver when the server sent nothing before the deadline."""
+
+
 def connect(url: str, name: str, timeout_s: int | None = None) -> psycopg.Connection[Any]:
-    """A connection in autocommit mode under an application name; parameters are `$1`, `$2`, …"""
+    """A connection in autocommit mode under an application name; parameters are `$1`, `$2`, …
+
+    All waiting on it is bounded. `timeout_s` bounds connecting, unless the address does.
+    """
     try:
         import psycopg
     except ImportError:
         raise NotReached(
             "PostgreSQL needs the psycopg package", "pip install 'holdfast[postgres]'"
         ) from None
-    limit: dict[str, Any] = {} if timeout_s is None else {"connect_timeout": timeout_s}
+    limit: dict[str, Any] = {}
+    if "connect_timeout" not in _parameters(url):
+        limit["connect_timeout"] = CONNECT_S if timeout_s is None else timeout_s
     try:
-        return psycopg.Connection.connect(
+        connection = _connection_class().connect(
             url,
             autocommit=True,
             cursor_factory=psycopg.RawCursor,
             application_name=name,
             **limit,
         )
-    except (psycopg.OperationalError, psycopg.ProgrammingError) as error:
+        try:
+            connection.deadlines_of_session()
+        except BaseException:
+            connection.close()
+            raise
+        return cast("psycopg.Connection[Any]", connection)
+    except (psycopg.Error, Silent) as error:
         reason, hint = explain(str(error), url)
         # Not chained: the driver's message may contain the address, and with it the password.
         raise NotReached(f"cannot reach PostgreSQL: {reason}", hint) from None
 
 
+@functools.cache
+def _connection_class() -> Any:
+    """The driver's connection, with a limit on how long the server may be silent."""
+    import psycopg
+
+    class BoundedConnection(psycopg.Connection[Any]):
+        silence_s: float = CONNECT_S
+        statement_ms: int = STATEMENT_S * 1000
+
+        def deadlines_of_session(self) -> None:
+            row = self.execute(_SESSION_SETTINGS).fetchone()
+            assert row is not None
+            self.statement_ms = int(row[0])
+            self.silence_s = self.statement_ms / 1000 + GRACE_S
+
+        def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return super().wait(_until_silent(gen, self.silence_s), *args, **kwargs)
+            except Silent as silent:
+                # Nothing on this connection can be believed any more: an answer may still come.
+                self.pgconn.finish()
+                raise psycopg.OperationalError(str(silent)) from None
+
+    return BoundedConnection
+
+
+def _until_silent(
+    waiting: Generator[Any, Any, Any],
+    silence_s: float,
+    monotonic: Callable[[], float] = system.monotonic,
+) -> Generator[Any, Any, Any]:
+    """The driver's generator, ended when the socket has not been ready for that long.
+
+    Anything the server sends or takes restarts the time, so long transfers are not cut off.
+    """
+    deadline = monotonic() + silence_s
+    try:
+        wanted = next(waiting)
+        while True:
+            ready = yield wanted
+            if ready:
+                deadline = monotonic() + silence_s
+            elif monotonic() >= deadline:
+                raise Silent(f"timed out: nothing received for {silence_s:.0f} s")
+            wanted = waiting.send(ready)
+    except StopIteration as done:
+        return done.value
+
+
+def statement_ms(connection: psycopg.Connection[Any]) -> int:
+    """How long a statement may take on this connection."""
+    return int(getattr(connection, "statement_ms", STATEMENT_S * 1000))
+
+
+@contextmanager
+def maintenance(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    """Statements inside may take long. Enter it outside a transaction."""
+    import psycopg
+
+    bounded: Any = connection
+    usual_ms, usual_s = bounded.statement_ms, bounded.silence_s
+    _set_statement_ms(bounded, max(usual_ms, MAINTENANCE_S * 1000))
+    try:
+        yield
+    finally:
+        bounded.silence_s = usual_s
+        if not bounded.closed:
+            with suppress(psycopg.Error):
+                _set_statement_ms(bounded, usual_ms)
+
+
+def _set_statement_ms(connection: Any, ms: int) -> None:
+    connection.execute("SELECT set_config('statement_timeout', $1, false)", (str(ms),))
+    connection.statement_ms, connection.silence_s = ms, ms / 1000 + GRACE_S
+
+
+def address(url: str) -> str:
+    """Host and port of an address, for messages; the socket's path if it is a Unix socket."""
+    host, port = _place(url)
+    return f"{host}/.s.PGSQL.{port}" if host.startswith("/") else f"{host}:{port}"
+
+
+def silent_sentence(url: str, waited_ms: int) -> tuple[str, str]:
+    """Message and hint for a server that stopped answering during a statement."""
+    return (
+        f"PostgreSQL at {address(url)} has not answered for {waited_ms / 1000 + GRACE_S:.0f} s",
+        f"check that the server is running and not frozen or overloaded, or {CHECK}",
+    )
+
+
+def slow_sentence(url: str, limit_ms: int) -> tuple[str, str]:
+    """Message and hint for a statement that the server cancelled at its deadline."""
+    return (
+        f"PostgreSQL at {address(url)} did not finish a statement within {limit_ms / 1000:.0f} s",
+        "try again when the server is less busy, or raise statement_timeout "
+        "(options=-c%20statement_timeout=60s in HOLDFAST_DATABASE_URL)",
+    )
+
+
 def explain(message: str, url: str) -> tuple[str, str]:
     """A readable reason for a message of the driver, and a hint."""
-    host, port = _place(url)
-    # A path is the directory of a Unix socket.
-    where = f"{host}/.s.PGSQL.{port}" if host.startswith("/") else f"{host}:{port}"
+    host, _port = _place(url)
+    where = address(url)
     if "Connection refused" in message or "No such file or directory" in message:
         return f"no server is listening at {where}", f"start the server there, or {CHECK}"
     if "resolve host" in message or "translate host name" in message:
         return f"there is no host {host}", CHECK
     if "timeout expired" in message or "timed out" in message:
-        return f"no answer from {where} in time", CHECK
+        hint = f"check that the server is running and not frozen or overloaded, or {CHECK}"
+        return f"no answer from {where} in time", f"{hint} (connect_timeout= there waits longer)"
     # The server's own message follows this word; the address precedes it.
     line = message.partition("FATAL:")[2].strip() or message.strip()
     line = line.splitlines()[0] if line else "no answer"
@@ -61,20 +209,28 @@ def explain(message: str, url: str) -> tuple[str, str]:
     return _without_password(line, url), hint
 
 
-def _place(url: str) -> tuple[str, str]:
-    """The host and port of an address, with libpq's defaults."""
-    host, port = "localhost", "5432"
+def _parameters(url: str) -> dict[str, str]:
+    """What the address and libpq's environment set; empty if the address cannot be parsed."""
     try:
         from psycopg import pq
         from psycopg.conninfo import conninfo_to_dict
 
-        defaults = {option.keyword: option.val for option in pq.Conninfo.get_defaults()}
-        host = (defaults.get(b"host") or b"").decode() or host  # from PGHOST or a service file
-        port = (defaults.get(b"port") or b"").decode() or port
-        named = conninfo_to_dict(url)
+        # From PGHOST, PGCONNECT_TIMEOUT, a service file and so on.
+        defaults = {
+            option.keyword.decode(): option.val.decode()
+            for option in pq.Conninfo.get_defaults()
+            if option.val
+        }
+        # What is not set anywhere has no value.
+        return defaults | {key: str(val) for key, val in conninfo_to_dict(url).items() if val}
     except Exception:  # an address that cannot be parsed names no host
-        return host, port
-    return str(named.get("host") or host), str(named.get("port") or port)
+        return {}
+
+
+def _place(url: str) -> tuple[str, str]:
+    """The host and port of an address, with libpq's defaults."""
+    found = _parameters(url)
+    return found.get("host", "localhost"), found.get("port", "5432")
 
 
 def _without_password(line: str, url: str) -> str:

@@ -67,7 +67,7 @@ class Watched:
         self._inner, self._passing = inner, passing
         self.rows, self.rollback = inner.rows, inner.rollback
         self.begin_reading, self.tables, self.close = inner.begin_reading, inner.tables, inner.close
-        self.distant = inner.distant
+        self.distant, self.maintenance = inner.distant, inner.maintenance
         self._together = self._committed = False
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> None:

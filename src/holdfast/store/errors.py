@@ -274,6 +274,13 @@ class StoreUnreachable(_MessageError):
     name = "ConnectionError"
 
 
+class StoreSilent(StoreUnreachable):
+    """Raised when the database server did not answer before the deadline."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message, hint=hint)
+
+
 DATABASE_FAILURES = (StoreFailed, StoreBusy, StoreClosed, StoreUnreachable)
 """Failures of the database itself, not of one commit."""
 

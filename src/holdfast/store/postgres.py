@@ -14,12 +14,20 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StoreError
-from holdfast.postgresql import NotReached, connect
+from holdfast.postgresql import (
+    NotReached,
+    connect,
+    maintenance,
+    silent_sentence,
+    slow_sentence,
+    statement_ms,
+)
 from holdfast.store.errors import (
     DamagedStore,
     StoreBusy,
     StoreClosed,
     StoreFailed,
+    StoreSilent,
     StoreUnreachable,
     UnknownSpace,
 )
@@ -108,15 +116,6 @@ ALTER TABLE blob_store ADD COLUMN put_at text COLLATE "C" NOT NULL DEFAULT '';
 UPDATE blob_store SET put_at = {_NOW}
 """
 
-LOCK_MS = 30_000
-
-# A server or role may be configured to acknowledge commits before they are on disk; this is not.
-_SESSION_SETTINGS = f"""
-SELECT set_config('lock_timeout', '{LOCK_MS}', false),
-  CASE WHEN current_setting('synchronous_commit') = 'off'
-    THEN set_config('synchronous_commit', 'on', false) END
-"""
-
 CHANNEL = "holdfast_commits"
 """The NOTIFY channel of all commits; the payload is the schema of the space."""
 
@@ -153,9 +152,7 @@ class PostgresDatabase:
         self.run(f"SET search_path TO {self._schema}")
 
     def _connect(self) -> psycopg.Connection[Row]:
-        connection: psycopg.Connection[Row] = reached(self._url, "holdfast")
-        connection.execute(_SESSION_SETTINGS)
-        return connection
+        return reached(self._url, "holdfast")
 
     def _prepare_schema(self, create: bool) -> None:
         version = self._version()
@@ -224,6 +221,8 @@ class PostgresDatabase:
             return self._query(sql, parameters)
         try:
             return self._query(sql, parameters)
+        except StoreSilent:
+            raise  # trying again would only wait again
         except StoreUnreachable:
             # The server may have restarted. Outside a transaction there are only reads, so trying
             # again is safe.
@@ -260,10 +259,16 @@ class PostgresDatabase:
     def _store_error(self, error: psycopg.Error) -> StoreError:
         import psycopg
 
+        limit_ms = statement_ms(self._connection)
         if self._connection.closed:
+            if "timed out" in str(error):
+                return StoreSilent(*silent_sentence(self._url, limit_ms))
             return StoreUnreachable(f"PostgreSQL stopped answering: {_line(error)}")
         if isinstance(error, psycopg.errors.LockNotAvailable):
-            return StoreBusy(LOCK_MS)
+            return StoreBusy(limit_ms * 2 // 3)
+        if isinstance(error, psycopg.errors.QueryCanceled):
+            sentence, hint = slow_sentence(self._url, limit_ms)
+            return StoreFailed(sentence, hint=hint)
         if isinstance(error, psycopg.errors.DiskFull):
             return StoreFailed(
                 f"the disk is full: {_line(error)}", hint="free some space, then try again"
@@ -273,6 +278,8 @@ class PostgresDatabase:
     def begin(self) -> None:
         try:
             self._begin_and_lock()
+        except StoreSilent:
+            raise
         except StoreUnreachable:
             # Nothing has been written yet, so trying again is safe.
             self._begin_and_lock()
@@ -329,6 +336,13 @@ class PostgresDatabase:
         """Let the server reclaim the space of dead rows."""
         for table in TABLES:
             self.run(f'VACUUM "{table}"')
+
+    @contextmanager
+    def maintenance(self) -> Iterator[None]:
+        with self._translated():
+            self._reconnect_if_broken()
+            with maintenance(self._connection):
+                yield
 
     def close(self) -> None:
         self._closed = True

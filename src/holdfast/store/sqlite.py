@@ -261,6 +261,9 @@ class SqliteDatabase:
     def together(self) -> AbstractContextManager[object]:
         return nullcontext()
 
+    def maintenance(self) -> AbstractContextManager[object]:
+        return nullcontext()
+
     def begin_reading(self) -> None:
         self._driver.rows("BEGIN", ())
 

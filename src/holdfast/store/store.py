@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -359,15 +359,18 @@ class Store:
         self.newest_seq()  # raises if the store is closed
         own = self._open_reader()
         try:
-            own.begin_reading()
-            yield from lines(Tables(own), name, settings)
+            with own.maintenance():
+                own.begin_reading()
+                try:
+                    yield from lines(Tables(own), name, settings)
+                finally:
+                    own.rollback()
         finally:
-            own.rollback()
             own.close()
 
     def import_lines(self, lines: Iterable[str]) -> int:
         """Fill this empty space from an export, all or nothing; returns the number of commits."""
-        return self._exclusively(lambda: self.engine.import_lines(lines))
+        return self._exclusively(lambda: self.engine.import_lines(lines), long=True)
 
     def verify(
         self, progress: Callable[[int, int], None] = lambda done, total: None
@@ -375,7 +378,7 @@ class Store:
         """Check every invariant that can be checked at rest."""
         from holdfast.store.verify import Verifier
 
-        with self._at_one_moment():
+        with self._reader, self.engine.reading.maintenance(), self._at_one_moment():
             tables, engine = self.engine.tables, self.engine
             return Verifier(tables, engine.encode, engine.decode, progress).run()
 
@@ -386,7 +389,9 @@ class Store:
 
         A blob put within the grace period is kept: the commit that names it may be on its way.
         """
-        return self._exclusively(lambda: self.engine.collect_garbage(blobs, grace_seconds))
+        return self._exclusively(
+            lambda: self.engine.collect_garbage(blobs, grace_seconds), long=True
+        )
 
     # blobs
 
@@ -407,13 +412,14 @@ class Store:
             raise InvalidBlob(f"there is no blob {hash}")
         return found[0], found[1]
 
-    def _exclusively(self, act: Callable[[], Made]) -> Made:
+    def _exclusively(self, act: Callable[[], Made], long: bool = False) -> Made:
         def alone() -> Made:
             # The writer's lock first, then the reader's: the order that `_write` takes them in.
-            if self._shared:
-                with self._reader:
+            with self._reader if self._shared else nullcontext():
+                if not long:
                     return act()
-            return act()
+                with self.engine.writing.maintenance():
+                    return act()
 
         return self._group.exclusively(alone)
 

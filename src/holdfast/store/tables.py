@@ -59,6 +59,9 @@ class Database(Protocol):
     def together(self) -> AbstractContextManager[object]:
         """Writes inside may be sent without waiting for each; failures show at the end."""
 
+    def maintenance(self) -> AbstractContextManager[object]:
+        """Statements inside may take long. Not to be entered in a transaction."""
+
     def tables(self) -> list[str]: ...
     def compact(self) -> None: ...
     def close(self) -> None: ...

@@ -47,7 +47,7 @@ def blob_name(text: str) -> str:
 def blobs(service: SyncService) -> Asgi:
     """The part of a site that serves the blobs of a server's spaces."""
 
-    def opened(space: str, *, make: bool) -> Space | None:
+    async def opened(space: str, *, make: bool) -> Space | None:
         """The space; None if there is no such space and none is to be made."""
         known = service.server.spaces.get(SpaceId(space))
         if known is None and not make and not service.options.on_postgres:
@@ -56,7 +56,7 @@ def blobs(service: SyncService) -> Asgi:
             if path is None or not path.exists():
                 return None
         try:
-            return service.server.space(SpaceId(space), create=make)
+            return await service.space(SpaceId(space), create=make)
         except UnknownSpace:
             return None
 
@@ -70,7 +70,7 @@ def blobs(service: SyncService) -> Asgi:
             )
             return
         try:
-            found = opened(space, make=method == "PUT")
+            found = await opened(space, make=method == "PUT")
             if found is None:
                 await answer_json(send, 404, {"error": f"there is no space {space}"})
                 return

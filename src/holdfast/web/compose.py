@@ -83,7 +83,7 @@ def _socket(service: SyncService) -> Asgi:
 
     async def socket(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            await service.endpoint(scope, receive, send)
+            await service.serve(scope, receive, send)
             return
         error = {"error": "this is a WebSocket endpoint", "hint": "connect to ws://…/sync"}
         await answer_json(send, 426, error, [(b"upgrade", b"websocket")])

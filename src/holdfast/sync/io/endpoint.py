@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -10,9 +11,13 @@ from holdfast.credentials import LOOPBACK
 from holdfast.ids import SpaceId
 from holdfast.store.settings import StoreSettings
 from holdfast.store.store import Store, open_store
+from holdfast.sync.io.own_loop import OwnLoop
 from holdfast.sync.io.websocket import (
     LoopQueue,
     OriginPolicy,
+    Receive,
+    Scope,
+    Send,
     SyncEndpoint,
     close_aside,
 )
@@ -25,6 +30,7 @@ from holdfast.sync.server.session_registry import NullSessionStore
 from holdfast.sync.server.session_rows import SessionFile, SessionRows, SessionTable
 from holdfast.sync.server.session_store import SessionStore
 from holdfast.sync.server.settings import ServerSettings, allow_anyone
+from holdfast.sync.server.space import Space
 from holdfast.sync.wire.messages import CAPABILITIES, PROTOCOL_VERSION, Flags, SessionOpen
 
 SPACE_IDLE_MS = 60_000
@@ -125,6 +131,8 @@ class SyncService:
         if options.on_postgres:
             from holdfast.store.postgres import schema_name as announced_as
         self.endpoint = SyncEndpoint(self.server, queue, policy, self._store, announced_as)
+        # A database on another machine may keep us waiting; the other pages do not wait with us.
+        self._own_loop = OwnLoop("holdfast-sync") if options.on_postgres else None
         self._listener = (
             Listener(options.store, node, self.endpoint.on_commit, self.endpoint.on_takeover)
             if options.on_postgres
@@ -132,13 +140,41 @@ class SyncService:
         )
 
     async def start(self) -> None:
-        await self.endpoint.start()
+        if self._own_loop is None:
+            await self.endpoint.start()
+        else:
+            self._own_loop.start()
+            await self._own_loop.run(self.endpoint.start())
         if self._listener is not None:
-            self._listener.start()
+            await asyncio.to_thread(self._listener.start)
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one WebSocket."""
+        if self._own_loop is None:
+            await self.endpoint(scope, receive, send)
+        else:
+            await self._own_loop.serve(self.endpoint, scope, receive, send)
+
+    async def space(self, name: SpaceId, create: bool = True) -> Space:
+        """A space, opened if need be, where the server's own calls are made."""
+        if self._own_loop is None:
+            return self.server.space(name, create)
+
+        async def opened() -> Space:
+            return self.server.space(name, create)
+
+        return await self._own_loop.run(opened())
 
     async def stop(self) -> None:
         if self._listener is not None:
-            self._listener.close()
+            await asyncio.to_thread(self._listener.close)
+        if self._own_loop is None:
+            await self._close()
+        else:
+            await self._own_loop.run(self._close())
+            self._own_loop.stop()
+
+    async def _close(self) -> None:
         await self.endpoint.stop()
         self.server.close()
         if self._store is not None:

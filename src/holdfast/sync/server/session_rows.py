@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from holdfast.store.errors import StoreUnreachable
+from holdfast.postgresql import silent_sentence, statement_ms
+from holdfast.store.errors import StoreSilent, StoreUnreachable
 
 if TYPE_CHECKING:
     import psycopg
@@ -159,6 +160,10 @@ class SessionTable(SessionRows):
                 with self._connection.cursor() as cursor:
                     yield cursor
             except psycopg.OperationalError as error:
+                if "timed out" in str(error):
+                    raise StoreSilent(
+                        *silent_sentence(self._url, statement_ms(self._connection))
+                    ) from error
                 raise StoreUnreachable(f"PostgreSQL stopped answering: {error}") from error
 
     def _ask(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:

@@ -27,7 +27,14 @@ from holdfast.index.generations.postgres import tables
 from holdfast.index.generations.postgres.reader import PostgresReader
 from holdfast.index.generations.postgres.writer import PostgresWriter
 from holdfast.index.generations.segments import OpenCorpus, followed, opened
-from holdfast.postgresql import NotReached, connect
+from holdfast.postgresql import (
+    NotReached,
+    connect,
+    maintenance,
+    silent_sentence,
+    slow_sentence,
+    statement_ms,
+)
 
 if TYPE_CHECKING:
     import psycopg
@@ -84,7 +91,7 @@ class PostgresBackend:
             connection.close()
             if isinstance(error, psycopg.errors.UndefinedTable):
                 self._ready = False  # The schema was dropped: check again next time.
-            raise BackendUnavailable(f"PostgreSQL: {str(error).strip()}") from error
+            raise self._unavailable(error, statement_ms(connection)) from error
         except BaseException:
             connection.close()
             raise
@@ -93,6 +100,15 @@ class PostgresBackend:
                 self._idle.append(connection)
             else:
                 connection.close()
+
+    def _unavailable(self, error: psycopg.Error, limit_ms: int) -> BackendUnavailable:
+        import psycopg
+
+        if isinstance(error, psycopg.errors.QueryCanceled):
+            return BackendUnavailable(*slow_sentence(self._url, limit_ms))
+        if "timed out" in str(error):
+            return BackendUnavailable(*silent_sentence(self._url, limit_ms))
+        return BackendUnavailable(f"PostgreSQL: {str(error).strip()}")
 
     def _lent(self) -> psycopg.Connection[Any] | None:
         """An idle connection that still answers; a server restart leaves only dead ones."""
@@ -206,12 +222,12 @@ class PostgresBackend:
     # Writing.
 
     def check(self, root: str) -> None:
-        with self._session() as connection:
+        with self._session() as connection, maintenance(connection):
             self._prepare(connection)
 
     @contextmanager
     def writer(self, root: str) -> Iterator[PostgresWriter]:
-        with self._session() as connection:
+        with self._session() as connection, maintenance(connection):
             self._prepare(connection)
             for table, made in (("trigram", tables.TRIGRAM), ("change", tables.CHANGE)):
                 if not tables.has(connection, table):
@@ -225,7 +241,7 @@ class PostgresBackend:
                     connection.execute("ROLLBACK")
 
     def drop(self, root: str) -> None:
-        with self._session() as connection:
+        with self._session() as connection, maintenance(connection):
             if self._prepared(connection):
                 connection.execute("DELETE FROM root WHERE path = $1", (root,))
         with self._lock:
