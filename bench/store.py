@@ -51,7 +51,7 @@ class Bare:
     def commits(self, count: int) -> int:
         import apsw
 
-        connection: apsw.Connection = self.database._driver._connection  # type: ignore[assignment]
+        connection: apsw.Connection = self.database._driver._connection
         run = connection.execute
         for _ in range(count):
             self.seq += 1

@@ -69,7 +69,7 @@ LEAVES = {
     "touched",
 }
 DOMAINS = {"files", "store", "sync", "index", "sequence", "reading"}
-MEETING = {"trees", "repeats", "links", "sessions", "live", "observed"}
+MEETING = {"trees", "repeats", "links", "sessions", "live", "observed", "purge"}
 ARROWS: dict[str, set[str]] = {
     "answers": set(),
     "ids": set(),
@@ -91,8 +91,9 @@ ARROWS: dict[str, set[str]] = {
     "sessions": LEAVES | {"store", "reading"},
     "links": LEAVES | {"files", "store", "index"},
     "live": LEAVES | {"store"},
+    "purge": LEAVES | {"files", "index", "app"},
     "observed": LEAVES | {"store", "index", "reading", "sessions"},
-    "app": LEAVES | DOMAINS | MEETING - {"observed", "live"},
+    "app": LEAVES | DOMAINS | MEETING - {"observed", "live", "purge"},
     "web": LEAVES | {"app", "store", "sync"},
     "agents": LEAVES | DOMAINS | MEETING | {"app"},
     "mcp": LEAVES | DOMAINS | MEETING | {"app", "web"},

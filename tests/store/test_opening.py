@@ -143,7 +143,7 @@ def test_several_who_open_a_new_space_wait_for_each_other(
     refused: list[str] = []
 
     def connected(*order: Any, **options: Any) -> Any:
-        driver = sqlite_driver.connect(*order, **options)
+        driver = sqlite_driver.SqliteDriver(*order, **options)
         answer = driver.rows
 
         def rows(sql: str, parameters: Any = ()) -> Any:
@@ -155,7 +155,7 @@ def test_several_who_open_a_new_space_wait_for_each_other(
         monkeypatch.setattr(driver, "rows", rows)
         return driver
 
-    monkeypatch.setattr(sqlite, "connect", connected)
+    monkeypatch.setattr(sqlite, "SqliteDriver", connected)
     with open_store(tmp_path / "spaces", "local") as store:
         assert store.engine.writing.rows("PRAGMA journal_mode") == [("wal",)]
         Writer(store)(set_("doc:a", 1))

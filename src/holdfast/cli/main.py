@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "keys": ("holdfast.cli.keys", "make and show the keys that sessions are signed with"),
     "mcp": ("holdfast.cli.mcp", "the tools for an agent, over standard input and output"),
     "serve": ("holdfast.cli.serve", "memory, tools and the dashboard on one address"),
+    "purge": ("holdfast.cli.purge", "remove every trace of a file from the home, and prove it"),
     "install": ("holdfast.cli.install", "have an agent use these tools; shows what it writes"),
     "uninstall": ("holdfast.cli.uninstall", "take out of an agent's settings what was put there"),
     "hook": ("holdfast.cli.hook", "what agents call at session start and compaction"),

@@ -30,12 +30,6 @@ def print_json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def short_json(value: Any, width: int = 60) -> str:
-    """A value on one line, cut to a width."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
 def plain(text: str) -> str:
     """Text on one line: ids may contain control characters, which are escaped."""
     if text.isprintable():
@@ -75,11 +69,6 @@ def _cut(cell: str, width: int) -> str:
         return cell
     end = (width - 1) * 2 // 5
     return f"{cell[: width - 1 - end]}…{cell[len(cell) - end :]}"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: 1 document, 2 documents."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 class ProgressBar:

@@ -16,9 +16,10 @@ from holdfast.errors import UsageError
 from holdfast.files.edited_files import EditedFiles
 from holdfast.index.answers import SearchAnswer
 from holdfast.index.search.scopes import SCOPES
-from holdfast.index.tools.render import counted, search_text
+from holdfast.index.tools.render import search_text
 from holdfast.index.tools.search import search_code
 from holdfast.index.tools.search_request import BUDGET_DEFAULT, LIMIT_DEFAULT
+from holdfast.text import counted
 
 OPERATORS = """\
 operators, anywhere in the query:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from holdfast.app import DEFAULT_SPACE, App
 from holdfast.cli import output
 from holdfast.cli.failures import CommandRefused
-from holdfast.cli.output import print_json, print_table, short_json, styled
+from holdfast.cli.output import print_json, print_table, styled
 from holdfast.errors import UsageError
+from holdfast.text import short_json
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store

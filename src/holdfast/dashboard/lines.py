@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from holdfast.dashboard.answers import HeldLines, Line
+from holdfast.files.regular import FILE_BYTES_MAX, read_regular
 from holdfast.reading import diff
 from holdfast.reading.answer import strict_text
 
@@ -86,9 +87,10 @@ def _now(path: str) -> tuple[str, str] | None:
     from holdfast.reading.objects import digest_of
 
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_regular(path, FILE_BYTES_MAX + 1, follow_links=True)
     except OSError:
+        return None
+    if data is None or len(data) > FILE_BYTES_MAX:
         return None
     text = strict_text(data)
     return None if text is None else (text, digest_of(data))

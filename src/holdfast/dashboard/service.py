@@ -31,6 +31,7 @@ from holdfast.observed.spaces import space_values
 from holdfast.store import roots
 from holdfast.store.errors import UnknownSpace
 from holdfast.store.store import Store, open_store
+from holdfast.text import counted
 
 if TYPE_CHECKING:
     from holdfast.sync.io.endpoint import SyncService
@@ -188,7 +189,7 @@ class DashboardService:
             *problems,
             *([] if unreadable else [_registry_check(codebases)]),
             _sessions_check(observed),
-            _check("Memory", "ok", f"{_counted(len(spaces), 'space')} can be read"),
+            _check("Memory", "ok", f"{counted(len(spaces), 'space')} can be read"),
             self._disk_check(),
             self._embedding_check(),
         ]
@@ -333,10 +334,10 @@ def _registry_check(codebases: Mapping[str, Values]) -> Values:
         return _check(
             "Trees",
             "warn",
-            f"{_counted(len(wrong), 'tree')} cannot be searched: {', '.join(sorted(wrong)[:5])}",
+            f"{counted(len(wrong), 'tree')} cannot be searched: {', '.join(sorted(wrong)[:5])}",
             "the page Codebases says why, and what to do",
         )
-    return _check("Trees", "ok", f"{_counted(len(codebases), 'tree')} tracked")
+    return _check("Trees", "ok", f"{counted(len(codebases), 'tree')} tracked")
 
 
 def _sessions_check(observed: Mapping[str, Values]) -> Values:
@@ -345,15 +346,11 @@ def _sessions_check(observed: Mapping[str, Values]) -> Values:
         return _check(
             "Sessions",
             "warn",
-            f"{_counted(len(doubted), 'session')} cannot be verified now: {', '.join(doubted[:5])}",
+            f"{counted(len(doubted), 'session')} cannot be verified now: {', '.join(doubted[:5])}",
             "reads there are answered in full",
         )
-    return _check("Sessions", "ok", f"{_counted(len(observed), 'session')}")
+    return _check("Sessions", "ok", f"{counted(len(observed), 'session')}")
 
 
 def _check(name: str, state: str, text: str, hint: str | None = None) -> Values:
     return {"name": name, "state": state, "text": text, "hint": hint}
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -10,6 +10,10 @@ NOT_REGULAR = (errno.ELOOP, errno.EMLINK, errno.ENXIO)
 """What opening a link or a socket fails with."""
 
 
+FILE_BYTES_MAX = 16 * 1024 * 1024
+"""The largest source file that is shown or compared as a whole."""
+
+
 def read_regular(
     path: str | os.PathLike[str], limit_bytes: int, *, follow_links: bool = False
 ) -> bytes | None:

@@ -58,8 +58,8 @@ def status(app: App, *, as_json: bool) -> int:
     return 0
 
 
-def stop(app: App, *, as_json: bool) -> int:
-    """Stop the host and wait until it has ended. The next call of an agent starts a new one."""
+def end_host(app: App) -> bool:
+    """Stop the host and wait until it has ended; whether none runs now."""
     place = rendezvous_of(app.home, app.environment)
     found = running(place)
     ended = found is None
@@ -73,6 +73,13 @@ def stop(app: App, *, as_json: bool) -> int:
             time.sleep(0.02)
             now = running(place)
             ended = now is None or now.get("pid") != pid
+    return ended
+
+
+def stop(app: App, *, as_json: bool) -> int:
+    """Stop the host. The next call of an agent starts a new one."""
+    found = running_host(app)
+    ended = end_host(app)
     if as_json:
         print(json.dumps({"stopped": found is not None and ended}))
     elif found is None:

@@ -35,6 +35,7 @@ from holdfast.mcp.rendezvous import (
     peer_user,
     rendezvous_of,
 )
+from holdfast.text import counted
 
 if TYPE_CHECKING:
     from holdfast.mcp.host_context import HostContext
@@ -187,7 +188,7 @@ class BackgroundHost:
             "ok": False,
             "leaves": others == 0 and not self._context.busy,
             "message": f"this is holdfast {theirs}, but the running host is {self._version} and "
-            f"serves {others} other session{'' if others == 1 else 's'}",
+            f"serves {counted(others, 'other session')}",
             "hint": "end those sessions, or stop the old host: holdfast mcp --stop",
         }
 

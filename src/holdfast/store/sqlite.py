@@ -23,7 +23,7 @@ from holdfast import system
 from holdfast.errors import HOME_HINT, StoreError
 from holdfast.store.errors import DamagedStore, StoreBusy, StoreFailed
 from holdfast.store.roots import is_made
-from holdfast.store.sqlite_driver import BUSY_MS, connect
+from holdfast.store.sqlite_driver import BUSY_MS, SqliteDriver
 from holdfast.store.tables import SCHEMA_VERSION, Row
 
 # Tables without rowids and pages of 4 KiB: one b-tree and few bytes per write. The indexes that
@@ -186,7 +186,7 @@ class SqliteDatabase:
             make_private(path)
         elif path is not None and missing is not None and not is_made(path):
             raise missing()
-        self._driver = connect(MEMORY if path is None else str(path), create=missing is None)
+        self._driver = SqliteDriver(MEMORY if path is None else str(path), create=missing is None)
         # Bound directly to the driver: every statement of every commit passes here.
         self.rows: Callable[..., list[Row]] = self._driver.rows
         self.run_many = self._driver.many
@@ -291,7 +291,7 @@ class SqliteFile:
 
     def __init__(self, path: Path) -> None:
         make_private(path)
-        self._driver = connect(str(path))
+        self._driver = SqliteDriver(str(path))
         self._lock = threading.Lock()
         self.rows("PRAGMA journal_mode=WAL")
         self.rows("PRAGMA synchronous=NORMAL")

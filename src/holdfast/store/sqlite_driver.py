@@ -1,16 +1,11 @@
-"""Drivers for SQLite: apsw, or the standard library where apsw has no wheel.
-
-Both have the same methods and raise the store's own errors.
-"""
+"""The driver for SQLite: apsw, with the store's own errors."""
 
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from holdfast.errors import HOME_HINT, StoreError
@@ -20,10 +15,10 @@ from holdfast.store.tables import Row
 BUSY_MS = 5_000
 
 
-class _Apsw:
-    """SQLite through apsw."""
+class SqliteDriver:
+    """An open database file; a missing one is created only if `create`."""
 
-    def __init__(self, name: str, create: bool) -> None:
+    def __init__(self, name: str, create: bool = True) -> None:
         import apsw
 
         self._errors = apsw
@@ -64,7 +59,7 @@ class _Apsw:
         if isinstance(error, self._errors.CorruptError | self._errors.NotADBError):
             return DamagedStore(f"the database file is damaged: {error}")
         if isinstance(error, self._errors.FullError):
-            return _full(error)
+            return StoreFailed(f"the disk is full: {error}", hint="free some space, then try again")
         if isinstance(error, self._errors.CantOpenError):
             return _unopened(error)
         if isinstance(error, self._errors.ReadOnlyError):
@@ -79,68 +74,6 @@ class _Apsw:
 
     def close(self) -> None:
         self._connection.close()
-
-
-class _Stdlib:
-    """SQLite through the standard library, where apsw has no wheel."""
-
-    def __init__(self, name: str, create: bool) -> None:
-        import sqlite3
-
-        warnings.warn(
-            f"apsw is not installed; using the standard library's SQLite {sqlite3.sqlite_version}. "
-            "Versions before 3.51.3 have a rare corruption race. Install apsw.",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-        self._errors = sqlite3
-        place = name if create else f"{Path(name).absolute().as_uri()}?mode=rw"
-        try:
-            self._connection = sqlite3.connect(
-                place,
-                isolation_level=None,
-                check_same_thread=False,
-                timeout=BUSY_MS / 1000,
-                uri=not create,
-            )
-        except sqlite3.Error as error:
-            raise self._named(error) from error
-
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        try:
-            return self._connection.execute(_numbered(sql), tuple(parameters)).fetchall()
-        except self._errors.Error as error:
-            raise self._named(error) from error
-
-    def many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        try:
-            self._connection.executemany(_numbered(sql), [tuple(p) for p in parameters])
-        except self._errors.Error as error:
-            raise self._named(error) from error
-
-    def _named(self, error: Exception) -> StoreError:
-        text = str(error)
-        if "locked" in text:
-            return StoreBusy(BUSY_MS)
-        if "closed database" in text:
-            return StoreClosed()
-        if "malformed" in text or "not a database" in text:
-            return DamagedStore(f"the database file is damaged: {error}")
-        if "full" in text:
-            return _full(error)
-        if "unable to open" in text:
-            return _unopened(error)
-        return StoreFailed(f"the database failed: {error}")
-
-    def in_transaction(self) -> bool:
-        return self._connection.in_transaction
-
-    def close(self) -> None:
-        self._connection.close()
-
-
-def _full(error: Exception) -> StoreFailed:
-    return StoreFailed(f"the disk is full: {error}", hint="free some space, then try again")
 
 
 def _unopened(error: Exception) -> StoreFailed:
@@ -179,11 +112,3 @@ def _rows_together(sql: str, count: int) -> str:
 def _numbered(sql: str) -> str:
     """A statement with parameters in SQLite's form: `?1` for `$1`."""
     return sql.replace("$", "?")
-
-
-def connect(name: str, create: bool = True) -> _Apsw | _Stdlib:
-    """Open a database file; a missing one is created only if `create`."""
-    try:
-        return _Apsw(name, create)
-    except ImportError:
-        return _Stdlib(name, create)

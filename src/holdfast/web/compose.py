@@ -13,7 +13,7 @@ from holdfast.sync.io.websocket import OriginPolicy, Receive, Scope, Send
 from holdfast.web.blobs import blobs
 from holdfast.web.health import health_page
 from holdfast.web.metrics import Counters, metrics_page
-from holdfast.web.site import Asgi, Site, SitePart, answer, answer_json
+from holdfast.web.site import Asgi, Site, SitePart, answer_json
 
 if TYPE_CHECKING:
     from holdfast.app import App
@@ -33,7 +33,7 @@ def site(
 ) -> Site:
     """Everything that `holdfast serve` serves."""
     counters, options = Counters(), service.options
-    page = _dashboard(app, service)
+    page: Asgi = import_module("holdfast.dashboard").asgi(app, service)
     parts = [
         SitePart(
             "/sync",
@@ -89,20 +89,3 @@ def _socket(service: SyncService) -> Asgi:
         await answer_json(send, 426, error, [(b"upgrade", b"websocket")])
 
     return socket
-
-
-def _dashboard(app: App, service: SyncService) -> Asgi:
-    """The dashboard if it is installed, else a page that lists what is served."""
-    if find_spec("holdfast.dashboard") is not None:
-        made: Asgi = import_module("holdfast.dashboard").asgi(app, service)
-        return made
-
-    async def plain(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["path"] != "/" or scope["method"] not in ("GET", "HEAD"):
-            await answer_json(send, 404, {"error": "there is no such page"})
-            return
-        text = "Holdfast serves /sync (WebSocket), /blobs, /mcp, /healthz and /metrics.\n"
-        kind = [(b"content-type", b"text/plain; charset=utf-8")]
-        await answer(send, 200, text.encode(), kind, head=scope["method"] == "HEAD")
-
-    return plain

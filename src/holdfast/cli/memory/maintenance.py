@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, TextIO
 from holdfast.app import App
 from holdfast.cli import output
 from holdfast.cli.failures import OK, REFUSED
-from holdfast.cli.output import ProgressBar, counted, print_json, styled
+from holdfast.cli.output import ProgressBar, print_json, styled
 from holdfast.errors import UsageError
+from holdfast.text import counted
 
 if TYPE_CHECKING:
     from holdfast.store.store import Store

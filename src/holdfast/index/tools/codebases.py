@@ -22,7 +22,8 @@ from holdfast.index.generations.gate import (
 )
 from holdfast.index.generations.proof import Proof, failed_probe
 from holdfast.index.generations.record import Record, partial
-from holdfast.index.tools.render import codebases_text, counted
+from holdfast.index.tools.render import codebases_text
+from holdfast.text import counted
 
 SECTIONS: tuple[Section, ...] = get_args(Section)
 

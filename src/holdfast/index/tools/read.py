@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from holdfast.errors import UsageError
 from holdfast.files.paths import canonical_root
+from holdfast.files.regular import FILE_BYTES_MAX, read_regular
 from holdfast.index.answers import Call, Hints, OutlineAnswer, ReadAnswer, manage_call
 from holdfast.index.code_index import CodeIndex
 from holdfast.index.generations.gate import Building, effective_record
@@ -103,10 +104,18 @@ def _not_opened(answer: ReadAnswer, found: OutlineAnswer) -> ReadAnswer:
 
 def _lines(file: str, start_line: int | None, end_line: int | None) -> str:
     try:
-        with open(file, encoding="utf-8", errors="replace") as text:
-            lines = text.read().split("\n")
+        data = read_regular(file, FILE_BYTES_MAX + 1, follow_links=True)
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
+    if data is None:
+        raise UsageError(f"cannot read {file}: it is not a regular file")
+    if len(data) > FILE_BYTES_MAX:
+        raise UsageError(
+            f"cannot read {file}: it is larger than {FILE_BYTES_MAX >> 20} MiB",
+            "use a tool that reads a part of it, such as head or sed",
+        )
+    text = data.decode("utf-8", "replace")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     first = max(1, start_line or 1)
     last = min(len(lines), end_line or len(lines))
     shown = lines[first - 1 : min(last, first - 1 + LINES_MAX)]

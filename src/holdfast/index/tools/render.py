@@ -20,6 +20,7 @@ from holdfast.index.answers import (
     SearchAnswer,
     SearchResult,
 )
+from holdfast.text import counted
 
 Style = Literal["heading", "name", "dim", "warning"]
 
@@ -56,11 +57,6 @@ class Surface:
     """Whether every line of a result is numbered, or only lines with gaps between them."""
     all_results: str = 'resultMode="raw"'
     """The option that shows results that are alike one by one."""
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: 1 document, 2 documents."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def warning_text(warning: str) -> str:

@@ -32,8 +32,8 @@ from holdfast.index.search.retrieval import Retrieved
 from holdfast.index.search.roles import role_of
 from holdfast.index.search.terms import WORD
 from holdfast.index.tools.refusals import proof_check
-from holdfast.index.tools.render import counted
 from holdfast.index.tools.search_request import LIMIT_MAX, SearchRequest
+from holdfast.text import counted
 
 NOISE_AMONG, NOISE_SHARE = 5, 0.6
 

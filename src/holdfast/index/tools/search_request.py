@@ -21,6 +21,7 @@ from holdfast.index.search.regex import lines_of, wrong_pattern
 from holdfast.index.search.results import GroupBy, Holds, Lane
 from holdfast.index.search.scopes import SCOPES, Scope
 from holdfast.index.search.terms import terms
+from holdfast.text import counted
 
 if TYPE_CHECKING:
     from holdfast.index.search.similar import Sample
@@ -234,7 +235,7 @@ def _sample(targets: Sequence[Target], similar: str | None, snippet: str | None)
             if not 1 <= first <= end:
                 raise UsageError(
                     f"{path} has no lines {first}-{last or len(lines)}",
-                    hint=f"it has {len(lines)} line{'' if len(lines) == 1 else 's'}",
+                    hint=f"it has {counted(len(lines), 'line')}",
                 )
             text = "".join(f"{line}\n" for line in lines[first - 1 : end])
             return Sample(text[:CHARACTERS_MAX], full, first, end)

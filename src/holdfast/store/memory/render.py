@@ -6,7 +6,6 @@ the same lines in colour, and its tables as wide as the terminal.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from enum import Enum
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from holdfast.store.memory.answers import (
     MergePreview,
 )
 from holdfast.store.model import Applied
+from holdfast.text import counted, short_json
 
 VALUE_WIDTH = 60
 DEFAULT_BRANCH = "the default branch"
@@ -101,17 +101,6 @@ def plain_text(answer: Answer, width: int = VALUE_WIDTH) -> str:
             rows = [part.heading, *part.rows]
             lines += ["  ".join(map(str, row)) for row in rows]
     return "\n".join(lines)
-
-
-def short_json(value: Any, width: int = VALUE_WIDTH) -> str:
-    """A value as JSON on one line, cut to a width."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: 1 document, 2 documents."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _sentence(answer: Applied | BranchCreated | BranchDeleted | Merged) -> str:

@@ -31,7 +31,7 @@ from holdfast.index.tools.refusals import (
     stale_local,
     stale_message,
 )
-from holdfast.index.tools.render import counted
+from holdfast.text import counted
 
 LAST_RUN_FAILED = "LAST_RUN_FAILED"
 READY = "fully indexed and ready for search"

@@ -34,7 +34,7 @@ from holdfast.index.tools.refusals import (
     stale_local,
     stale_message,
 )
-from holdfast.index.tools.render import counted
+from holdfast.text import counted
 
 WAIT_S = 10.0
 """How long a sync or a clear waits for another run to end."""

@@ -1,0 +1,167 @@
+"""Removing every trace of files from the home, and proof that none is left.
+
+Everything that is derived from file contents can be rebuilt, so a purge deletes it generously: the
+index of each affected tree, the content cache, all token segments, stored texts and our own session
+logs. Then the whole home is searched for lines of the purged files. Documents in memory are the
+user's own and are not touched; if a trace is in one of them, the answer names its file.
+
+May delete more than was asked for, which costs a rebuild. Never reports *no trace* without having
+searched every file of the home.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from holdfast.files.regular import read_regular
+
+if TYPE_CHECKING:
+    from holdfast.app import App
+
+LINE_BYTES_MIN = 12
+"""Shorter lines may be anywhere, so they prove nothing."""
+LINES_MAX = 500
+FILE_BYTES_MAX = 64 * 1024 * 1024
+CHUNK_BYTES = 1024 * 1024
+
+SESSIONS = "sessions"
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeAnswer:
+    """What was removed, and where a trace is left."""
+
+    roots: tuple[str, ...]
+    """Trees whose index was cleared."""
+    removed: tuple[str, ...]
+    """Files and directories of the home, relative to it."""
+    lines: int
+    """How many lines of the purged files were searched for afterwards."""
+    searched: int
+    """How many files of the home were searched."""
+    traces: tuple[str, ...]
+    """Files of the home that still hold one of them."""
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "status": "traces_left" if self.traces else "ok",
+            "roots": list(self.roots),
+            "removed": list(self.removed),
+            "linesSearchedFor": self.lines,
+            "filesSearched": self.searched,
+            "traces": list(self.traces),
+        }
+
+    def to_text(self) -> str:
+        out = [f"cleared the index of {root}" for root in self.roots]
+        out += [f"removed {name}" for name in self.removed]
+        if self.traces:
+            out += [f"a trace is left in {name}" for name in self.traces]
+        elif self.lines:
+            out.append(f"no trace left: {self.searched} files of the home do not contain it")
+        else:
+            out.append("nothing to search for: the files are gone or have only short lines")
+        return "\n".join(out)
+
+
+def purge(app: App, paths: Sequence[Path] | None, texts: Sequence[bytes] = ()) -> PurgeAnswer:
+    """Remove what is kept of these files and directories; of everything if `paths` is None.
+
+    `texts` are searched for besides the lines of the files that still exist.
+    """
+    lines = {*texts, *(lines_of(paths) if paths is not None else ())}
+    roots = _clear_indexes(app, paths)
+    removed = [name for name in _derived(app) if _remove(Path(app.home, name))]
+    searched, traces = find(Path(app.home), lines)
+    return PurgeAnswer(tuple(roots), tuple(removed), len(lines), searched, tuple(traces))
+
+
+def lines_of(paths: Iterable[Path]) -> set[bytes]:
+    """Lines of these files, and of those below these directories, that identify them."""
+    found: set[bytes] = set()
+    for path in paths:
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for file in files:
+            try:
+                data = read_regular(file, FILE_BYTES_MAX)
+            except OSError:
+                continue
+            for line in (data or b"").splitlines():
+                if len(line.strip()) >= LINE_BYTES_MIN:
+                    found.add(line.strip())
+                if len(found) >= LINES_MAX:
+                    return found
+    return found
+
+
+def find(home: Path, lines: set[bytes]) -> tuple[int, list[str]]:
+    """How many files a home has, and those that hold one of these lines."""
+    searched, traces = 0, []
+    longest = max(map(len, lines), default=0)
+    for folder, _, names in os.walk(home):
+        for name in sorted(names):
+            path = Path(folder, name)
+            if path.is_symlink() or not path.is_file():
+                continue
+            searched += 1
+            if lines and _holds(path, lines, longest):
+                traces.append(path.relative_to(home).as_posix())
+    return searched, sorted(traces)
+
+
+def _holds(path: Path, lines: set[bytes], longest: int) -> bool:
+    with path.open("rb") as file:
+        kept = b""
+        while chunk := file.read(CHUNK_BYTES):
+            window = kept + chunk
+            if any(line in window for line in lines):
+                return True
+            kept = window[-longest:]
+    return False
+
+
+def _clear_indexes(app: App, paths: Sequence[Path] | None) -> list[str]:
+    from holdfast.index.tools.manage import manage_index
+
+    index = app.open_index()
+    try:
+        roots = [
+            root
+            for root in sorted(index.registry.records())
+            if paths is None or any(_related(Path(root), path) for path in paths)
+        ]
+        for root in roots:
+            manage_index(index, "clear", root)
+    finally:
+        index.close()
+    return roots
+
+
+def _related(root: Path, path: Path) -> bool:
+    """Whether one of two paths is inside the other."""
+    resolved = path.resolve()
+    return root.is_relative_to(resolved) or resolved.is_relative_to(root)
+
+
+def _derived(app: App) -> list[str]:
+    """Names in the home of what is derived from file contents."""
+    home = app.home
+    whole = [home.sequence, home.objects, home.temporary, home.session_records]
+    content = sorted(home.index.glob(f"{home.index_content.name}*"))
+    sessions = sorted(home.spaces.rglob(f"{SESSIONS}.sqlite*")) if home.spaces.is_dir() else []
+    return [path.relative_to(home.path).as_posix() for path in (*whole, *content, *sessions)]
+
+
+def _remove(path: Path) -> bool:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    elif path.exists():
+        path.unlink()
+    else:
+        return False
+    return True

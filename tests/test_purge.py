@@ -1,0 +1,109 @@
+"""A purge removes every trace of a file from the home, and says so only after looking."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.cli.main import main
+from holdfast.purge import CHUNK_BYTES, find
+
+NOTE = "the launch word is marmalade-seventeen\n"
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    root = tmp_path / "tree"
+    root.mkdir()
+    (root / "plan.md").write_text(f"# Plan\n\n{NOTE}")
+    (root / "code.py").write_text("def launch_sequence():\n    return 17\n")
+    monkeypatch.chdir(root)
+    assert main(["index", "create"]) == 0
+    assert main(["locate", "def launch_sequence"]) == 0
+    assert main(["read", "plan.md", "--session", "s"]) == 0
+    return root
+
+
+def kept(home: Path) -> bool:
+    return bool(find(home, {NOTE.strip().encode()})[1])
+
+
+@pytest.mark.shows("SEC-PURGE")
+def test_no_trace_of_a_purged_file_is_left(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After deleting a file and clearing its index, its text was still in cache and segments."""
+    home = tmp_path / "home"
+    assert kept(home)
+    capsys.readouterr()
+    assert main(["purge", "plan.md"]) == 0
+    assert "no trace left" in capsys.readouterr().out
+    assert not kept(home)
+
+
+@pytest.mark.shows("SEC-PURGE")
+def test_a_deleted_file_is_purged_by_its_text(
+    tree: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tree / "plan.md").unlink()
+    capsys.readouterr()
+    stdin = io.TextIOWrapper(io.BytesIO(NOTE.encode()))
+    monkeypatch.setattr("sys.stdin", stdin)
+    assert main(["purge", "plan.md", "--text", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["status"], answer["traces"], answer["linesSearchedFor"]) == ("ok", [], 1)
+    assert answer["roots"] == [str(tree)]
+    assert not kept(tmp_path / "home")
+
+
+@pytest.mark.shows("SEC-PURGE")
+def test_a_trace_in_memory_is_named_and_left(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["memory", "set", "note:x", json.dumps(NOTE.strip())]) == 0
+    capsys.readouterr()
+    assert main(["purge", "plan.md", "--json"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["status"] == "traces_left"
+    assert all("spaces/" in trace and "local" in trace for trace in answer["traces"])
+    assert main(["memory", "get", "note:x"]) == 0
+
+
+@pytest.mark.shows("SEC-PURGE")
+def test_everything_can_be_purged(
+    tree: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["purge", "--all"]) == 0
+    assert not kept(tmp_path / "home")
+    assert main(["index", "create"]) == 0
+    assert main(["search", "launch word"]) == 0
+
+
+@pytest.mark.parametrize("arguments", [[], ["x", "--all"]])
+def test_purge_needs_a_path_or_all(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    assert main(["purge", *arguments]) == 2
+
+
+def test_a_purge_without_a_home_creates_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    assert main(["purge", "--all"]) == 0
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_line_across_two_chunks_is_found(tmp_path: Path) -> None:
+    line = NOTE.strip().encode()
+    (tmp_path / "file").write_bytes(b"x" * (CHUNK_BYTES - 5) + line + b"y" * 100)
+    assert find(tmp_path, {line}) == (1, ["file"])
