@@ -6,6 +6,7 @@ are decided in one place.
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from typing import NoReturn
 from holdfast.cli.parsing import Parser
 from holdfast.errors import HOME_HINT, HoldfastError, UsageError
 from holdfast.home import Home
+
+FULL_HINT = "make room on that disk, or set HOLDFAST_HOME to a directory on another one"
 
 OK, REFUSED, USAGE, TRANSPORT = 0, 1, 2, 3
 
@@ -61,6 +64,8 @@ def failure_of(
     where = f": {error.filename}" if error.filename else ""
     in_home = home is not None and isinstance(error.filename, str) and home.is_near(error.filename)
     hint = HOME_HINT if in_home else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        hint = FULL_HINT
     return Failure(type(error).__name__, f"{error.strerror or error}{where}", hint, REFUSED)
 
 

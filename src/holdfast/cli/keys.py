@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 from holdfast.app import App
@@ -70,14 +71,18 @@ def make_key(home: Home, name: str, seed: bytes) -> bytes:
     path = key_path(home, name)
     home.make()
     path.parent.mkdir(mode=0o700, exist_ok=True)
+    # Written under another name first: a full disk must not leave an empty key that takes the name.
+    file, unfinished = tempfile.mkstemp(prefix=f".{name}.", dir=path.parent)
     try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(file, "wb") as out:
+            out.write(seed)
+            out.flush()
+            os.fsync(out.fileno())
+        os.link(unfinished, path)  # refuses a name that is taken, which a rename does not
     except FileExistsError:
         raise UsageError(f"key {name!r} already exists", hint="choose another name") from None
-    with os.fdopen(file, "wb") as out:
-        out.write(seed)
-        out.flush()
-        os.fsync(out.fileno())
+    finally:
+        os.unlink(unfinished)
     return seed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -13,6 +14,8 @@ from holdfast.store.errors import DamagedStore, StoreBusy, StoreClosed, StoreFai
 from holdfast.store.tables import Row
 
 BUSY_MS = 5_000
+ROOM_BYTES_MIN = 64 * 1024
+FULL_HINT = "free some space, then try again, or set HOLDFAST_HOME to a directory on another disk"
 
 
 class SqliteDriver:
@@ -21,7 +24,7 @@ class SqliteDriver:
     def __init__(self, name: str, create: bool = True) -> None:
         import apsw
 
-        self._errors = apsw
+        self._errors, self._name = apsw, name
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
         try:
             self._connection = apsw.Connection(name, flags=flags)
@@ -58,8 +61,11 @@ class SqliteDriver:
             return StoreClosed()
         if isinstance(error, self._errors.CorruptError | self._errors.NotADBError):
             return DamagedStore(f"the database file is damaged: {error}")
-        if isinstance(error, self._errors.FullError):
-            return StoreFailed(f"the disk is full: {error}", hint="free some space, then try again")
+        if isinstance(error, self._errors.FullError) or (
+            # Opening a database needs room for its shared memory, also to read it.
+            isinstance(error, self._errors.IOError) and _is_full(self._name)
+        ):
+            return StoreFailed(f"the disk is full: {error}", hint=FULL_HINT)
         if isinstance(error, self._errors.CantOpenError):
             return _unopened(error)
         if isinstance(error, self._errors.ReadOnlyError):
@@ -74,6 +80,15 @@ class SqliteDriver:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _is_full(name: str) -> bool:
+    """Whether there is no room left for another few pages where a file is."""
+    try:
+        found = os.statvfs(os.path.dirname(os.path.abspath(name)))
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize < ROOM_BYTES_MIN or found.f_favail == 0 < found.f_files
 
 
 def _unopened(error: Exception) -> StoreFailed:
