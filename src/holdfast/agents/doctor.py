@@ -156,7 +156,7 @@ def _watching() -> Iterator[Finding]:
 
 def _host(app: App) -> Iterator[Finding]:
     from holdfast import __version__
-    from holdfast.mcp.control import running_host
+    from holdfast.mcp.control import answers, running_host
 
     if not app.home.exists():
         return
@@ -167,6 +167,9 @@ def _host(app: App) -> Iterator[Finding]:
         )
     elif host.get("version") != __version__:
         said = f"the background host has version {host.get('version')}, this is {__version__}"
+        yield Finding("host", "wrong", said, "holdfast mcp --stop")
+    elif not answers(app):
+        said = f"the background host does not answer: process {host.get('pid')} is frozen or busy"
         yield Finding("host", "wrong", said, "holdfast mcp --stop")
     else:
         yield Finding("host", "ok", f"the background host is running, process {host.get('pid')}")

@@ -55,6 +55,7 @@ environment:
   HOLDFAST_HOME          where everything local is kept (default: ~/.holdfast)
   HOLDFAST_DATABASE_URL  postgresql://…, to keep memory there and not in the home
   HOLDFAST_MCP_IDLE_S    seconds until a background host without clients ends
+  HOLDFAST_MCP_ANSWER_S  seconds until a background host that does not answer is replaced (20)
   NO_COLOR               if set, no colours on a terminal
 
 exit codes: 0 ok, 1 refused or not found, 2 wrong usage, 3 server unreachable, 130 Ctrl-C

@@ -10,9 +10,12 @@ import time
 from typing import Any
 
 from holdfast.app import App
+from holdfast.mcp.frozen_host import answer_seconds, end_frozen_host, host_answers
 from holdfast.mcp.rendezvous import Rendezvous, rendezvous_of
 
 STOP_S = 20.0
+CHECK_S = 3.0
+"""How long a host may take to answer a check that a person waits for."""
 
 
 def running_host(app: App) -> dict[str, Any] | None:
@@ -34,15 +37,23 @@ def running(place: Rendezvous) -> dict[str, Any] | None:
     return None
 
 
+def answers(app: App) -> bool:
+    """Whether the running host answers; also true if none runs."""
+    place = rendezvous_of(app.home, app.environment)
+    return host_answers(place, min(CHECK_S, answer_seconds(app.environment)))
+
+
 def status(app: App, *, as_json: bool) -> int:
     place = rendezvous_of(app.home, app.environment)
     found = running(place)
     if as_json:
-        print(json.dumps({"running": found is not None, **(found or {}), "log": place.log}))
+        facts = {"running": found is not None, **(found or {}), "log": place.log}
+        print(json.dumps(facts if found is None else {**facts, "answers": answers(app)}))
     elif found is None:
         print("no host is running; the next agent starts one")
     else:
-        print(f"a host is running: process {found['pid']}, version {found['version']}")
+        frozen = "" if answers(app) else ", but it does not answer; stop it: holdfast mcp --stop"
+        print(f"a host is running: process {found['pid']}, version {found['version']}{frozen}")
         print(f"log: {place.log}")
     return 0
 
@@ -55,6 +66,8 @@ def end_host(app: App) -> bool:
     if found is not None:
         pid = int(found["pid"])
         os.kill(pid, signal.SIGTERM)
+        # One that is frozen does not receive the signal, and one that is blocked does not heed it.
+        ended = not answers(app) and end_frozen_host(place, CHECK_S)
         deadline = app.clock.monotonic() + STOP_S
         while not ended and app.clock.monotonic() < deadline:
             time.sleep(0.02)

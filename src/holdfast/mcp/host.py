@@ -30,6 +30,7 @@ from holdfast.mcp.rendezvous import (
     GREETING_BYTES_MAX,
     GREETING_VERSION,
     LINE_BYTES_MAX,
+    PING,
     Rendezvous,
     peer_user,
     rendezvous_of,
@@ -159,6 +160,10 @@ class BackgroundHost:
             hello = json.loads(line) if len(line) <= GREETING_BYTES_MAX else None
         except ValueError:
             hello = None
+        if isinstance(hello, dict) and hello.get("holdfast") == PING["holdfast"]:
+            writer.write(json.dumps({**PING, "ok": True, "pid": os.getpid()}).encode() + b"\n")
+            await writer.drain()
+            return None
         if not isinstance(hello, dict) or hello.get("holdfast") != "mcp-shim":
             log.warning("refused a peer without a greeting")
             return None

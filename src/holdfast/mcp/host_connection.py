@@ -13,14 +13,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.errors import HOME_HINT
+from holdfast.mcp.frozen_host import answer_seconds, end_frozen_host
 from holdfast.mcp.rendezvous import (
     GREETING_BYTES_MAX,
     Rendezvous,
     peer_user,
 )
-
-ANSWER_S = 20.0
-"""How long a host may take to answer a greeting."""
 
 START_S = 60.0
 """How long a host may take to start. Importing on a busy machine is slow."""
@@ -46,14 +44,26 @@ def unreachable(error: OSError) -> HostRefused:
 def connect_to_host(
     place: Rendezvous, hello: Mapping[str, object], environment: Mapping[str, str]
 ) -> socket.socket:
-    """A connection to the host. Starts one with this environment if none runs."""
+    """A connection to the host. Starts one with this environment if none runs.
+
+    A host that is frozen is ended and replaced.
+    """
     os.chdir(place.run)  # a socket path is limited to about 100 bytes, so it is opened by name
+    answer_s = answer_seconds(environment)
     for _attempt in range(5):
-        connection = _connect(place)
-        if connection is None:
-            _start(place, environment)
+        connection = None
+        try:
+            connection = _connect(place, answer_s)
+            if connection is None:
+                _start(place, environment)
+                continue
+            answer = _greet(connection, hello)
+        except (TimeoutError, BlockingIOError):
+            if connection is not None:
+                connection.close()
+            if not end_frozen_host(place, answer_s):
+                raise _not_answering(place, answer_s) from None
             continue
-        answer = _greet(connection, hello)
         if answer is None:
             connection.close()  # it was about to end
             _wait_for_end(place)
@@ -73,14 +83,24 @@ def connect_to_host(
     )
 
 
-def _connect(place: Rendezvous) -> socket.socket | None:
+def _not_answering(place: Rendezvous, answer_s: float) -> HostRefused:
+    return HostRefused(
+        f"the Holdfast host did not answer within {answer_s:.0f} s and could not be ended",
+        f"end it with: holdfast mcp --stop; see its log: {place.log}",
+    )
+
+
+def _connect(place: Rendezvous, answer_s: float) -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.settimeout(ANSWER_S)
+    connection.settimeout(answer_s)
     try:
         connection.connect(place.socket)
     except (FileNotFoundError, ConnectionRefusedError):
         connection.close()
         return None
+    except OSError:
+        connection.close()
+        raise
     user = peer_user(connection)
     if user is not None and user != os.getuid():
         connection.close()
@@ -92,7 +112,7 @@ def _connect(place: Rendezvous) -> socket.socket | None:
 
 
 def _greet(connection: socket.socket, hello: Mapping[str, object]) -> dict[str, Any] | None:
-    """The host's answer; None if it closed the connection."""
+    """The host's answer; None if it closed the connection. Raises `TimeoutError`."""
     try:
         connection.sendall(json.dumps(hello).encode() + b"\n")
         line = b""
@@ -104,10 +124,7 @@ def _greet(connection: socket.socket, hello: Mapping[str, object]) -> dict[str, 
             line += piece
         answer = json.loads(line)
     except TimeoutError:
-        raise HostRefused(
-            f"the Holdfast host did not answer within {ANSWER_S:.0f} s",
-            "stop it with: holdfast mcp --stop",
-        ) from None
+        raise
     except (OSError, ValueError):
         return None
     return answer if isinstance(answer, dict) else None
@@ -137,7 +154,10 @@ def _other_host_listens(place: Rendezvous) -> bool:
     import time
 
     for _moment in range(int(START_S / 0.02)):
-        found = _connect(place)
+        try:
+            found = _connect(place, START_S)
+        except (TimeoutError, BlockingIOError):
+            return True  # it listens; whether it answers is found out by the greeting
         if found is not None:
             found.close()
             return True

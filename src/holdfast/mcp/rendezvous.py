@@ -32,6 +32,9 @@ GREETING_BYTES_MAX = 256 * 1024
 LINE_BYTES_MAX = 64 << 20
 """The longest message that is accepted."""
 
+PING = {"holdfast": "mcp-ping", "v": GREETING_VERSION}
+"""Sent in place of a greeting to find out whether the host answers; it answers and hangs up."""
+
 SETTINGS = (
     "HOLDFAST_DATABASE_URL",
     "HOLDFAST_INDEX_NAMESPACE",
@@ -85,12 +88,23 @@ def settings_key(environment: Mapping[str, str]) -> str:
 
 def peer_user(connection: socket.socket) -> int | None:
     """The user id of the process at the other end; None where the system cannot tell."""
+    found = _credentials(connection)
+    return None if found is None else found[1]
+
+
+def peer_process(connection: socket.socket) -> int | None:
+    """The id of the process at the other end; None where the system cannot tell."""
+    found = _credentials(connection)
+    return None if found is None else found[0]
+
+
+def _credentials(connection: socket.socket) -> tuple[int, int] | None:
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None:
         return None
     size = struct.calcsize("3i")
-    _pid, user, _group = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, option, size))
-    return int(user)
+    pid, user, _group = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, option, size))
+    return int(pid), int(user)
 
 
 def greeting(

@@ -7,6 +7,10 @@ connection to the host is lost,
     a tool call       is answered with an error, because it may or may not have run
     another request   (handshake, lists) is sent again to the next host
 
+A host that is frozen is lost too: while a request is unanswered and the host sends nothing, the
+shim pings it on a second connection, and ends it when it does not answer. A host that works for a
+long time answers pings meanwhile, so long calls are not cut off.
+
 The next message starts a new host. The shim repeats the handshake with it and drops the second
 answer, which the agent already has.
 """
@@ -24,6 +28,7 @@ from contextlib import suppress
 
 from holdfast import __version__
 from holdfast.app import App
+from holdfast.mcp.frozen_host import answer_seconds, end_frozen_host, host_answers
 from holdfast.mcp.host_connection import HostRefused, connect_to_host, unreachable
 from holdfast.mcp.rendezvous import LINE_BYTES_MAX, greeting, rendezvous_of
 
@@ -72,8 +77,20 @@ class LineBuffer:
 class Shim:
     """The connection of one agent; the host behind it may be replaced."""
 
-    def __init__(self, connect: Callable[[], socket.socket], read: int, write: int) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], socket.socket],
+        read: int,
+        write: int,
+        host_lives: Callable[[], bool] = lambda: True,
+        quiet_s: float = 10.0,
+    ) -> None:
+        """`host_lives` is called when a request has been unanswered and the host silent for that
+        many seconds; it ends a host that does not answer."""
         self._connect, self._in, self._out = connect, read, write
+        self._host_lives, self._quiet_s = host_lives, quiet_s
+        self._requested, self._stopped = threading.Event(), threading.Event()
+        self._received = 0
         self._host: socket.socket | None = None
         self._turn = threading.RLock()
         self._sending = threading.Lock()
@@ -88,6 +105,31 @@ class Shim:
 
     def run(self) -> int:
         """Forward until the agent closes its end."""
+        threading.Thread(target=self._watch_host, daemon=True).start()
+        try:
+            return self._forward()
+        finally:
+            self._stopped.set()
+            self._requested.set()
+
+    def _watch_host(self) -> None:
+        """Notice a host that is frozen, and drop the connection to it."""
+        while True:
+            self._requested.wait()
+            received, host = self._received, self._host
+            if self._stopped.wait(self._quiet_s):
+                return
+            with self._turn:
+                if not self._unanswered:
+                    self._requested.clear()
+                    continue
+            if host is None or self._received != received or self._host is not host:
+                continue
+            if not self._host_lives():
+                with suppress(OSError):
+                    host.shutdown(socket.SHUT_RDWR)  # the reader thread answers what is unanswered
+
+    def _forward(self) -> int:
         lines = LineBuffer()
         while True:
             try:
@@ -153,6 +195,7 @@ class Shim:
         method, id = message.get("method"), message.get("id")
         if isinstance(method, str) and isinstance(id, str | int):
             self._unanswered[json.dumps(id)] = (method, line)
+            self._requested.set()
         if method == "initialize":
             again = {**message, "id": f"{_REPLAY}{self._replayed}"}
             self._handshake = [json.dumps(again).encode() + b"\n"]
@@ -180,6 +223,7 @@ class Shim:
                 data = b""
             if not data:
                 break
+            self._received += len(data)
             head, newline, tail = data.rpartition(b"\n")
             if not newline:
                 rest.append(data)
@@ -289,4 +333,13 @@ def main(app: App, session: str | None = None, host: str | None = None) -> int:
         app.home.make_run()  # each time: the home may have been removed since
         return connect_to_host(place, hello, environment)
 
-    return Shim(connect, sys.stdin.fileno(), sys.stdout.fileno()).run()
+    answer_s = answer_seconds(environment)
+
+    def host_lives() -> bool:
+        if host_answers(place, answer_s):
+            return True
+        end_frozen_host(place, answer_s)  # so that the next call can start another one
+        return False
+
+    ends = sys.stdin.fileno(), sys.stdout.fileno()
+    return Shim(connect, *ends, host_lives, answer_s / 2).run()
