@@ -24,12 +24,13 @@ from holdfast.reading import baseline, diff, disk, images, paths
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.native import FileLog, NativeSession
-from holdfast.reading.hosts.pi import PiLog, PiSession
+from holdfast.reading.hosts.pi import PiLog
 from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.reading.objects import Objects, digest_of
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Reader
 from holdfast.reading.result import Answer
+from tests.reading.pi_session import PiSession
 
 OUT = Path(__file__).parent / "out"
 ENTRIES = (100, 5_000, 20_000)

@@ -12,14 +12,39 @@ from __future__ import annotations
 import json
 import random
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from holdfast.reading import baseline
-from holdfast.reading.hosts.native import MemoryLog, NativeSession
+from holdfast.reading.hosts.native import NativeSession
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Reader
+
+
+class MemoryLog:
+    """A log in memory."""
+
+    def __init__(self, session: str) -> None:
+        self._session = session
+        self._entries: list[Mapping[str, Any]] = []
+        self._seen = 0
+
+    @property
+    def session(self) -> str:
+        return self._session
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        self._entries.append(entry)
+
+    def entries(self) -> Iterable[Mapping[str, Any]]:
+        return iter(self._entries)
+
+    def grown(self) -> tuple[bool, Iterable[Mapping[str, Any] | None]]:
+        fresh, self._seen = self._entries[self._seen :], len(self._entries)
+        return False, fresh
+
 
 OUT = Path(__file__).parent / "out"
 SESSIONS = 12

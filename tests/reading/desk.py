@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.reading import scope as scopes
-from holdfast.reading.hosts.pi import PiSession
 from holdfast.reading.hosts.pi_entries import STRICT, Rules
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
 from holdfast.reading.reader import Reader, Settings
 from holdfast.reading.result import Answer
 from holdfast.reading.session_log import SessionLog
+from tests.reading.pi_session import PiSession
 
 
 class Desk:

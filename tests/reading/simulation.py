@@ -20,7 +20,7 @@ from holdfast.reading.answer import Policy
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
 from holdfast.reading.hosts.native import FileLog, NativeSession
-from holdfast.reading.hosts.pi import PiLog, PiSession
+from holdfast.reading.hosts.pi import PiLog
 from holdfast.reading.hosts.sidecar import Sidecar
 from holdfast.reading.objects import Objects, digest_of
 from holdfast.reading.paths import Place, Request
@@ -30,6 +30,7 @@ from holdfast.reading.session_log import SessionLog
 from holdfast.sessions import StoredLog
 from holdfast.store.store import Store, open_store
 from tests.reading import window
+from tests.reading.pi_session import PiSession
 
 Known = tuple[str, window.Fact | None]
 """A result's id and what it taught, None when it taught nothing."""

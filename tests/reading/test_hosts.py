@@ -21,14 +21,15 @@ from holdfast.reading.events import Refreshed
 from holdfast.reading.hosts import codex, detect, native, pi_entries, sidecar
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
 from holdfast.reading.hosts.codex import CodexLog
-from holdfast.reading.hosts.native import FileLog, MemoryLog, NativeSession
-from holdfast.reading.hosts.pi import PiLog, PiSession
+from holdfast.reading.hosts.native import FileLog, NativeSession
+from holdfast.reading.hosts.pi import PiLog
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest
 from holdfast.reading.meta import Meta
 from holdfast.reading.result import Answer
 from holdfast.reading.scope import WHOLE, Lines
 from holdfast.reading.tree import Doubt, Evidence
 from tests.reading.desk import Desk
+from tests.reading.pi_session import PiSession
 
 HASH = hashlib.sha256(b"text").hexdigest()
 META = Meta("/w/a.py", WHOLE, HASH, "full", 3, 1, 3, 16)
@@ -821,7 +822,7 @@ def test_native_sessions_branch_compact_and_resume(tmp_path: Path) -> None:
     assert held(again) == {}
     assert held(session) == {}, "and the other process sees it"
     session.move(first)
-    fork = session.fork(MemoryLog("fork"))
+    fork = session.fork(FileLog.create(tmp_path / "fork.jsonl", "fork"))
     assert held(fork) == {"/w/a.py": ["full"]}
     session.refresh(Refreshed("/w/a.py", Lines(1, 2)), 3)
     assert held(fork) == {"/w/a.py": ["full"]}

@@ -14,10 +14,10 @@ from holdfast.reading import meta as metas
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Derived, Refreshed
 from holdfast.reading.hosts import pi_entries
-from holdfast.reading.hosts.pi import encode
 from holdfast.reading.hosts.pi_entries import Rules
 from holdfast.reading.hosts.shown import is_shown
 from holdfast.reading.scope import WHOLE, Lines
+from tests.reading.pi_session import encode
 
 GOOD: dict[str, Any] = {
     "v": 1,

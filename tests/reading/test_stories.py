@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.reading import commands
-from holdfast.reading.hosts.pi import PiLog, PiSession
+from holdfast.reading.hosts.pi import PiLog
 from holdfast.reading.paths import Request
 from tests.reading.desk import Desk, numbered, reason
+from tests.reading.pi_session import PiSession
 
 # Ranges
 

@@ -19,11 +19,12 @@ from tests.sequence.test_segments import ask, segment_of
 PRINT_A_GRAPH = """
 from holdfast.sequence.canonical import canonical_graph
 from holdfast.sequence.search import find_sequence
+from tests.sequence.reference.trace import trace_of
 graph = canonical_graph(["abcabababcaba", "bacab", "ccab"])
 print([graph.patterns(v) for v in graph.vertices()])
 print([graph.digest(v) for v in graph.vertices()])
 answer = find_sequence(graph, "babca")
-print(answer.path, sorted(answer.cache.entries))
+print(answer.path, sorted(trace_of(answer).entries))
 """
 
 

@@ -28,6 +28,7 @@ from holdfast.sequence.tokens.lexer import CODE_ONLY
 from tests.sequence import brute
 from tests.sequence.reference.dedup import references
 from tests.sequence.reference.statistics import matching_statistics
+from tests.sequence.reference.trace import trace_of
 
 words = st.sampled_from("abc")
 documents_of_words = st.lists(st.lists(words, max_size=14), min_size=1, max_size=4)
@@ -410,7 +411,7 @@ def test_an_answer_is_explained_on_a_core_graph_of_its_surroundings(
     assert core.position == answer.position
     assert core.query_exhausted
     assert core.graph.spelled(core.root)[core.start : core.end] == answer.matched
-    assert core.cache
+    assert trace_of(core)
     widths = [container.tokens for container in explained.containers]
     assert widths == sorted(widths)
     matched = tuple(query[: answer.position])

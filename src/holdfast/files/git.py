@@ -146,11 +146,6 @@ def open_repository(directory: Path) -> Iterator[Repository | None]:
         yield Repository(directory, top, prefix, Path(made), own / "index", program)
 
 
-def in_repository(directory: Path) -> bool:
-    """Whether a directory is, or may be, inside a work tree of git; without asking git."""
-    return _work_tree(directory) is not None
-
-
 def _work_tree(directory: Path) -> Path | None:
     start = directory.resolve()
     return next((top for top in (start, *start.parents) if (top / ".git").exists()), None)

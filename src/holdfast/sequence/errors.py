@@ -5,8 +5,6 @@ SequenceError
 ├── SingleToken          a query of one token: the caller already has the vertex
 ├── UnknownAtom          a query contains an atom that the graph does not have
 ├── BadPattern           a decomposition that would break the named invariant
-├── InvalidEndBound      an insertion of an empty match
-├── MissingCacheEntry    an insertion without the trace of its root
 ├── GraphTooLarge        a graph that would exceed a limit
 ├── SegmentDamaged       a segment file that fails its checks
 └── SegmentTooNew        a segment file of a later format
@@ -58,23 +56,6 @@ class BadPattern(SequenceError):
 
     def __str__(self) -> str:
         return f"{self.detail} ({self.invariant})"
-
-
-class InvalidEndBound(SequenceError):
-    """Raised when the match to insert is empty."""
-
-    def __str__(self) -> str:
-        return "an insertion needs a match of at least one atom"
-
-
-class MissingCacheEntry(SequenceError):
-    """Raised when the trace passed to an insertion does not contain its root."""
-
-    def __init__(self, root: int) -> None:
-        self.root = root
-
-    def __str__(self) -> str:
-        return f"the trace has no entry for the root {self.root}"
 
 
 class GraphTooLarge(SequenceError):

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from typing import Protocol
 
 from holdfast.sequence.cursor import Candidate, Matched
 from holdfast.sequence.graph import Graph, Location, Vertex
-from holdfast.sequence.trace import TraceCache, trace_end, trace_start
 
 
 class Kind(StrEnum):
@@ -138,22 +136,3 @@ class GraphMatch:
     def query_end(self) -> int:
         """The index of the last query token that took part in the match."""
         return self.checkpoint.place.index
-
-    def expect_complete(self, message: str) -> Vertex:
-        """The root, which the match must cover completely."""
-        assert self.complete, message
-        return self.root
-
-    @cached_property
-    def cache(self) -> TraceCache:
-        """The vertices that the match cuts, and where."""
-        cache = TraceCache(self.first)
-        if self.path is None or self.complete:
-            return cache
-        if self.kind in (Kind.POSTFIX, Kind.RANGE):
-            trace_start(
-                cache, self.graph, self.path.entry, self.path.start_path, self.path.entry_pos
-            )
-        if self.kind in (Kind.PREFIX, Kind.RANGE):
-            trace_end(cache, self.graph, self.path.exit, self.path.end_path, self.path.exit_pos)
-        return cache

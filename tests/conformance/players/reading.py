@@ -25,7 +25,6 @@ from holdfast.reading import commands
 from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Policy
 from holdfast.reading.disk import read_once
-from holdfast.reading.hosts.pi import PiSession
 from holdfast.reading.hosts.pi_entries import Rules
 from holdfast.reading.objects import Objects
 from holdfast.reading.paths import Place, Request
@@ -34,6 +33,7 @@ from holdfast.reading.result import Answer
 from holdfast.reading.trust import OVERLAY_SEQ
 from tests.conformance.players import Case
 from tests.reading import window
+from tests.reading.pi_session import PiSession
 
 EXPECTATIONS = Path(__file__).parents[1] / "expectations" / "reading.json"
 FORMAT = "readcache-golden/1"

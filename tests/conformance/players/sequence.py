@@ -19,7 +19,7 @@ import pytest
 from holdfast.sequence import canonical
 from holdfast.sequence.compare import CompareState, MatchResult, ParentState
 from holdfast.sequence.cursor import Candidate, Checkpointed, Matched, Mismatched, TokenPath
-from holdfast.sequence.errors import EmptyQuery, InvalidEndBound, MissingCacheEntry, SingleToken
+from holdfast.sequence.errors import EmptyQuery, SingleToken
 from holdfast.sequence.graph import Graph, Location, Vertex
 from holdfast.sequence.response import EndReason, GraphMatch
 from holdfast.sequence.search import (
@@ -30,9 +30,9 @@ from holdfast.sequence.search import (
     find_parent,
     find_sequence,
 )
-from holdfast.sequence.trace import TraceCache, trace_end, trace_start
 from tests.sequence.reference import insert, invariants
 from tests.sequence.reference.split import cuts
+from tests.sequence.reference.trace import TraceCache, trace_end, trace_of, trace_start
 
 Data = dict[str, Any]
 Case = tuple[str, Callable[[], None]]
@@ -251,7 +251,7 @@ def _check_answer(named: Named, expect: Data, answer: GraphMatch) -> None:
     if "path" in expect:
         _check_path(named, expect["path"], answer)
     if "cache" in expect:
-        assert named.cache(answer.cache) == _sorted_cache(expect["cache"])
+        assert named.cache(trace_of(answer)) == _sorted_cache(expect["cache"])
 
 
 def _check_cursor(expect: Data, cursor: Matched | Candidate) -> None:
@@ -317,7 +317,7 @@ def _check_asserted(
         elif field == "root_any":
             assert named.name(answer.root) in value
         elif field == "cache":
-            mine = named.cache(answer.cache)
+            mine = named.cache(trace_of(answer))
             theirs = _sorted_cache(value)
             assert {name: mine.get(name) for name in theirs} == theirs
         else:
@@ -737,8 +737,8 @@ def _play_insert_error(case: Data) -> None:
         "single-token query": lambda: insert.insert(graph, [root]),
     }
     errors: dict[str, type[Exception]] = {
-        "InvalidEndBound": InvalidEndBound,
-        "MissingCacheEntry": MissingCacheEntry,
+        "InvalidEndBound": insert.InvalidEndBound,
+        "MissingCacheEntry": insert.MissingCacheEntry,
         "EmptyPatterns": EmptyQuery,
         "SingleIndex": SingleToken,
     }

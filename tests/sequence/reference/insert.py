@@ -11,13 +11,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from holdfast.errors import SequenceError
 from holdfast.sequence.canonical import DEFAULT_LIMIT, Alphabet, GraphLimits, Labels, grow
-from holdfast.sequence.errors import EmptyQuery, InvalidEndBound, MissingCacheEntry, SingleToken
+from holdfast.sequence.errors import EmptyQuery, SingleToken
 from holdfast.sequence.graph import Graph, Pattern, Vertex
 from holdfast.sequence.response import GraphMatch
 from holdfast.sequence.search import Clear, find_ancestor
-from holdfast.sequence.trace import TraceCache
 from tests.sequence.reference.split import cut_pattern
+from tests.sequence.reference.trace import TraceCache, trace_of
+
+
+class InvalidEndBound(SequenceError):
+    """Raised when the match to insert is empty."""
+
+    def __str__(self) -> str:
+        return "an insertion needs a match of at least one atom"
+
+
+class MissingCacheEntry(SequenceError):
+    """Raised when the trace passed to an insertion does not contain its root."""
+
+    def __init__(self, root: int) -> None:
+        self.root = root
+
+    def __str__(self) -> str:
+        return f"the trace has no entry for the root {self.root}"
 
 
 def insert(graph: Graph, query: Sequence[Vertex], *, max_vertices: int = DEFAULT_LIMIT) -> Vertex:
@@ -73,7 +91,7 @@ def insert_interval(graph: Graph, answer: GraphMatch) -> Vertex:
     """Make the match of an earlier answer a vertex."""
     if answer.complete:
         return answer.root
-    return insert_matched(graph, answer.root, answer.cache, answer.start, answer.end)
+    return insert_matched(graph, answer.root, trace_of(answer), answer.start, answer.end)
 
 
 def insert_matched(graph: Graph, root: Vertex, cache: TraceCache, start: int, end: int) -> Vertex:

@@ -54,29 +54,6 @@ class EntryLog(Protocol):
         ...
 
 
-class MemoryLog:
-    """A log in memory, for programs that keep no history and for tests."""
-
-    def __init__(self, session: str) -> None:
-        self._session = session
-        self._entries: list[Mapping[str, Any]] = []
-        self._seen = 0
-
-    @property
-    def session(self) -> str:
-        return self._session
-
-    def append(self, entry: Mapping[str, Any]) -> None:
-        self._entries.append(entry)
-
-    def entries(self) -> Iterable[Mapping[str, Any]]:
-        return iter(self._entries)
-
-    def grown(self) -> tuple[bool, Iterable[Mapping[str, Any] | None]]:
-        fresh, self._seen = self._entries[self._seen :], len(self._entries)
-        return False, fresh
-
-
 class FileLog:
     """A log in a file of JSON lines; any number of processes may append.
 

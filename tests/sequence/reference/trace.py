@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from holdfast.sequence.graph import Graph, Location, Vertex
+from holdfast.sequence.response import GraphMatch, Kind
 
 
 class TraceEdge(NamedTuple):
@@ -57,19 +58,6 @@ class TraceCache:
     def add_top_down(self, vertex: Vertex, position: int, edge: TraceEdge | None = None) -> bool:
         """Record a step on the right edge; returns whether the position is new."""
         return _add(self.force(vertex).top_down, position, edge)
-
-    def extend(self, other: TraceCache) -> None:
-        """Add all entries of another trace."""
-        for vertex, trace in other.entries.items():
-            self.force(vertex)
-            for position, edges in trace.bottom_up.items():
-                self.add_bottom_up(vertex, position)
-                for edge in edges:
-                    self.add_bottom_up(vertex, position, edge)
-            for position, edges in trace.top_down.items():
-                self.add_top_down(vertex, position)
-                for edge in edges:
-                    self.add_top_down(vertex, position, edge)
 
 
 def _add(positions: dict[int, list[TraceEdge]], position: int, edge: TraceEdge | None) -> bool:
@@ -119,3 +107,15 @@ def trace_end(
         cache.add_top_down(at.vertex, position, TraceEdge(child, inner, at.pattern, at.nth))
         cache.add_top_down(child, inner)
         position = inner
+
+
+def trace_of(match: GraphMatch) -> TraceCache:
+    """The vertices that a match cuts, and where."""
+    cache, graph, path = TraceCache(match.first), match.graph, match.path
+    if path is None or match.complete:
+        return cache
+    if match.kind in (Kind.POSTFIX, Kind.RANGE):
+        trace_start(cache, graph, path.entry, path.start_path, path.entry_pos)
+    if match.kind in (Kind.PREFIX, Kind.RANGE):
+        trace_end(cache, graph, path.exit, path.end_path, path.exit_pos)
+    return cache
