@@ -4,16 +4,19 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec import UNSET, to_builtins
 
 import holdfast
 from holdfast.errors import UsageError
 from holdfast.store.delta import MISSING
+from holdfast.sync.client.actions import Send
 from holdfast.sync.client.errors import CommitRefused, RequestRefused, SessionClosed
 from holdfast.sync.client.keys import SigningKey
 from holdfast.sync.client.outbox import SqliteOutbox
 from holdfast.sync.io.aio import AsyncSpace
 from holdfast.sync.io.connect import websocket_url
 from holdfast.sync.io.transactions import AsyncTransaction, LockedTransaction
+from holdfast.sync.wire.messages import Flags, HelloOk, SessionOpen
 from tests.sync.live import TOKEN, LiveServer, serving
 
 SPACE = "did:key:z6Mk-connect"
@@ -151,6 +154,27 @@ def test_a_signed_session_opens_and_an_unsigned_one_does_not(tmp_path: Path) -> 
         with pytest.raises(RequestRefused, match="requires authorization") as refused:
             holdfast.connect(server.url, SigningKey(SEED).did).open_blocking()
         assert refused.value.name == "AuthorizationError"
+
+
+@pytest.mark.shows("SYNC-IDENTITY-NO-DOWNGRADE")
+@pytest.mark.parametrize("first_version", [False, True])
+def test_a_server_without_a_challenge_gets_a_signature_only_if_it_is_asked_for(
+    first_version: bool,
+) -> None:
+    """Any server could leave out the challenge, and use the signature at another server."""
+    pending = holdfast.connect("http://localhost:1", key=SEED, first_version=first_version)
+    client = pending._client()
+    client.mount(pending.space)
+    client.start()
+    client.transport_up()
+    client.receive(HelloOk(protocol="memory/v2", flags=to_builtins(Flags()), capabilities=[]))
+    opens = [
+        action.message
+        for action in client.take()
+        if isinstance(action, Send) and isinstance(action.message, SessionOpen)
+    ]
+    assert [message.invocation is not UNSET for message in opens] == [first_version]
+    assert [message.authorization is not UNSET for message in opens] == [first_version]
 
 
 def test_a_signed_session_comes_back_after_a_lost_connection(tmp_path: Path) -> None:

@@ -13,7 +13,18 @@ from holdfast.store.graph import GraphLimits
 from holdfast.sync.server.session_registry import public_name
 from holdfast.sync.server.session_rows import SessionFile, SessionRows, SessionTable
 from holdfast.sync.server.session_store import FORMAT, SessionStore, recorded, restored
-from tests.sync.peers import SPACE, Peer, World, link, refused, root, set_, upserts, watch
+from tests.sync.peers import (
+    SPACE,
+    Peer,
+    World,
+    commit,
+    link,
+    refused,
+    root,
+    set_,
+    upserts,
+    watch,
+)
 
 
 class Kept:
@@ -189,6 +200,42 @@ def test_a_takeover_that_was_not_heard_of_is_noticed(kept: Kept) -> None:
     kept.world.server.registry.check(0)
     assert again.transact(set_("a", 1))["ok"]["seq"] == 1
     other.close()
+
+
+@pytest.mark.shows("SYNC-ONE-WRITER")
+@pytest.mark.parametrize("command", ["transact", "branch.create", "session.ack", "graph.query"])
+def test_after_an_unannounced_takeover_the_former_owner_can_do_nothing(
+    kept: Kept, command: str
+) -> None:
+    """Until the first server was notified, both owners wrote under one session."""
+    here = kept.world.peer("A", capabilities=["coverage", "branches"])
+    assert here.transact(set_("a", 1))["ok"]["seq"] == 1
+    other = kept.another()
+    there = other.peer("A", token=here.token, capabilities=["coverage", "branches"])
+    members: dict[str, Any] = {
+        "transact": {"commit": commit(2, set_("a", 2))},
+        "branch.create": {"localSeq": 2, "name": "draft"},
+        "session.ack": {"seenSeq": 1},
+        "graph.query": {"query": {"roots": [root("a")]}},
+    }[command]
+    revoked, answer = here.send(here.command(command, **members))
+    assert (revoked["type"], revoked["reason"]) == ("session/revoked", "taken-over")
+    assert refused(answer)[0] == "SessionError"
+    assert there.transact(set_("a", 3), local_seq=2)["ok"]["seq"] == 2
+    assert there.transact(set_("a", 4), local_seq=3)["ok"]["seq"] == 3
+    other.close()
+
+
+@pytest.mark.shows("SYNC-ONE-WRITER")
+def test_a_row_that_is_gone_or_renewed_by_its_own_server_takes_nothing_away(kept: Kept) -> None:
+    world = kept.world
+    peer, other = world.peer("A"), world.peer("B")
+    kept.save()
+    peer.watch_set(watch("w", root("a")))
+    assert other.transact(set_("a", 1))["ok"]["seq"] == 1
+    swept = kept.opened()
+    swept._rows.sweep(2**52)
+    assert peer.transact(set_("b", 1))["ok"]["seq"] == 2
 
 
 @pytest.mark.shows("SYNC-ONE-OWNER", "SYNC-LOST-OPEN")

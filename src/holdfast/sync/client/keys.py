@@ -34,12 +34,21 @@ class SigningKey:
         return self._key.sign(payload)
 
 
-def signer(key: SigningKey, flags: Flags, clock_s: Callable[[], float]) -> Authenticate:
-    """What a client calls for every session it opens: a fresh signature over the server's terms."""
+def signer(
+    key: SigningKey, flags: Flags, clock_s: Callable[[], float], first_version: bool = False
+) -> Authenticate:
+    """What a client calls for every session it opens: a fresh signature over the server's terms.
+
+    A server that offers no terms gets no signature. It would be bound to no server and no time, so
+    that whoever receives it could open a session with it elsewhere. `first_version` signs anyway,
+    for a server that knows no other form.
+    """
 
     def authenticate(
         space: str, descriptor: SessionDescriptor, terms: OpenTerms | None
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Any, Any] | None:
+        if terms is None and not first_version:
+            return None
         session = {name: value for name, value in to_wire(descriptor).items() if value is not UNSET}
         invocation = invocation_for(key.did, space, session, terms, int(clock_s()))
         payload = identity.signing_payload(invocation, flags.canonical_hashing)

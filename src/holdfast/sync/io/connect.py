@@ -58,6 +58,7 @@ class PendingConnection:
         patient: bool = True,
         create: bool = True,
         token: str | None = None,
+        first_version: bool = False,
         environment: Callable[[], Mapping[str, str]] = system.environment,
         now_ms: Callable[[], int] = system.now_ms,
     ) -> None:
@@ -71,7 +72,7 @@ class PendingConnection:
         self.space = space
         self._outbox, self._session = outbox, session
         self._flags, self._timeout_s, self._patient = flags or Flags(), timeout_s, patient
-        self._create = create
+        self._create, self._first_version = create, first_version
         self._async: AsyncSpace | None = None
         self._blocking: BlockingSpace | None = None
 
@@ -80,7 +81,9 @@ class PendingConnection:
         capabilities = CAPABILITIES if self._key is not None else CAPABILITIES - {"identity"}
         if not self._create:
             capabilities |= {EXISTING}
-        sign = None if self._key is None else signer(self._key, self._flags, system.now_s)
+        sign = None
+        if self._key is not None:
+            sign = signer(self._key, self._flags, system.now_s, self._first_version)
         return Client(system.random_fraction, self._flags, capabilities, sign)
 
     def _authorization(self) -> str | None:
@@ -178,6 +181,7 @@ def connect(
     patient: bool = True,
     create: bool = True,
     token: str | None = None,
+    first_version: bool = False,
 ) -> PendingConnection:
     """A space on a server: enter the answer with `with` or `async with`, or await it.
 
@@ -188,6 +192,9 @@ def connect(
 
     `token` is the server's token. By default it is HOLDFAST_TOKEN; for a server on this machine,
     the token of the home (HOLDFAST_HOME) proves who is connecting without being sent.
+
+    `first_version` signs for a server that sends no challenge. Such a signature can be used again
+    by the server that receives it, so without this nothing is signed there.
     """
     return PendingConnection(
         url,
@@ -200,6 +207,7 @@ def connect(
         patient=patient,
         create=create,
         token=token,
+        first_version=first_version,
     )
 
 

@@ -79,6 +79,8 @@ class Connection:
         self._queue: deque[str | Unread] = deque()
         self._head: Request | Unread | None = None
         self._pumping = False
+        self._verified: set[tuple[SpaceId, SessionId]] = set()
+        """Sessions that were found to be this server's in the current run of `_pump`."""
         self._gone = False
         limits = server.limits
         self._bucket = Bucket(limits.messages_per_second, limits.messages_burst, server.clock_ms())
@@ -174,6 +176,7 @@ class Connection:
         if self._pumping:
             return
         self._pumping = True
+        self._verified.clear()
         now = self.server.clock_ms()
         try:
             while self._queue and not self._gone:
@@ -253,9 +256,14 @@ class Connection:
 
     def session(self, space: str, id: str) -> ServerSession:
         """A session that is open on this connection, or `SessionError`."""
-        found = self.sessions.get((SpaceId(space), SessionId(id)))
+        key = (SpaceId(space), SessionId(id))
+        found = self.sessions.get(key)
         if found is None:
             raise SessionError
+        if key not in self._verified:
+            if not self.server.registry.verify(found):
+                raise SessionError
+            self._verified.add(key)
         if not found.proven:
             found.proven = True
             self.server.registry.keep(found)

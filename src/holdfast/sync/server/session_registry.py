@@ -13,7 +13,10 @@ connection that had it is notified. Without an owner a session is kept for a whi
 | yes, and the answer to its last open was lost | what that open presented | the session, again |
 
 The same rules hold after a restart and at another server: the session store replaces a token only
-if it is still the one this server read (`claim`), so two servers cannot both own a session.
+if it is still the one this server read (`claim`), so two servers cannot both own a session. The
+former owner is notified; and because a notification may be late or lost, the token is compared with
+the stored one before commands are executed (`verify`). What the former owner sent earlier may still
+land, as it would on one server.
 
 An answer counts as lost when its connection ended before the client used the session; otherwise a
 client whose connection broke at the wrong moment would be locked out of its own session. After a
@@ -81,6 +84,8 @@ class ServerSession:
     """Whether it was read from the session store: another server may have an owner for it."""
     blank: bool = False
     """Whether the store kept who may resume it, but not what its client has: too much."""
+    verified: int | None = None
+    """The state of the session store in which it was last found to be this server's."""
     kept_until_ms: int = 0
     """Until when the session store keeps it without another write."""
     orphaned_at: int | None = None
@@ -114,6 +119,9 @@ class SessionPersistence(Protocol):
         With None there must be no stored session. False if another server was faster.
         """
 
+    def owns(self, session: ServerSession) -> bool:
+        """Whether no other server took the session over. Called before every group of commands."""
+
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None: ...
     def forget(self, space: SpaceId, id: SessionId) -> None: ...
     def let_go(self, space: SpaceId, id: SessionId) -> None:
@@ -130,6 +138,9 @@ class NullSessionStore:
         pass
 
     def claim(self, session: ServerSession, replaces: str | None) -> bool:
+        return True
+
+    def owns(self, session: ServerSession) -> bool:
         return True
 
     def recall(self, space: SpaceId, id: SessionId, now_ms: int) -> ServerSession | None:
@@ -282,6 +293,13 @@ class SessionRegistry:
             if public_name(*session.key) == name:
                 self._lose(session)
                 return
+
+    def verify(self, session: ServerSession) -> bool:
+        """Whether the session is still this server's. If not, its connection has lost it now."""
+        if self._store.owns(session):
+            return True
+        self._lose(session)
+        return False
 
     def check(self, now_ms: int) -> None:
         """Lose the sessions that another server took over without our being notified."""

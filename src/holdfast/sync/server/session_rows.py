@@ -1,7 +1,8 @@
 """The rows of stored sessions, in a SQLite file or in a PostgreSQL table that servers share.
 
 The row decides who owns a session. A token is replaced only if the row still has the one that was
-read (`claim`), and a row with another token is never overwritten (`renew`).
+read (`claim`), a row with another token is never overwritten (`renew`), and a server whose session
+has another token in its row has lost it (`has_other_token`).
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ class SessionRows(ABC):
     def _many(self, sql: str, rows: list[Any]) -> None: ...
 
     @abstractmethod
+    def version(self) -> int | None:
+        """A number that is another one after rows were written; None if that is not known."""
+
+    @abstractmethod
     def announce(self, name: str) -> None:
         """Tell the servers that share these rows that a session is now this server's."""
 
@@ -83,6 +88,18 @@ class SessionRows(ABC):
         found = self._ask(sql, (space, id))
         return tuple(found[0]) if found else None
 
+    def has_other_token(self, space: str, id: str, digest: str) -> bool:
+        """Whether there is a row of this session that has another token."""
+        sql = (
+            f"SELECT 1 FROM {self._table} "
+            f"WHERE space = $1 AND id = $2 AND {self._find}(state, $3) = 0"
+        )
+        return bool(self._look(sql, (space, id, f'{_TOKEN}"{digest}"')))
+
+    def _look(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
+        """Like `_ask`, for what only reads."""
+        return self._ask(sql, parameters)
+
     def drop(self, keys: Iterable[tuple[str, str]]) -> None:
         self._many(f"DELETE FROM {self._table} WHERE space = $1 AND id = $2", list(keys))
 
@@ -111,6 +128,14 @@ class SessionFile(SessionRows):
             "CREATE TABLE IF NOT EXISTS session (space TEXT NOT NULL, id TEXT NOT NULL, "
             "until_ms INTEGER NOT NULL, state TEXT NOT NULL, PRIMARY KEY (space, id)) WITHOUT ROWID"
         )
+        # A connection of its own: it sees what others wrote, and never waits for a save.
+        self._reader = SqliteFile(path)
+
+    def version(self) -> int | None:
+        return int(self._reader.rows("PRAGMA data_version")[0][0])
+
+    def _look(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
+        return self._reader.rows(sql, parameters)
 
     def _ask(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Any]:
         return self._file.rows(sql, parameters)
@@ -119,9 +144,10 @@ class SessionFile(SessionRows):
         self._file.many(sql, rows)
 
     def announce(self, name: str) -> None:
-        pass  # one server per file
+        pass  # another server on this file notices before the next command (`version`)
 
     def close(self) -> None:
+        self._reader.close()
         self._file.close()
 
 
@@ -143,6 +169,9 @@ class SessionTable(SessionRows):
             "until_ms bigint NOT NULL, state text NOT NULL, PRIMARY KEY (space, id))"
         )
         self._ask(f"SELECT pg_advisory_unlock({lock})")
+
+    def version(self) -> int | None:
+        return None
 
     def _connect(self) -> psycopg.Connection[Any]:
         from holdfast.store.postgres import reached

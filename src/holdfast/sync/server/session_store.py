@@ -73,6 +73,14 @@ class SessionStore:
         self._kept_since.add(key)
         return claimed
 
+    def owns(self, session: ServerSession) -> bool:
+        version = self._rows.version()
+        if version is None or version != session.verified:
+            if self._rows.has_other_token(session.space, session.id, session.token_digest):
+                return False
+            session.verified = version
+        return True
+
     def forget(self, space: SpaceId, id: SessionId) -> None:
         self._changed.pop((space, id), None)
         self._ended.add((space, id))
