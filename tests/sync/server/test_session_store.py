@@ -212,13 +212,13 @@ def test_after_an_unannounced_takeover_the_former_owner_can_do_nothing(
     assert here.transact(set_("a", 1))["ok"]["seq"] == 1
     other = kept.another()
     there = other.peer("A", token=here.token, capabilities=["coverage", "branches"])
-    members: dict[str, Any] = {
+    all_members: dict[str, dict[str, Any]] = {
         "transact": {"commit": commit(2, set_("a", 2))},
         "branch.create": {"localSeq": 2, "name": "draft"},
         "session.ack": {"seenSeq": 1},
         "graph.query": {"query": {"roots": [root("a")]}},
-    }[command]
-    revoked, answer = here.send(here.command(command, **members))
+    }
+    revoked, answer = here.send(here.command(command, **all_members[command]))
     assert (revoked["type"], revoked["reason"]) == ("session/revoked", "taken-over")
     assert refused(answer)[0] == "SessionError"
     assert there.transact(set_("a", 3), local_seq=2)["ok"]["seq"] == 2
