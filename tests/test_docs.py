@@ -96,7 +96,7 @@ ARROWS: dict[str, set[str]] = {
     "app": LEAVES | DOMAINS | MEETING - {"observed", "live", "purge"},
     "web": LEAVES | {"app", "store", "sync"},
     "agents": LEAVES | DOMAINS | MEETING | {"app"},
-    "mcp": LEAVES | DOMAINS | MEETING | {"app", "web"},
+    "mcp": LEAVES | DOMAINS | MEETING | {"app", "web", "agents"},
     "dashboard": LEAVES | DOMAINS | MEETING | {"app", "web", "agents"},
     "cli": LEAVES | DOMAINS | MEETING | {"app", "web", "agents", "mcp", "dashboard"},
 }
@@ -106,7 +106,7 @@ FACES = {
     "dashboard": {"dashboard"},
     "agents": {
         *("agents.client", "agents.clients", "agents.target", "agents.plan"),
-        *("agents.doctor", "agents.claude.hook"),
+        *("agents.doctor", "agents.hooks", "agents.hook_client"),
     },
     "cli": set[str](),
 }

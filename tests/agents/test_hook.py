@@ -12,15 +12,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.agents.claude.hook import HookCall, answer, parse
 from holdfast.cli.main import main
 from holdfast.home import Home
 from holdfast.reading.hosts import bindings
-from holdfast.reading.hosts.sidecar import Sidecar
-from holdfast.reading.objects import Objects
-from holdfast.reading.paths import Place, Request
-from holdfast.reading.reader import Reader
-from tests.reading.desk import numbered
 
 HEARD: dict[str, Any] = {
     "session_id": "abc",
@@ -84,71 +78,6 @@ def test_a_home_that_cannot_be_written_is_no_trouble_for_the_agent(
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file"))
     compacted = {**HEARD, "source": "compact"}
     assert call(monkeypatch, json.dumps(compacted)) == 0
-
-
-@pytest.mark.shows("AGENT-HOOK-RECOVERY")
-def test_after_a_compaction_the_model_is_told_what_it_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    home, work = tmp_path / "home", tmp_path / "work"
-    work.mkdir()
-    (work / "a.txt").write_text(numbered(30))
-    transcript = tmp_path / "abc.jsonl"
-    write_transcript(home, work, transcript)
-    monkeypatch.setenv("HOLDFAST_HOME", str(home))
-    given = {
-        **HEARD, "transcript_path": str(transcript), "cwd": str(work), "source": "compact",
-    }  # fmt: skip
-    assert call(monkeypatch, json.dumps(given)) == 0
-    said = json.loads(capsys.readouterr().out)["hookSpecificOutput"]
-    assert said["hookEventName"] == "SessionStart"
-    assert 'read(path="a.txt", offset=3, limit=6)' in said["additionalContext"]
-
-
-def write_transcript(home: Path, work: Path, path: Path) -> None:
-    """A conversation that read lines of a file through us, and was compacted."""
-    line = {"sessionId": "abc", "isSidechain": False}
-    block = {"type": "tool_use", "id": "t1", "name": "mcp__holdfast__read", "input": {}}
-    lines: list[dict[str, Any]] = [
-        {"type": "assistant", "uuid": "u1", "parentUuid": None, **line,
-         "message": {"id": "m1", "role": "assistant", "content": [block]}},
-    ]  # fmt: skip
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
-    from holdfast.reading.hosts.claude_code import ClaudeCodeLog
-    from holdfast.reading.hosts.detect import sidecar_path
-
-    sidecar = Sidecar(sidecar_path(Home(home), "claude-code", str(path)))
-    log = ClaudeCodeLog(path, sidecar, call="t1")
-    reader = Reader(
-        Place(str(work), str(work)), Objects(home), now_ms=lambda: 1, monotonic=lambda: 0.0
-    )
-    found = reader.read(Request("a.txt:3-8"), log)
-    sidecar.record("t1", found)
-    result = {
-        "type": "tool_result",
-        "tool_use_id": "t1",
-        "content": [{"type": "text", "text": found.text}],
-    }
-    lines = [
-        {"type": "user", "uuid": "u2", "parentUuid": "u1", **line,
-         "message": {"content": [result]}},
-        {"type": "system", "subtype": "compact_boundary", "uuid": "u3", "parentUuid": None,
-         "logicalParentUuid": "u2", **line},
-        {"type": "user", "uuid": "u4", "parentUuid": "u3", **line, "isCompactSummary": True,
-         "message": {"role": "user", "content": "a summary"}},
-    ]  # fmt: skip
-    with path.open("a") as file:
-        file.writelines(json.dumps(one) + "\n" for one in lines)
-
-
-def test_only_the_start_after_a_compaction_says_something() -> None:
-    heard = parse(json.dumps(HEARD))
-    assert heard is not None
-    assert answer(heard, lambda: "lost") == {}
-    compacted = HookCall("SessionStart", "abc", "/x", "/work", "compact")
-    assert answer(compacted, lambda: None) == {}
-    said = answer(compacted, lambda: "lost")
-    assert said["hookSpecificOutput"]["additionalContext"] == "lost"
 
 
 @pytest.mark.shows("AGENT-HOOK-NEVER-FAILS")

@@ -1,7 +1,8 @@
-"""`holdfast hook`: called by agents at the start of a session, at compactions and after tools.
+"""`holdfast hook`: passes what an agent's hook was given to the host, and prints its answer.
 
 Reads one JSON object from standard input. Always exits with 0: a failure of ours must not fail the
-agent.
+agent. The hooks that `holdfast install` writes do not start this command but ask the host directly,
+which is quicker; this one is for hooks that were written by hand or by an earlier version.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import contextlib
 import json
 import os
 import sys
-from typing import NoReturn
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 from holdfast.app import App
 
@@ -20,6 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Called by an agent's hooks with a JSON object on standard input; not for people."
     )
+    parser.add_argument("--agent", default="claude-code", help="which agent calls")
     # Code 2, the usual one for a wrong option, would stop the agent.
     parser.error = _ignored  # type: ignore[method-assign]
 
@@ -30,38 +33,41 @@ def _ignored(message: str) -> NoReturn:
 
 def run(args: argparse.Namespace, app: App) -> int:
     with contextlib.suppress(Exception):
-        _run(sys.stdin.read() if sys.stdin is not None else "", app)
+        _run(args.agent, sys.stdin.read() if sys.stdin is not None else "", app)
     return 0
 
 
-def _run(raw: str, app: App) -> None:
-    from holdfast.agents.claude.hook import answer, parse, recovery_text
+def _run(agent: str, raw: str, app: App) -> None:
+    from holdfast.agents import hook_client
+
+    payload = json.loads(raw)
+    if not isinstance(payload, dict):
+        return
+    with contextlib.suppress(OSError):
+        _leave_binding(agent, payload, app)
+    place = hook_client.socket_of({**app.environment, "HOLDFAST_HOME": app.home.root})
+    answer = hook_client.ask(agent, raw.encode("utf-8", "surrogatepass"), place)
+    if answer.strip() not in (b"", b"{}"):
+        sys.stdout.write(answer.decode("utf-8", "replace"))
+
+
+def _leave_binding(agent: str, payload: Mapping[str, Any], app: App) -> None:
+    """Store which conversation the agent above us has."""
     from holdfast.mcp.rendezvous import ancestors
     from holdfast.reading.hosts import bindings
 
-    call = parse(raw)
-    if call is None:
+    event, session, transcript = (
+        payload.get(name) for name in ("hook_event_name", "session_id", "transcript_path")
+    )
+    if not (isinstance(event, str) and isinstance(session, str) and isinstance(transcript, str)):
         return
-    agent = next(
+    process = next(
         ((int(f"{p['pid']}"), int(f"{p['start']}")) for p in ancestors() if _is_agent(p)), None
     )
-    with contextlib.suppress(OSError):
-        app.home.make()
-        bindings.write(
-            app.home,
-            bindings.Binding(
-                "claude-code",
-                call.session,
-                os.path.abspath(call.transcript),
-                call.cwd,
-                agent,
-                call.event,
-                app.clock.now_ms(),
-            ),
-        )
-    reply = answer(call, lambda: recovery_text(app, call))
-    if reply:
-        print(json.dumps(reply))
+    app.home.make()
+    cwd, at_ms = str(payload.get("cwd") or ""), app.clock.now_ms()
+    path = os.path.abspath(transcript)
+    bindings.write(app.home, bindings.Binding(agent, session, path, cwd, process, event, at_ms))
 
 
 def _is_agent(process: dict[str, object]) -> bool:

@@ -26,6 +26,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from holdfast import __version__, system
 from holdfast.app import App, process_environment
+from holdfast.mcp import hook_protocol
 from holdfast.mcp.rendezvous import (
     GREETING_BYTES_MAX,
     GREETING_VERSION,
@@ -142,7 +143,12 @@ class BackgroundHost:
             if user is not None and user != os.getuid():
                 log.warning("refused a process of user %d", user)
                 return
-            hello = await self._greeted(reader, writer)
+            async with asyncio.timeout(GREET_S):
+                line = await reader.readline()
+            if line.startswith(hook_protocol.PREFIX):
+                await self._context.hooks.serve(line, reader, writer)
+                return
+            hello = await self._greeted(line, writer)
             if hello is not None:
                 await self._serve(self._context, hello, reader, writer)
         except (ConnectionError, TimeoutError, asyncio.LimitOverrunError):
@@ -150,12 +156,8 @@ class BackgroundHost:
         finally:
             writer.close()
 
-    async def _greeted(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> dict[str, Any] | None:
+    async def _greeted(self, line: bytes, writer: asyncio.StreamWriter) -> dict[str, Any] | None:
         """The greeting, if this host can serve its sender."""
-        async with asyncio.timeout(GREET_S):
-            line = await reader.readline()
         try:
             hello = json.loads(line) if len(line) <= GREETING_BYTES_MAX else None
         except ValueError:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from holdfast.index.code_index import CodeIndex
     from holdfast.mcp.binding import Sessions
     from holdfast.mcp.caller import Caller
+    from holdfast.mcp.hook_service import HookService
     from holdfast.reading.reader import Reader
     from holdfast.store.store import Store
 
@@ -38,6 +39,7 @@ class HostContext:
         self._spaces = SpacePool(lambda name, make: app.open_space(name, create=make))
         self._readers: OrderedDict[str, Reader] = OrderedDict()
         self._sessions: Sessions | None = None
+        self._hooks: HookService | None = None
         self._runs: dict[int, threading.Thread] = {}
         self._starting = threading.local()
 
@@ -152,8 +154,21 @@ class HostContext:
                 )
             return self._sessions
 
+    @property
+    def hooks(self) -> HookService:
+        """Answers what stands inside an agent's own tools."""
+        with self._turn:
+            if self._hooks is None:
+                from holdfast.mcp.hook_decision import HookDecision
+                from holdfast.mcp.hook_service import HookService
+
+                self._hooks = HookService(HookDecision(self).decide)
+            return self._hooks
+
     def close(self) -> None:
         with self._turn:
+            if self._hooks is not None:
+                self._hooks.close()
             self._spaces.close()
             if self._index is not None and not self.busy:
                 self._index.close()

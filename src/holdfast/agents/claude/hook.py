@@ -1,66 +1,214 @@
-"""What a hook of Claude Code passes to us, and what it prints.
+"""Claude Code's hooks: what they pass, and how they are answered.
 
-A hook runs inside the agent's turn, so it must be quick and must never fail it. It stores a binding
-(the conversation, its transcript and the agent's process), and after a compaction it tells the
-model what it no longer holds.
+    PostToolUse      the result of a call, before the model sees it. The answer replaces it, in the
+                     full shape of the tool; anything of another shape is ignored
+    PostToolBatch    every call of a turn with the text that the model gets. Failed edits fire only
+                     this one
+    SessionStart     with source `compact`: what is answered follows the summary
+
+Payloads arrive from a command as they are. From an `mcp_tool` hook every member is a string, with
+JSON in it where it is not a text, and members that do not exist are empty.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Mapping
+from typing import Any
 
-if TYPE_CHECKING:
-    from holdfast.app import App
+from holdfast.agents.hook_event import (
+    Call,
+    EditCall,
+    HookEvent,
+    Moment,
+    Outcome,
+    OwnCall,
+    ReadCall,
+    ShellCall,
+    ToolUse,
+    WriteCall,
+)
+
+AGENT = "claude-code"
+FIELDS = (
+    *("hook_event_name", "session_id", "transcript_path", "cwd", "agent_id"),
+    *("tool_name", "tool_use_id", "tool_input", "tool_response", "tool_calls", "source"),
+)
+"""The members of a payload that are used."""
+
+OWN_PREFIXES = ("mcp__holdfast__", "mcp__plugin_holdfast_holdfast__")
+BASH_CHARACTERS_MAX = 29_000
+"""Longer replacements of a command's output are put into a file, with a preview of 2 KB."""
 
 
-@dataclass(frozen=True, slots=True)
-class HookCall:
-    """One call of the hook."""
-
-    event: str
-    session: str
-    transcript: str
-    cwd: str
-    source: str = ""
-
-
-def parse(raw: str) -> HookCall | None:
-    """The hook call in its standard input; None if it is not one we know."""
-    try:
-        given = json.loads(raw)
-    except ValueError:
+def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
+    """What happened; None for events and tools that are not ours to touch."""
+    name = _text(payload, "hook_event_name")
+    session, log = _text(payload, "session_id"), _text(payload, "transcript_path")
+    if not name or not session or not log:
         return None
-    if not isinstance(given, Mapping):
+    subagent = _text(payload, "agent_id") or None
+    moment, uses = _uses(name, payload)
+    if moment is None:
         return None
-    names = ("hook_event_name", "session_id", "transcript_path")
-    texts = [given.get(name) for name in names]
-    if not all(isinstance(text, str) and text for text in texts):
-        return None
-    event, session, transcript = map(str, texts)
-    return HookCall(
-        event, session, transcript, str(given.get("cwd") or ""), str(given.get("source") or "")
+    return HookEvent(
+        AGENT,
+        moment,
+        session,
+        transcript_of(log, subagent),
+        _text(payload, "cwd"),
+        uses,
+        subagent,
+        name,
     )
 
 
-def answer(call: HookCall, recovery: Callable[[], str | None]) -> dict[str, Any]:
-    """What to print: after a compaction, what the model lost; otherwise nothing."""
-    if call.event != "SessionStart" or call.source != "compact":
-        return {}
-    lost = recovery()
-    if lost is None:
-        return {}
-    return {
-        "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": lost},
-    }
+def transcript_of(main: str, subagent: str | None) -> str:
+    """The file of one context: a subagent's is in a folder named like the main one."""
+    if subagent is None:
+        return main
+    return os.path.join(os.path.splitext(main)[0], "subagents", f"agent-{subagent}.jsonl")
 
 
-def recovery_text(app: App, call: HookCall) -> str | None:
-    """The recovery list of the conversation, or None if nothing was lost."""
-    log = app.open_session(call.transcript, kind="claude-code", newest_leaf=True)
-    found = app.reader(call.cwd or "/").context(log)
-    if found.doubt is not None or not found.lost:
+def _uses(name: str, payload: Mapping[str, Any]) -> tuple[Moment | None, tuple[ToolUse, ...]]:
+    if name == "SessionStart":
+        compacted = _text(payload, "source") == "compact"
+        return (Moment.AFTER_COMPACTION if compacted else Moment.SESSION_START), ()
+    if name == "PostToolUse":
+        use = _use(payload, _value(payload, "tool_response"))
+        return (None, ()) if use is None else (Moment.AFTER_TOOL, (use,))
+    if name == "PostToolBatch":
+        calls = _value(payload, "tool_calls")
+        given = [one for one in calls if isinstance(one, Mapping)] if _is_list(calls) else []
+        found = [_use(one, one.get("tool_response")) for one in given]
+        uses = tuple(use for use in found if use is not None)
+        return (Moment.AFTER_BATCH, uses) if uses else (None, ())
+    return None, ()
+
+
+def _use(payload: Mapping[str, Any], result: object) -> ToolUse | None:
+    call = _call(_text(payload, "tool_name"), _value(payload, "tool_input"))
+    if call is None:
         return None
-    return found.to_text(call.cwd)
+    id = _text(payload, "tool_use_id") or None
+    if isinstance(result, str):  # of a batch: the text that the model gets
+        return ToolUse(call, id, result, failed="<tool_use_error>" in result, result=result)
+    if not isinstance(result, Mapping):
+        return None
+    file = result.get("file")
+    if isinstance(call, ReadCall) and isinstance(file, Mapping):
+        return _read_use(call, id, result, file)
+    if isinstance(call, ShellCall) and _is_plain_output(result):
+        return ToolUse(call, id, str(result["stdout"]), result=result)
+    if isinstance(call, EditCall | WriteCall | OwnCall):
+        return ToolUse(call, id, result=result)
+    return None
+
+
+def _read_use(
+    call: ReadCall, id: str | None, result: Mapping[str, Any], file: Mapping[str, Any]
+) -> ToolUse | None:
+    if result.get("type") == "file_unchanged":
+        return ToolUse(call, id, claims_unchanged=True, result=result)
+    content, first = file.get("content"), file.get("startLine")
+    lines, total = file.get("numLines"), file.get("totalLines")
+    if result.get("type") != "text" or not isinstance(content, str) or not isinstance(first, int):
+        return None
+    whole = first == 1 and lines == total and not file.get("truncatedByTokenCap")
+    return ToolUse(call, id, content, first, is_whole=whole, result=result)
+
+
+def _is_plain_output(result: Mapping[str, Any]) -> bool:
+    """Whether a command ran to its end and the model is shown all it printed."""
+    return (
+        isinstance(result.get("stdout"), str)
+        and not result.get("stderr")
+        and not result.get("interrupted")
+        and not result.get("isImage")
+        and "persistedOutputPath" not in result
+        and "backgroundTaskId" not in result
+    )
+
+
+def _call(name: str, given: object) -> Call | None:
+    if not isinstance(given, Mapping):
+        return None
+    path = given.get("file_path")
+    if name == "Read" and isinstance(path, str):
+        return ReadCall(path, _whole_number(given.get("offset")), _whole_number(given.get("limit")))
+    command = given.get("command")
+    if name == "Bash" and isinstance(command, str) and not given.get("run_in_background"):
+        return ShellCall(command)
+    if name == "Edit" and isinstance(path, str):
+        old, new = given.get("old_string"), given.get("new_string")
+        if isinstance(old, str) and isinstance(new, str):
+            return EditCall(path, old, new, given.get("replace_all") is True)
+    if name == "Write" and isinstance(path, str) and isinstance(given.get("content"), str):
+        return WriteCall(path, given["content"])
+    own = next((name.removeprefix(one) for one in OWN_PREFIXES if name.startswith(one)), None)
+    return None if own is None else OwnCall(own)
+
+
+def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
+    """The hook's answer; empty when a result's shape does not allow one."""
+    out: dict[str, Any] = {}
+    if event.moment is Moment.AFTER_TOOL:
+        changed = _changed(event.uses[0], outcome)
+        if changed is not None:
+            out["updatedToolOutput"] = changed
+    notes = [*outcome.notes.values(), *([outcome.note] if outcome.note else [])]
+    if notes:
+        out["additionalContext"] = "\n\n".join(notes)
+    return {"hookSpecificOutput": {"hookEventName": event.name, **out}} if out else {}
+
+
+def _changed(use: ToolUse, outcome: Outcome) -> dict[str, Any] | None:
+    """The result with another text, in the full shape of its tool."""
+    text, result = outcome.replacements.get(0), use.result
+    whole = outcome.texts.get(0)
+    if isinstance(use.call, ReadCall) and whole is not None:
+        return _text_result(use.call, whole, use.call.first or 1)
+    if text is None:
+        return None
+    if isinstance(use.call, ReadCall):
+        return _text_result(use.call, text, use.first)
+    if isinstance(use.call, ShellCall) and len(text) <= BASH_CHARACTERS_MAX:
+        return {**result, "stdout": text}
+    return None
+
+
+def _text_result(call: ReadCall, text: str, first: int) -> dict[str, Any]:
+    lines = text.count("\n") + 1
+    file = {
+        "filePath": call.path,
+        "content": text,
+        "numLines": lines,
+        "startLine": first,
+        "totalLines": first + lines - 1,
+    }
+    return {"type": "text", "file": file}
+
+
+def _text(payload: Mapping[str, Any], name: str) -> str:
+    value = payload.get(name)
+    return value if isinstance(value, str) and not value.startswith("${") else ""
+
+
+def _value(payload: Mapping[str, Any], name: str) -> Any:
+    """A member that is not a text; from `mcp_tool` it comes as JSON."""
+    value = payload.get(name)
+    if not isinstance(value, str) or not value.startswith(("{", "[")):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list)
+
+
+def _whole_number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,75 @@
+"""Codex's hooks: what they pass, and how they are answered.
+
+    PreToolUse      a command or a patch that is about to run. The answer may change the command
+    PostToolUse     what it printed. A block with a reason makes the output exactly that reason
+    SessionStart    with source `compact`: what is answered follows the summary
+
+Codex reads files with shell commands. A failed patch fires only PreToolUse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.agents.hook_event import (
+    Call,
+    HookEvent,
+    Moment,
+    Outcome,
+    PatchCall,
+    ShellCall,
+    ToolUse,
+)
+
+AGENT = "codex"
+
+
+def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
+    """What happened; None for events and tools that are not ours to touch."""
+    name, session = payload.get("hook_event_name"), payload.get("session_id")
+    log, cwd = payload.get("transcript_path"), payload.get("cwd")
+    if not isinstance(name, str) or not isinstance(session, str) or not isinstance(log, str):
+        return None
+    moment, uses = _uses(name, payload)
+    if moment is None:
+        return None
+    return HookEvent(AGENT, moment, session, log, str(cwd or ""), uses, name=name)
+
+
+def _uses(name: str, payload: Mapping[str, Any]) -> tuple[Moment | None, tuple[ToolUse, ...]]:
+    if name == "SessionStart":
+        compacted = payload.get("source") == "compact"
+        return (Moment.AFTER_COMPACTION if compacted else Moment.SESSION_START), ()
+    call = _call(str(payload.get("tool_name")), payload.get("tool_input"))
+    if call is None:
+        return None, ()
+    given = payload.get("tool_use_id")
+    id = given if isinstance(given, str) else None
+    if name == "PreToolUse":
+        return Moment.BEFORE_TOOL, (ToolUse(call, id, result=payload.get("tool_input")),)
+    result = payload.get("tool_response")
+    if name == "PostToolUse" and isinstance(result, str):
+        return Moment.AFTER_TOOL, (ToolUse(call, id, result, result=result),)
+    return None, ()
+
+
+def _call(name: str, given: object) -> Call | None:
+    command = given.get("command") if isinstance(given, Mapping) else None
+    if not isinstance(command, str):
+        return None
+    if name == "Bash":
+        return ShellCall(command)
+    return PatchCall(command) if name == "apply_patch" else None
+
+
+def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
+    """The hook's answer."""
+    text = outcome.replacements.get(0)
+    if event.moment is Moment.AFTER_TOOL and text is not None:
+        return {"decision": "block", "reason": text}
+    notes = [*outcome.notes.values(), *([outcome.note] if outcome.note else [])]
+    if not notes:
+        return {}
+    out = {"hookEventName": event.name, "additionalContext": "\n\n".join(notes)}
+    return {"hookSpecificOutput": out}

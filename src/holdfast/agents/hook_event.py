@@ -1,0 +1,142 @@
+"""What happened inside an agent, in the same few words for every agent, and what to do about it.
+
+An agent's hook passes its own payload on; the module of that agent turns it into a `HookEvent`, and
+turns the `Outcome` back into what that agent understands. What is decided between the two is the
+same for all of them and lives in `reading`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol
+
+
+class Moment(Enum):
+    """When a hook runs."""
+
+    BEFORE_TOOL = "before a tool runs"
+    AFTER_TOOL = "after a tool ran, before the model sees the result"
+    AFTER_BATCH = "after all calls of a turn: the results are as the model gets them"
+    AFTER_COMPACTION = "the conversation was just compacted"
+    SESSION_START = "a conversation starts, or is resumed"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCall:
+    """The agent's own read of a file, or of `count` lines of it from line `first`."""
+
+    path: str
+    first: int | None = None
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShellCall:
+    """A command for the shell; only `reading` decides whether it prints a file."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditCall:
+    """A replacement of text in one file."""
+
+    path: str
+    old: str
+    new: str
+    everywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WriteCall:
+    """A file written whole."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PatchCall:
+    """A patch of one or more files, as text."""
+
+    patch: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCall:
+    """A call of one of our own tools."""
+
+    name: str
+
+
+Call = ReadCall | ShellCall | EditCall | WriteCall | PatchCall | OwnCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """One tool call, with its result when it has one."""
+
+    call: Call
+    id: str | None = None
+    """The agent's own id of the call, as its log names it."""
+    text: str | None = None
+    """The text of the result: of a read the lines without numbers, of a command what it printed."""
+    first: int = 1
+    """The number of the first line of a read's text."""
+    is_whole: bool = False
+    """Whether a read's text is the whole file, by the agent's own account."""
+    claims_unchanged: bool = False
+    """Whether the agent's own cache answered that the file is unchanged, without the text."""
+    failed: bool = False
+    result: Any = None
+    """The result as the agent passed it, for the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookEvent:
+    """One call of a hook."""
+
+    agent: str
+    """claude-code, codex, opencode, pi, gemini or qwen: the kind of the session log too."""
+    moment: Moment
+    session: str
+    """The agent's id of the conversation; with `subagent` it names one context."""
+    log: str | None
+    """The file (or database) with the conversation, absolute."""
+    cwd: str
+    uses: tuple[ToolUse, ...] = ()
+    subagent: str | None = None
+    name: str = ""
+    """The agent's own name of the event, which some answers must repeat."""
+    held: Mapping[str, Any] | None = None
+    """What the model is about to be sent, where the agent shows it: the truth about what it holds.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What to do; without members: leave everything as it is."""
+
+    replacements: Mapping[int, str] = field(default_factory=dict)
+    """Place in `uses` -> the text that the model is shown in place of the result."""
+    texts: Mapping[int, str] = field(default_factory=dict)
+    """Place in `uses` -> the whole text, in place of a claim that it is unchanged."""
+    notes: Mapping[int, str] = field(default_factory=dict)
+    """Place in `uses` -> what is added to the result, such as help for a failed edit."""
+    note: str | None = None
+    """What is added beside the results, such as what a compaction took."""
+
+    def __bool__(self) -> bool:
+        return bool(self.replacements or self.texts or self.notes or self.note)
+
+
+class Adapter(Protocol):
+    """What one agent says, and how it is answered. Pure; the module of the agent is one."""
+
+    def event_of(self, payload: Mapping[str, Any]) -> HookEvent | None:
+        """What happened; None when it is nothing of ours, which costs nothing more."""
+
+    def reply_to(self, event: HookEvent, outcome: Outcome) -> dict[str, Any]:
+        """What the hook answers; empty leaves the agent's own result as it is."""
