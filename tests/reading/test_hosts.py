@@ -928,7 +928,7 @@ def test_a_changed_format_needs_a_new_version(tmp_path: Path) -> None:
     side = Sidecar(tmp_path / "side.jsonl")
     side.record("c", answer())
     side.refresh(Refreshed("/a", WHOLE), 5, "c")
-    assert sidecar.FORMAT_VERSION == 1
+    assert sidecar.FORMAT_VERSION == 2
     digest = hashlib.sha256(b"text").hexdigest()
     assert (
         Path(side.path)

@@ -11,7 +11,7 @@ from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.cli.failures import CommandRefused
 from holdfast.reading import scope as scopes
-from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed
+from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed, summary
 from holdfast.reading.tree import NO_ENTRY, Doubt, Tree
 
 
@@ -141,3 +141,5 @@ def _what(tree: Tree, number: int) -> str:
             return f"{kind}: hides {', '.join(sorted(targets))}"
         case None:
             return kind
+        case _:
+            return summary(event)

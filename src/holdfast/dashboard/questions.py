@@ -365,6 +365,8 @@ def _entry(
             return structs.replace(entry, hides=tuple(sorted(targets)))
         case None:
             return entry
+        case seen:
+            return structs.replace(entry, path=seen.path, mode=type(seen).__name__.lower())
 
 
 def _title(document: Any) -> str:

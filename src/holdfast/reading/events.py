@@ -3,7 +3,11 @@
 An adapter turns a session log into these, oldest first, for the entries the model can still see on
 the active path. The trust engine uses nothing else.
 
-    Anchored      a result printed the plain text of these lines
+    Anchored      a result of ours printed the plain text of these lines
+    Printed       a result of the agent's own tool printed these lines
+    Patched       the model edited the file itself; what changed where is known exactly
+    Pieced        our short form of the agent's own result: some lines printed, the others named
+    Forgotten     the file changed in a way that leaves nothing certain about it
     Derived       a result that only makes sense on top of text the model already had
     Refreshed     the model's copy was declared insufficient
     Barrier       a compaction: what came before may be gone
@@ -53,4 +57,76 @@ class Hidden(NamedTuple):
     targets: Collection[str]
 
 
-Event = Anchored | Derived | Refreshed | Barrier | Hidden
+class Printed(NamedTuple):
+    """The agent's own tool printed these lines, the first of them under this number."""
+
+    path: str
+    first: int
+    rows: tuple[str, ...]
+    whole: bool = False
+    """Whether this was all of the file."""
+
+
+class Hunk(NamedTuple):
+    """Lines that an edit replaced, numbered as before the edit."""
+
+    first: int
+    """0 when the place is not known."""
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+class Patched(NamedTuple):
+    """The model's own edit: hunks in order, and the lines that it wrote out in full."""
+
+    path: str
+    hunks: tuple[Hunk, ...]
+    written: frozenset[str]
+
+
+class Piece(NamedTuple):
+    """A run of lines in a short answer: printed, or named as held under these numbers before."""
+
+    first: int
+    lines: int
+    before: int | None = None
+    """The number under which the first of them was held; None when they were printed."""
+
+
+class Pieced(NamedTuple):
+    """A short answer to the agent's own read of a file that had this digest then."""
+
+    path: str
+    pieces: tuple[Piece, ...]
+    digest: str
+    whole: bool = False
+
+
+class Forgotten(NamedTuple):
+    """Nothing is certain about this file any more."""
+
+    path: str
+
+
+Seen = Printed | Patched | Pieced | Forgotten
+"""What says something about single lines, with or without a stored text."""
+
+Event = Anchored | Derived | Refreshed | Barrier | Hidden | Seen
+
+LINES = "/lines"
+"""What the id of an entry ends with that says the same as its neighbour, line by line."""
+
+
+def summary(event: Seen) -> str:
+    """What an event is, in a few words."""
+    match event:
+        case Printed(path, first, rows):
+            return f"read {path} {first}-{first + len(rows) - 1} printed by the agent's own tool"
+        case Patched(path, hunks):
+            count = len(hunks)
+            return f"edit {path} in {count} place{'s' if count != 1 else ''}"
+        case Pieced(path, pieces):
+            printed = sum(piece.lines for piece in pieces if piece.before is None)
+            return f"read {path} in short, {printed} of its lines printed"
+        case Forgotten(path):
+            return f"nothing is certain about {path}"

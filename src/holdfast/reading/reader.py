@@ -113,6 +113,18 @@ class Reader:
                 case.holdings.overlay.record(target.path, answer.meta.scope, found.digest)
         return answer
 
+    def current(self, path: str) -> Current | Answer:
+        """The file at an absolute path as it is now, or the answer when it is never kept.
+
+        Raises what reading it raises.
+        """
+        with self._turn:
+            return self._load(Target(path, path, None, None))
+
+    def keep(self, current: Current) -> bool:
+        """Store a text for later comparison; False when that failed."""
+        return self.objects.keep(current.data, current.digest, self._now_ms() / 1000)
+
     def _load(self, target: Target) -> Current | Answer:
         """The file, or the whole answer when it is not text we keep."""
         data, name = self._read_file(target.path)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from holdfast.reading.events import Refreshed
+from holdfast.reading.events import Pieced, Refreshed
 from holdfast.reading.result import Answer
 from holdfast.reading.tree import Doubt, Evidence, Tree
 from holdfast.reading.trust import Ledger
@@ -42,6 +42,15 @@ class SessionLog(Protocol):
 
     def record(self, answer: Answer, call: str | None = None) -> None:
         """Note that an answer was delivered, as the result of this call if its id is known."""
+        ...
+
+
+@runtime_checkable
+class ShortAnswers(Protocol):
+    """A log in which a short form of the agent's own result counts once the log shows it."""
+
+    def record_short(self, event: Pieced, text: str, call: str) -> None:
+        """Note what was put in the place of the result of this call."""
         ...
 
 

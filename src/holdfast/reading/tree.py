@@ -46,6 +46,10 @@ class Evidence(NamedTuple):
     """`root`, or `compaction:<id>` of the latest one on the path."""
     generation: int = 0
     """Counts moves that leave no trace in the log."""
+    seen_bytes: int = 0
+    """How much text the model has been shown on this path."""
+    horizon: int | None = None
+    """How many bytes back a line may have been shown and still count; None for any."""
 
     @property
     def position(self) -> object:
@@ -71,6 +75,7 @@ class Tree:
         self._events: dict[int, Event] = {}
         self._number: dict[str, int] = {}
         self._has_children: set[int] = set()
+        self._bytes: list[int] = []
         self._memo: tuple[int, Ledger, frozenset[str], int] | None = None
 
     def __len__(self) -> int:
@@ -83,8 +88,9 @@ class Tree:
         kind: str,
         event: Event | None = None,
         served: Served | None = None,
+        size: int = 0,
     ) -> int:
-        """Append an entry; returns its number.
+        """Append an entry that shows the model `size` bytes; returns its number.
 
         A repeated id makes both entries barriers: it is unknown which of them the agent follows, so
         nothing before them counts.
@@ -101,6 +107,7 @@ class Tree:
             numbers[entry] = number
         self.ids.append(entry)
         self.parents.append(above)
+        self._bytes.append(size if above == NO_ENTRY else self._bytes[above] + size)
         self.kinds.append(kind)
         if event is not None:
             self._events[number] = event
@@ -117,6 +124,10 @@ class Tree:
 
     def event(self, number: int) -> Event | None:
         return self._events.get(number)
+
+    def bytes_at(self, number: int) -> int:
+        """How much text the model has been shown up to and with this entry."""
+        return 0 if number == NO_ENTRY else self._bytes[number]
 
     def path(self, leaf: int) -> list[int]:
         """The numbers from a root to the leaf, both included."""
@@ -164,7 +175,7 @@ class Tree:
             if type(event) is Barrier:
                 ledger, barrier = Ledger(), number
             else:
-                advance(ledger, self.ids[number], event, hidden)
+                advance(ledger, self.ids[number], event, hidden, self._bytes[number])
         return leaf, ledger, hidden, barrier
 
     def _replayed(self, leaf: int) -> tuple[int, Ledger, frozenset[str], int]:
@@ -186,7 +197,7 @@ class Tree:
         frozen = frozenset(hidden)
         ledger = Ledger()
         for number in reversed(pending):
-            advance(ledger, self.ids[number], self._events[number], frozen)
+            advance(ledger, self.ids[number], self._events[number], frozen, self._bytes[number])
         return leaf, ledger, frozen, barrier
 
     def window(self, leaf: int) -> Iterator[int]:
@@ -197,7 +208,9 @@ class Tree:
             leaf = self.parents[leaf]
 
 
-def evidence_at(tree: Tree, leaf: int, session: str, generation: int = 0) -> Evidence:
+def evidence_at(
+    tree: Tree, leaf: int, session: str, generation: int = 0, horizon: int | None = None
+) -> Evidence:
     """What the tree proves at this leaf."""
     _, ledger, _, barrier = tree.at(leaf)
     return Evidence(
@@ -207,4 +220,6 @@ def evidence_at(tree: Tree, leaf: int, session: str, generation: int = 0) -> Evi
         tree.has_children(leaf),
         "root" if barrier == NO_ENTRY else f"compaction:{tree.ids[barrier]}",
         generation,
+        tree.bytes_at(leaf),
+        horizon,
     )

@@ -22,11 +22,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from holdfast.reading.events import Anchored, Barrier, Derived, Event, Hidden, Refreshed
+from holdfast.reading.events import (
+    LINES,
+    Anchored,
+    Barrier,
+    Derived,
+    Event,
+    Forgotten,
+    Hidden,
+    Patched,
+    Pieced,
+    Printed,
+    Refreshed,
+)
 from holdfast.reading.scope import WHOLE, Lines, Scope, without
+from holdfast.reading.view import Load, View, ViewEvent
 
 OVERLAY_SEQ = 1_000_000_000
 """Where the overlay's numbering begins: fresher than anything replayed."""
+
+
+_NEVER_HIDDEN = (Refreshed, Barrier, Forgotten)
 
 
 class Trust(NamedTuple):
@@ -37,13 +53,18 @@ class Trust(NamedTuple):
 
 
 class Ledger:
-    """Trust by path and scope, and the runs of lines that are blocked."""
+    """Trust by path and scope, the runs of lines that are blocked, and what is seen line by line.
 
-    __slots__ = ("_blocked", "_seq", "_trust")
+    Lines are folded when they are asked for: most paths never are.
+    """
+
+    __slots__ = ("_blocked", "_seen", "_seq", "_trust", "_views")
 
     def __init__(self) -> None:
         self._trust: dict[str, dict[Scope, Trust]] = {}
         self._blocked: dict[str, set[Lines]] = {}
+        self._seen: dict[str, list[tuple[ViewEvent, int]]] = {}
+        self._views: dict[str, tuple[View, int]] = {}
         self._seq = 0
 
     def trusted(self, path: str, scope: Scope) -> Trust | None:
@@ -63,23 +84,60 @@ class Ledger:
         """Every path with some trust."""
         return iter(self._trust)
 
-    def apply(self, event: Event) -> None:
-        """Apply one event. `Hidden` is handled by `replay`."""
+    def view(self, path: str, load: Load) -> View:
+        """What the model can see of a file, line by line. It must not be modified."""
+        seen = self._seen.get(path, [])
+        view, folded = self._views.get(path, (None, 0))
+        if view is None:
+            view = View()
+        for event, at in seen[folded:]:
+            view.apply(event, at, load)
+        self._views[path] = view, len(seen)
+        return view
+
+    def seen_paths(self) -> Iterator[str]:
+        """Every path of which some line may be held."""
+        return iter(self._seen)
+
+    def touched_since(self, path: str, digest: str) -> bool:
+        """Whether anything was seen of a path since a text with this digest was shown whole.
+
+        The view must then be asked before that text is taken for what the model saw last.
+        """
+        for event, _ in reversed(self._seen.get(path, [])):
+            if not isinstance(event, Anchored | Derived) or event.digest != digest:
+                return True
+            if not isinstance(event.scope, Lines):
+                return False
+        return False
+
+    def apply(self, event: Event, at: int = 0) -> None:
+        """Apply one event, at which the model had been shown `at` bytes.
+
+        `Hidden` is handled by `replay`.
+        """
         match event:
             case Anchored(path, scope, digest):
                 self._seq += 1
                 self._grant(path, scope, digest)
+                self._seen.setdefault(path, []).append((event, at))
                 if isinstance(scope, Lines) and path in self._blocked:
                     self._blocked[path].discard(scope)
             case Derived(mode, path, scope, base, digest):
                 self._seq += 1
                 if self._stands(mode, path, scope, base, digest):
                     self._grant(path, scope, digest)
+                    self._seen.setdefault(path, []).append((event, at))
             case Refreshed(path, scope):
                 self._refresh(path, scope)
+                self._seen.setdefault(path, []).append((event, at))
+            case Printed(path) | Patched(path) | Pieced(path) | Forgotten(path):
+                self._seen.setdefault(path, []).append((event, at))
             case Barrier():
                 self._trust.clear()
                 self._blocked.clear()
+                self._seen.clear()
+                self._views.clear()
                 self._seq = 0
             case Hidden():
                 raise AssertionError("hidden entries must be removed before replaying")
@@ -138,14 +196,23 @@ def replay(events: Iterable[tuple[str, Event]]) -> Ledger:
     return ledger
 
 
-def advance(ledger: Ledger, entry: str, event: Event, hidden: set[str] | frozenset[str]) -> None:
+def advance(
+    ledger: Ledger,
+    entry: str,
+    event: Event,
+    hidden: set[str] | frozenset[str],
+    at: int = 0,
+) -> None:
     """Take one event of the path into the ledger, unless its entry is hidden."""
     if type(event) is Hidden:
         return
-    if entry in hidden and type(event) is not Refreshed and type(event) is not Barrier:
+    if entry.removesuffix(LINES) in hidden and type(event) not in _NEVER_HIDDEN:
+        if isinstance(event, Patched):
+            # The file still changed, and the model no longer sees how.
+            ledger.apply(Forgotten(event.path), at)
         ledger.skip()
         return
-    ledger.apply(event)
+    ledger.apply(event, at)
 
 
 class Overlay:

@@ -31,7 +31,7 @@ from datetime import datetime
 from typing import Any
 
 from holdfast.reading.errors import NotOurs
-from holdfast.reading.events import Anchored, Barrier, Event, Hidden, Refreshed
+from holdfast.reading.events import Anchored, Barrier, Event, Hidden, Pieced, Refreshed
 from holdfast.reading.hosts.lines import Follower, loads
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
 from holdfast.reading.result import Answer
@@ -150,6 +150,11 @@ class ClaudeCodeLog:
         """Note what an answer claims; it counts once the transcript shows its text."""
         if self.sidecar is not None and call is not None:
             self.sidecar.record(call, answer)
+
+    def record_short(self, event: Pieced, text: str, call: str) -> None:
+        """Note a short form of the agent's own result; it counts once the log shows its text."""
+        if self.sidecar is not None:
+            self.sidecar.record_short(call, event, text)
 
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         """Note a refresh in the sidecar, after the pending call."""

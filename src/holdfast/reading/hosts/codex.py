@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.reading.errors import NotOurs
-from holdfast.reading.events import Barrier, Event, Refreshed
+from holdfast.reading.events import Barrier, Event, Pieced, Refreshed
 from holdfast.reading.hosts.lines import Follower, loads
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
 from holdfast.reading.result import Answer
@@ -77,6 +77,11 @@ class CodexLog:
         """Note what an answer claims; it counts once the rollout shows its text."""
         if self.sidecar is not None and call is not None:
             self.sidecar.record(call, answer)
+
+    def record_short(self, event: Pieced, text: str, call: str) -> None:
+        """Note a short form of the agent's own result; it counts once the log shows its text."""
+        if self.sidecar is not None:
+            self.sidecar.record_short(call, event, text)
 
     def refresh(self, event: Refreshed, at_ms: int) -> None:
         """Note a refresh in the sidecar, after the newest item."""

@@ -5,12 +5,15 @@ file of our own beside them, one per session:
 
     {"v":1,"kind":"served","call":<call id>,"text_sha256":…,"meta":{…}}
     {"v":1,"kind":"invalidate","after":<call or entry id>,"data":{…}}
+    {"v":2,"kind":"short","call":<call id>,"text_sha256":…,"path":…,"digest":…,"whole":…,
+     "pieces":[[first line, lines, number before or null],…]}
 
 A record counts only where the transcript shows exactly the text it was made for: an agent may
 shorten, replace or drop a result, and then the record proves nothing.
 
 Format history
     1   first version
+    2   `short`: what we put in the place of a result of the agent's own tool
 """
 
 from __future__ import annotations
@@ -22,13 +25,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.reading import meta as metas
-from holdfast.reading.events import Event, Refreshed
+from holdfast.reading.events import Event, Piece, Pieced, Refreshed
 from holdfast.reading.hosts.lines import Follower, append_lines, loads
 from holdfast.reading.meta import Meta
 from holdfast.reading.result import Answer
 from holdfast.reading.tree import Served
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+UNDERSTOOD = (1, 2)
 
 
 def text_digest(text: str) -> str:
@@ -71,12 +75,21 @@ class Record:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ShortRecord:
+    """What we put in the place of a result of the agent's own, and the digest of that text."""
+
+    event: Pieced
+    text_sha256: str
+
+
 class Sidecar:
     """Our records of one session, followed as they grow."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self.served: dict[str, Record] = {}
+        self.short: dict[str, ShortRecord] = {}
         self.refreshed: dict[str, list[Refreshed]] = {}
         self.version = 0
         """Grows whenever something new was read."""
@@ -94,14 +107,15 @@ class Sidecar:
             return
         self.version += 1
         if grown.restarted:
-            self.touched.update(self.served, self.refreshed)
+            self.touched.update(self.served, self.short, self.refreshed)
             self.served.clear()
+            self.short.clear()
             self.refreshed.clear()
         for line in grown.lines:
             self._take(loads(line))
 
     def _take(self, raw: object) -> None:
-        if not isinstance(raw, Mapping) or raw.get("v") != FORMAT_VERSION:
+        if not isinstance(raw, Mapping) or raw.get("v") not in UNDERSTOOD:
             return
         if raw.get("kind") == "served":
             meta, call, digest = (
@@ -114,6 +128,11 @@ class Sidecar:
                 size = size if isinstance(size, int) and not isinstance(size, bool) else 0
                 self.touched.add(call)
                 self.served[call] = Record(meta, digest, size, raw.get("truncated") is True)
+        elif raw.get("kind") == "short":
+            short, call, digest = _short(raw), raw.get("call"), raw.get("text_sha256")
+            if short is not None and isinstance(call, str) and isinstance(digest, str):
+                self.touched.add(call)
+                self.short[call] = ShortRecord(short, digest)
         elif raw.get("kind") == "invalidate":
             event, after = metas.parse_refresh(raw.get("data")), raw.get("after")
             if event is not None and isinstance(after, str):
@@ -126,7 +145,7 @@ class Sidecar:
             return
         self._append(
             {
-                "v": FORMAT_VERSION,
+                "v": 1,
                 "kind": "served",
                 "call": call,
                 "text_sha256": text_digest(answer.text),
@@ -136,13 +155,48 @@ class Sidecar:
             }
         )
 
+    def record_short(self, call: str, event: Pieced, text: str) -> None:
+        """Keep what was put in the place of the result of this call."""
+        self._append(
+            {
+                "v": FORMAT_VERSION,
+                "kind": "short",
+                "call": call,
+                "text_sha256": text_digest(text),
+                "path": event.path,
+                "digest": event.digest,
+                "whole": event.whole,
+                "pieces": [list(piece) for piece in event.pieces],
+            }
+        )
+
     def refresh(self, event: Refreshed, at_ms: int, after: str) -> None:
         """Keep a refresh that happened after this call or entry."""
         data = metas.refresh_json(event, at_ms)
-        self._append({"v": FORMAT_VERSION, "kind": "invalidate", "after": after, "data": data})
+        self._append({"v": 1, "kind": "invalidate", "after": after, "data": data})
 
     def _append(self, raw: dict[str, Any]) -> None:
         import msgspec
 
         os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
         append_lines(self.path, [msgspec.json.encode(raw)])
+
+
+def _short(raw: Mapping[str, Any]) -> Pieced | None:
+    """The short answer in a record, or None when any part of it is not valid."""
+    path, digest, pieces = raw.get("path"), raw.get("digest"), raw.get("pieces")
+    if not (isinstance(path, str) and isinstance(digest, str) and isinstance(pieces, list)):
+        return None
+    found = []
+    for one in pieces:
+        if not isinstance(one, list) or len(one) != 3:
+            return None
+        first, lines, before = one
+        if not (_is_count(first) and _is_count(lines) and (before is None or _is_count(before))):
+            return None
+        found.append(Piece(first, lines, before))
+    return Pieced(path, tuple(found), digest, raw.get("whole") is True) if found else None
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 10**9

@@ -1,0 +1,228 @@
+"""How the result of an agent's own read is answered: as it is, or in short.
+
+The agent's tool has already read the file. What it printed is compared with what the model can see
+of that file (`view`), line by line:
+
+    every line is held under its number    unchanged
+    a held run was changed                 a diff of it
+    only some lines are held               the lines that are not, and the numbers of the others
+    anything else                          the agent's own result, untouched
+
+Pure: the result, the bytes of the file and the view are values. `Pass` is always right; a `Short`
+accounts for every line that the result had: each is printed, or named as one that the model was
+shown with exactly this text. So the model can always write down the whole result. Repeating the
+call that was answered in short brings the text: whoever asks twice gets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from holdfast.reading import pieces as pieces_of
+from holdfast.reading.events import Piece, Pieced
+from holdfast.reading.shell import FileRead
+from holdfast.reading.view import View
+
+Kind = Literal["unchanged", "diff", "unseen", "restored"]
+
+PREFIX = "[holdfast: "
+"""How every short answer begins. A result in a log that begins so and is not known to be ours
+proves nothing."""
+
+AGAIN = "same call again prints all"
+"""How to get the text, where an agent has nothing better: repeat the call."""
+
+WORTH = 0.9
+"""A short answer almost as long as the text reads worse than the text."""
+WORTH_BYTES = 64
+RESULT_BYTES_MAX = 2 << 20
+CONTEXT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an agent's own tool printed: lines of one file under their numbers."""
+
+    path: str
+    first: int
+    rows: tuple[str, ...]
+    size_bytes: int
+    """The bytes of the result as the model would see it, with numbers and notices."""
+    verbatim: bool = True
+    """Whether the first row is shown as it is; some agents trim the start of a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the answer depends on besides the text."""
+
+    horizon: int | None = None
+    """How many bytes back a line may have been shown and still count; None for any."""
+    now: int = 0
+    """How many bytes the model has been shown."""
+    again: str = AGAIN
+    """How this agent gets the text again, in words it can act on."""
+    repeat_prints: bool = True
+    """Whether repeating a call that was answered in short prints the text."""
+    diffs: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Leave the agent's own result as it is."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """Put `text` in the place of the result, and keep `record` for when the log shows it."""
+
+    kind: Kind
+    text: str
+    record: Pieced
+    pieces: tuple[pieces_of.Run, ...]
+    """The same as `text` in parts: for an agent that numbers what it prints."""
+    saved_bytes: int
+
+
+Decision = Pass | Short
+
+
+def decide(
+    view: View, result: Result, data: bytes, digest: str, options: Options | None = None
+) -> Decision:
+    """The shortest answer that is provably true, else `Pass`.
+
+    `data` are the file's bytes, read after the result was made, and `digest` is theirs; the caller
+    stores them before it sends a short answer, because the record refers to them.
+    """
+    options = options or Options()
+    why = _trouble(result, data)
+    if why is not None:
+        return Pass(why)
+    rows = result.rows
+    live = view.live(options.now, options.horizon)
+    if not live:
+        return Pass("nothing of this file is in the context")
+    last = result.first + len(rows) - 1
+    if options.repeat_prints and view.named == (result.first, last):
+        return Pass("the same lines were answered in short just before")
+    runs = pieces_of.align(live, result.first, rows)
+    whole = result.first == 1 and last >= data.count(b"\n") + (not data.endswith(b"\n"))
+    record = Pieced(
+        result.path,
+        tuple(Piece(run.first, len(run.rows), run.before) for run in runs),
+        digest,
+        whole,
+    )
+    kind, text = _worded(live, runs, result, options)
+    saved = result.size_bytes - len(text.encode("utf-8", "surrogatepass"))
+    if saved < WORTH_BYTES or saved < (1 - WORTH) * result.size_bytes:
+        return Pass("a short answer would not be shorter")
+    return Short(kind, text, record, runs, saved)
+
+
+def restore(view: View, data: bytes, options: Options) -> bool:
+    """Whether an agent's own *unchanged* may stand: every line of the file is held.
+
+    When it may not, the model must be given the text in its place.
+    """
+    rows = shown_rows(data)
+    if rows is None:
+        return False
+    live = view.live(options.now, options.horizon)
+    if rows and rows[-1] == "":
+        rows.pop()
+    return all(live.get(number) == row for number, row in enumerate(rows, start=1))
+
+
+def holds(view: View, first: int, rows: Sequence[str], options: Options) -> bool:
+    """Whether every one of these lines is held under its number."""
+    live = view.live(options.now, options.horizon)
+    return all(live.get(number) == row for number, row in enumerate(rows, start=first))
+
+
+def of_shell(read: FileRead, output: str, data: bytes, *, trimmed: bool = False) -> Result | None:
+    """The result of a shell read; None unless it is exactly what the file gives now.
+
+    `trimmed` for agents that cut blank lines off the start and white space off the end.
+    """
+    rows = shown_rows(data)
+    if rows is None:
+        return None
+    if rows and rows[-1] == "":
+        rows.pop()
+    run = read.lines(len(rows)) if rows else None
+    if run is None:
+        return None
+    expected = "\n".join(read.output(rows))
+    if trimmed:
+        if output.strip() != expected.strip() or expected[:1] in ("\n", ""):
+            return None
+    elif output.removesuffix("\n") != expected:
+        return None
+    size = len(output.encode("utf-8", "surrogatepass"))
+    lines = tuple(rows[run.first - 1 : run.last])
+    return Result(read.path, run.first, lines, size, not trimmed)
+
+
+def shown_rows(data: bytes) -> list[str] | None:
+    """The lines of a file, cut at newlines only; None when it is not UTF-8 text."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text.split("\n")
+
+
+def _trouble(result: Result, data: bytes) -> str | None:
+    """Why this result is not one to be shortened."""
+    if not result.rows or result.first < 1:
+        return "the result has no lines"
+    if result.rows[0].startswith(PREFIX):
+        return "the result reads like an answer of ours"
+    if len(data) > RESULT_BYTES_MAX:
+        return "the file is too large"
+    rows = shown_rows(data)
+    if rows is None:
+        return "the file is not UTF-8 text"
+    if tuple(rows[result.first - 1 : result.first - 1 + len(result.rows)]) != result.rows:
+        return "the result is not what the file holds now"
+    return None
+
+
+def _worded(
+    live: Mapping[int, str], runs: tuple[pieces_of.Run, ...], result: Result, options: Options
+) -> tuple[Kind, str]:
+    last = result.first + len(result.rows) - 1
+    where = f"lines {result.first}-{last}" if last > result.first else f"line {last}"
+    if len(runs) == 1 and runs[0].before == runs[0].first:
+        return "unchanged", f"{PREFIX}{where} unchanged, as you have them; {options.again}]"
+    if options.diffs:
+        hunks = pieces_of.hunks(live, runs, CONTEXT)
+        if hunks is not None:
+            head = f"{PREFIX}{where} as you have them, with this diff; {options.again}]"
+            text = "\n".join((head, *hunks))
+            plain = _unseen(runs, where, options)
+            # A diff also says what is gone; beyond this it costs more than that is worth.
+            if len(text) <= max(600, 3 * len(plain)):
+                return "diff", text
+    return "unseen", _unseen(runs, where, options)
+
+
+def _unseen(runs: tuple[pieces_of.Run, ...], where: str, options: Options) -> str:
+    out = [f"{PREFIX}of {where} only those that you do not have; {options.again}]"]
+    for run in runs:
+        last = run.first + len(run.rows) - 1
+        named = f"{run.first}-{last}" if last > run.first else f"{last}"
+        if run.before is None:
+            out += [f"[{named}:]", *run.rows]
+        elif run.before == run.first:
+            out.append(f"[{named} as you have them]")
+        else:
+            before = f"{run.before}-{run.before + len(run.rows) - 1}"
+            out.append(f"[{named} as you have them, there numbered {before}]")
+    return "\n".join(out)

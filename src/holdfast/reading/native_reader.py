@@ -1,0 +1,116 @@
+"""The verbs for an agent's own reads: how to answer one, and whether its *unchanged* may stand.
+
+`native` decides from values; this gets them: the file's bytes by the same rules as our own read
+(sensitive names, the bounds of the workspace), the view from the session's log. Everything that
+goes wrong here is a `Pass`: the agent's own result is always right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdfast.errors import HoldfastError
+from holdfast.reading import native, shell
+from holdfast.reading.answer import Current
+from holdfast.reading.native import AGAIN, Decision, Options, Pass, Result, Short
+from holdfast.reading.reader import Reader
+from holdfast.reading.result import Answer
+from holdfast.reading.session_log import SessionLog, ShortAnswers
+from holdfast.reading.tree import Doubt, Evidence
+from holdfast.reading.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRead:
+    """A result of the agent's read tool: lines of a file, without the numbers it adds."""
+
+    path: str
+    """Absolute."""
+    first: int
+    rows: tuple[str, ...]
+    size_bytes: int
+    """What the result costs as the model would see it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnShell:
+    """A shell command that succeeded, and what it printed."""
+
+    command: str
+    cwd: str
+    output: str
+    trimmed: bool = False
+    """The agent cuts white space off both ends of an output."""
+
+
+class NativeReader:
+    """Answers an agent's own reads from what its session proves."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def answer(self, call: OwnRead | OwnShell, log: SessionLog, *, again: str = AGAIN) -> Decision:
+        """How the result of this call is best given to the model. Never raises for the file."""
+        path = call.path if isinstance(call, OwnRead) else None
+        read = None
+        if isinstance(call, OwnShell):
+            read = shell.parse(call.command, call.cwd)
+            if read is None:
+                return Pass("not a command that prints lines of one file")
+            path = read.path
+        assert path is not None, "every call has a path by now"
+        evidence = log.evidence()
+        if isinstance(evidence, Doubt):
+            return Pass(evidence.why)
+        current = self._current(path)
+        if isinstance(current, str):
+            return Pass(current)
+        if isinstance(call, OwnRead):
+            result: Result | None = Result(path, call.first, call.rows, call.size_bytes)
+        else:
+            assert read is not None, "a command was parsed above"
+            result = native.of_shell(read, call.output, current.data, trimmed=call.trimmed)
+        if result is None:
+            return Pass("the output is not what the file holds now")
+        options = _options(evidence, again)
+        found = native.decide(
+            self._view(evidence, path), result, current.data, current.digest, options
+        )
+        if isinstance(found, Short) and not self._reader.keep(current):
+            return Pass("the text could not be stored for later comparison")
+        return found
+
+    def may_stand(self, path: str, log: SessionLog) -> bool:
+        """Whether an agent's own *unchanged* about a file is proven by its session.
+
+        When it is not, the model must be given the text instead.
+        """
+        evidence = log.evidence()
+        if isinstance(evidence, Doubt):
+            return False
+        current = self._current(path)
+        if isinstance(current, str):
+            return False
+        return native.restore(self._view(evidence, path), current.data, _options(evidence, AGAIN))
+
+    def record(self, log: SessionLog, call: str, short: Short) -> None:
+        """Note that `short` was put in the place of the result of this call.
+
+        Called before the agent can show it: what the log never shows never counts.
+        """
+        if isinstance(log, ShortAnswers):
+            log.record_short(short.record, short.text, call)
+
+    def _view(self, evidence: Evidence, path: str) -> View:
+        return evidence.ledger.view(path, self._reader.objects.load)
+
+    def _current(self, path: str) -> Current | str:
+        try:
+            found = self._reader.current(path)
+        except (HoldfastError, OSError) as error:
+            return f"the file cannot be compared: {error}"
+        return "the file is not kept" if isinstance(found, Answer) else found
+
+
+def _options(evidence: Evidence, again: str) -> Options:
+    return Options(horizon=evidence.horizon, now=evidence.seen_bytes, again=again)

@@ -1,0 +1,186 @@
+"""The lines of a result as runs that are held already, and runs that are not.
+
+One pass, linear: a run begins at a line that says something and is held under its own number, on
+the diagonal of the run before, or in exactly one place; it goes on while the lines agree. Lines
+such as a lone brace begin no run, they only join one. What is left is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+TRIVIAL = 2
+"""Lines of at most so many characters, without white space, begin no run."""
+NAMED_BYTES = 60
+"""Naming a run costs about as much; shorter ones are printed, which also reads better."""
+
+
+class Run(NamedTuple):
+    """Lines from `first` on; held before from number `before` on, or new."""
+
+    first: int
+    rows: tuple[str, ...]
+    before: int | None
+
+
+def align(live: Mapping[int, str], first: int, rows: Sequence[str]) -> tuple[Run, ...]:
+    """The rows, the first of them numbered `first`, in runs."""
+    if all(live.get(number) == row for number, row in enumerate(rows, start=first)):
+        return (Run(first, tuple(rows), first),)
+    places = _matched(live, first, rows)
+    return _joined(_runs(places, first, rows))
+
+
+def _matched(live: Mapping[int, str], first: int, rows: Sequence[str]) -> list[int | None]:
+    """For each row the number under which it is held, or None."""
+    only = _only_places(live)
+    places: list[int | None] = [None] * len(rows)
+    shift = 0
+    at = 0
+    while at < len(rows):
+        found = None if _is_trivial(rows[at]) else _place(live, only, first + at, rows[at], shift)
+        if found is None:
+            at += 1
+            continue
+        shift = found - (first + at)
+        back = at
+        while (
+            back > 0
+            and places[back - 1] is None
+            and live.get(first + back - 1 + shift) == rows[back - 1]
+        ):
+            back -= 1
+        for row in range(back, at):
+            places[row] = first + row + shift
+        while at < len(rows) and live.get(first + at + shift) == rows[at]:
+            places[at] = first + at + shift
+            at += 1
+    return places
+
+
+def _place(
+    live: Mapping[int, str], only: Mapping[str, int], number: int, row: str, shift: int
+) -> int | None:
+    if live.get(number + shift) == row:
+        return number + shift
+    if live.get(number) == row:
+        return number
+    found = only.get(row)
+    return None if found is None or found < 0 else found
+
+
+def _only_places(live: Mapping[int, str]) -> dict[str, int]:
+    """Each text with its number, or with -1 when it is held in several places."""
+    only: dict[str, int] = {}
+    for number, row in live.items():
+        only[row] = -1 if row in only else number
+    return only
+
+
+def _is_trivial(row: str) -> bool:
+    return len(row) <= TRIVIAL or len("".join(row.split())) <= TRIVIAL
+
+
+def _runs(places: Sequence[int | None], first: int, rows: Sequence[str]) -> list[Run]:
+    runs: list[Run] = []
+    start = 0
+    for at in range(1, len(rows) + 1):
+        goes_on = at < len(rows) and (
+            (places[at] is None and places[at - 1] is None)
+            or (
+                places[at] is not None
+                and places[at - 1] is not None
+                and places[at] == (places[at - 1] or 0) + 1
+            )
+        )
+        if not goes_on:
+            runs.append(Run(first + start, tuple(rows[start:at]), places[start]))
+            start = at
+    return runs
+
+
+def _joined(runs: list[Run]) -> tuple[Run, ...]:
+    """The runs, with those too short to be named printed and printed neighbours made one."""
+    out: list[Run] = []
+    for run in runs:
+        if run.before is not None and sum(len(row) + 1 for row in run.rows) < NAMED_BYTES:
+            run = run._replace(before=None)
+        if out and out[-1].before is None and run.before is None:
+            out[-1] = out[-1]._replace(rows=out[-1].rows + run.rows)
+        else:
+            out.append(run)
+    return tuple(out)
+
+
+class _Row(NamedTuple):
+    """A row of a diff: its sign, its text, and the numbers it has on both sides."""
+
+    sign: str
+    text: str
+    old: int
+    new: int
+
+
+def hunks(live: Mapping[int, str], runs: Sequence[Run], context: int) -> list[str] | None:
+    """The rows of a unified diff from what is held to what is there.
+
+    None unless the held lines are one unbroken text: held runs in order, and every number between
+    two of them held.
+    """
+    rows = _diff_rows(live, runs)
+    if rows is None:
+        return None
+    changed = [at for at, row in enumerate(rows) if row.sign != " "]
+    out: list[str] = []
+    at = 0
+    while at < len(changed):
+        end = at
+        while end + 1 < len(changed) and changed[end + 1] - changed[end] <= 2 * context + 1:
+            end += 1
+        part = rows[max(0, changed[at] - context) : changed[end] + context + 1]
+        old = sum(row.sign != "+" for row in part)
+        new = sum(row.sign != "-" for row in part)
+        # As in any unified diff, an empty side is numbered by the line before it.
+        head = (part[0].old - (old == 0), old, part[0].new - (new == 0), new)
+        out.append("@@ -{},{} +{},{} @@".format(*head))
+        out += [row.sign + row.text for row in part]
+        at = end + 1
+    return out or None
+
+
+def _diff_rows(live: Mapping[int, str], runs: Sequence[Run]) -> list[_Row] | None:
+    kept = [run.before for run in runs if run.before is not None]
+    if not kept:
+        return None
+    out: list[_Row] = []
+    # What is held from the number the result begins with belongs to it, if it is one run.
+    old = min(kept[0], runs[0].first) if runs[0].before is None else kept[0]
+    for at, run in enumerate(runs):
+        if run.before is None:
+            then = next(
+                (after.before for after in runs[at + 1 :] if after.before is not None), None
+            )
+            end = _held_end(live, old, len(run.rows)) if then is None else then
+        else:
+            end = run.before
+        if end < old:
+            return None
+        for number in range(old, end):
+            if number not in live:
+                return None
+            out.append(_Row("-", live[number], number, run.first))
+        old = end
+        sign = "+" if run.before is None else " "
+        for offset, row in enumerate(run.rows):
+            out.append(_Row(sign, row, old, run.first + offset))
+            old += sign == " "
+    return out
+
+
+def _held_end(live: Mapping[int, str], old: int, lines: int) -> int:
+    """Behind the last held line that so many new lines at the end can stand for."""
+    end = old
+    while end in live and end < old + lines:
+        end += 1
+    return end

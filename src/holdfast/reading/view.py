@@ -1,0 +1,256 @@
+"""What the model can see of one file: for each line number the newest text that it was shown.
+
+Digests tell whole texts apart, but agents read ranges, edit lines and read again. So beside the
+digests there is this, line by line, folded from what the context holds:
+
+    Printed, Anchored    the lines shown, under the numbers shown
+    Derived              the same, once its base is held
+    Patched              the model's own edit: later lines move; the new lines are held when the
+                         model wrote them in full, or held all that the edit replaced
+    Pieced               our short answer: printed lines are new, named ones keep their text and
+                         get the numbers of now
+    Refreshed            these lines are forgotten
+    Forgotten            everything is
+
+A newer text always replaces an older one with the same number, so a line that was shown, changed
+and changed back counts by its last showing. May forget what the model still sees; never holds a
+text that the context does not contain.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from holdfast.reading.events import (
+    Anchored,
+    Derived,
+    Forgotten,
+    Hunk,
+    Patched,
+    Pieced,
+    Printed,
+    Refreshed,
+)
+from holdfast.reading.scope import Lines
+
+Load = Callable[[str], bytes | None]
+"""The stored bytes with a digest, if they are still kept."""
+
+_COMPARISONS_MAX = 100_000
+"""How many lines are compared to find the place of an edit; then the place is not known."""
+
+ViewEvent = Anchored | Derived | Printed | Patched | Pieced | Forgotten | Refreshed
+
+
+class Held(NamedTuple):
+    """A line's text, and how much the model had been shown when it was shown."""
+
+    text: str
+    at: int
+
+
+class View:
+    """The lines held of one file by number, and the run that was last answered in short."""
+
+    __slots__ = ("lines", "named")
+
+    def __init__(self) -> None:
+        self.lines: dict[int, Held] = {}
+        self.named: tuple[int, int] | None = None
+        """First and last line of the latest answer, when that answer was a short one."""
+
+    def copy(self) -> View:
+        other = View()
+        other.lines, other.named = dict(self.lines), self.named
+        return other
+
+    def apply(self, event: ViewEvent, at: int, load: Load) -> None:
+        """Take in one event, shown when the model had seen `at` bytes."""
+        named, self.named = self.named, None
+        match event:
+            case Printed(_, first, rows, whole):
+                self._show(first, rows, at, whole=whole)
+            case Anchored(_, scope, digest):
+                self._show_stored(digest, scope if isinstance(scope, Lines) else None, at, load)
+            case Derived(mode, _, scope, _, digest):
+                if mode == "diff":
+                    self._derive(digest, scope if isinstance(scope, Lines) else None, load)
+            case Patched(_, hunks, written):
+                self._patch(hunks, written, at)
+            case Pieced():
+                self._piece(event, at, load)
+                self.named = (event.pieces[0].first, _end(event)) if event.pieces else None
+            case Refreshed(_, scope):
+                if isinstance(scope, Lines):
+                    for number in [n for n in self.lines if scope.first <= n <= scope.last]:
+                        del self.lines[number]
+                else:
+                    self.lines = {}
+            case Forgotten():
+                self.lines = {}
+        if isinstance(event, Derived):
+            self.named = named
+
+    def live(self, now: int, horizon: int | None) -> Mapping[int, str]:
+        """The lines that are near enough to count, by number."""
+        if horizon is None:
+            return {number: held.text for number, held in self.lines.items()}
+        oldest = now - horizon
+        return {number: held.text for number, held in self.lines.items() if held.at >= oldest}
+
+    def _show(self, first: int, rows: Iterable[str], at: int, *, whole: bool) -> None:
+        shown = {number: Held(row, at) for number, row in enumerate(rows, start=first)}
+        if whole:
+            self.lines = shown
+        else:
+            self.lines.update(shown)
+
+    def _show_stored(self, digest: str, run: Lines | None, at: int, load: Load) -> None:
+        rows = stored_rows(digest, load)
+        if rows is None:
+            # It was shown, but what it said is not kept: nothing older counts in its place.
+            if run is None:
+                self.lines = {}
+            else:
+                self._drop(run)
+        elif run is None:
+            self._show(1, rows, at, whole=True)
+        else:
+            self._show(run.first, rows[run.first - 1 : run.last], at, whole=False)
+
+    def _derive(self, digest: str, run: Lines | None, load: Load) -> None:
+        """A diff of ours: what it leaves out was shown when its base was."""
+        rows = stored_rows(digest, load)
+        if rows is None or not self.lines:
+            self.lines = {}
+            return
+        oldest = min(held.at for held in self.lines.values())
+        first = 1 if run is None else run.first
+        last = len(rows) if run is None else run.last
+        self._show(first, rows[first - 1 : last], oldest, whole=run is None)
+
+    def _drop(self, run: Lines) -> None:
+        for number in [n for n in self.lines if run.first <= n <= run.last]:
+            del self.lines[number]
+
+    def _patch(self, hunks: tuple[Hunk, ...], written: frozenset[str], at: int) -> None:
+        shift = 0
+        for hunk in hunks:
+            first = hunk.first + shift if hunk.first else self._locate(hunk.old)
+            if first is None:
+                self.lines = {}
+                return
+            if hunk.first:
+                shift += len(hunk.new) - len(hunk.old)
+            self._replace(first, hunk.old, hunk.new, written, at)
+
+    def _locate(self, old: tuple[str, ...]) -> int | None:
+        """Where these lines are held; None unless it is exactly one place."""
+        if not old:
+            return None
+        found, left = None, _COMPARISONS_MAX
+        for number, held in self.lines.items():
+            if held.text != old[0]:
+                continue
+            same = 0
+            for at, row in enumerate(old):
+                one = self.lines.get(number + at)
+                if one is None or one.text != row:
+                    break
+                same += 1
+            left -= same
+            if left < 0 or (same == len(old) and found is not None):
+                return None
+            if same == len(old):
+                found = number
+        return found
+
+    def _replace(
+        self,
+        first: int,
+        old: tuple[str, ...],
+        new: tuple[str, ...],
+        written: frozenset[str],
+        at: int,
+    ) -> None:
+        """Put `new` in the place of `old`, touching only the lines that differ."""
+        head = _common(old, new)
+        tail = _common(old[head:][::-1], new[head:][::-1])
+        first, old, new = first + head, old[head : len(old) - tail], new[head : len(new) - tail]
+        before = [self.lines.get(first + offset) for offset in range(len(old))]
+        understood = all(
+            held is not None and held.text == row for held, row in zip(before, old, strict=True)
+        )
+        # A line that was edited in part counts by its older half: the rest of it was shown then.
+        oldest = min((held.at for held in before if held is not None), default=at)
+        moved: dict[int, Held] = {}
+        delta = len(new) - len(old)
+        for number, held in self.lines.items():
+            if number < first:
+                moved[number] = held
+            elif number >= first + len(old):
+                moved[number + delta] = held
+        for number, row in enumerate(new, start=first):
+            if row in written:
+                moved[number] = Held(row, at)
+            elif understood:
+                moved[number] = Held(row, min(oldest, at))
+        self.lines = moved
+
+    def _piece(self, event: Pieced, at: int, load: Load) -> None:
+        rows = stored_rows(event.digest, load)
+        if rows is None:
+            self.lines = {}
+            return
+        now: dict[int, Held] = {}
+        for piece in event.pieces:
+            for offset in range(piece.lines):
+                number = piece.first + offset
+                row = rows[number - 1] if number <= len(rows) else None
+                if row is None:
+                    continue
+                if piece.before is None:
+                    now[number] = Held(row, at)
+                    continue
+                held = self.lines.get(piece.before + offset)
+                if held is not None and held.text == row:
+                    now[number] = held
+        if event.whole:
+            self.lines = now
+            return
+        if event.pieces:
+            self._drop(Lines(event.pieces[0].first, _end(event)))
+        self.lines.update(now)
+
+
+def stored_rows(digest: str, load: Load) -> list[str] | None:
+    """The lines of a stored text; None when it is not kept, or is not text."""
+    data = load(digest)
+    if data is None:
+        return None
+    try:
+        return data.decode("utf-8").split("\n")
+    except UnicodeDecodeError:
+        return None
+
+
+def rows_digest(rows: Iterable[str]) -> str:
+    """The digest of these lines as one text."""
+    return hashlib.sha256("\n".join(rows).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _end(event: Pieced) -> int:
+    last = event.pieces[-1]
+    return last.first + last.lines - 1
+
+
+def _common(one: tuple[str, ...], other: tuple[str, ...]) -> int:
+    """How many lines two texts begin with in common."""
+    count = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count

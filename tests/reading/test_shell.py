@@ -1,0 +1,188 @@
+"""Shell commands that print lines of one file: what is recognised, and what must not be.
+
+The judge is the shell itself: what a recognised command prints must be what we say it prints.
+"""
+
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from holdfast.reading import shell
+from holdfast.reading.scope import Lines
+
+CWD = "/work/tree"
+
+READS = [
+    ("cat a.py", "a.py", Lines(1, 100)),
+    ("/bin/cat a.py", "a.py", Lines(1, 100)),
+    ("cat 'a b.py'", "a b.py", Lines(1, 100)),
+    ('cat "a b.py" 2>/dev/null', "a b.py", Lines(1, 100)),
+    ("cat /etc/motd", "/etc/motd", Lines(1, 100)),
+    ("cat ./x/../a.py", "a.py", Lines(1, 100)),
+    ("cd sub && cat a.py", "sub/a.py", Lines(1, 100)),
+    ("head a.py", "a.py", Lines(1, 10)),
+    ("head -40 a.py", "a.py", Lines(1, 40)),
+    ("head -n 40 a.py", "a.py", Lines(1, 40)),
+    ("head -n40 a.py", "a.py", Lines(1, 40)),
+    ("head --lines=40 a.py", "a.py", Lines(1, 40)),
+    ("head -n -40 a.py", "a.py", Lines(1, 60)),
+    ("tail -5 a.py", "a.py", Lines(96, 100)),
+    ("tail -n +91 a.py", "a.py", Lines(91, 100)),
+    ("sed -n '10,20p' a.py", "a.py", Lines(10, 20)),
+    ("sed -n 10,20p a.py", "a.py", Lines(10, 20)),
+    ("sed -n -e '10,20p' a.py", "a.py", Lines(10, 20)),
+    ("sed -ne '10p' a.py", "a.py", Lines(10, 10)),
+    ("sed -n '95,$p' a.py", "a.py", Lines(95, 100)),
+    ("sed -n '10,+4p' a.py", "a.py", Lines(10, 14)),
+    ("sed -n '10,5p' a.py", "a.py", Lines(10, 10)),
+    ("sed -n '10,20p;15q' a.py", "a.py", Lines(10, 15)),
+    ("nl -ba a.py", "a.py", Lines(1, 100)),
+    ("nl -ba a.py | sed -n '10,20p'", "a.py", Lines(10, 20)),
+    ("nl -b a -w 3 -s ': ' a.py | head -5", "a.py", Lines(1, 5)),
+    ("cat -n a.py | tail -n 3", "a.py", Lines(98, 100)),
+    ("awk 'NR>=10 && NR<=20' a.py", "a.py", Lines(10, 20)),
+    ("awk 'NR>10 && NR<20 {print}' a.py", "a.py", Lines(11, 19)),
+    ("awk 'NR==7' a.py", "a.py", Lines(7, 7)),
+    ("bat -p --paging=never -r 10:20 a.py", "a.py", Lines(10, 20)),
+    ("less -F a.py", "a.py", Lines(1, 100)),
+    ("cat a.py | head -50 | tail -n 10", "a.py", Lines(41, 50)),
+]
+
+OTHERS = [
+    "",
+    "cat",
+    "cat a.py b.py",
+    "cat *.py",
+    "cat $FILE",
+    "cat ~/a.py",
+    "cat a.py; ls",
+    "cat a.py && ls",
+    "cat a.py || true",
+    "cat a.py &",
+    "cat a.py > b",
+    "cat < a.py",
+    "cat `which ls`",
+    "cat $(which ls)",
+    'cat "$HOME/a.py"',
+    "cat a.py | grep x",
+    "cat a.py | head -5 a.py",
+    "cat -",
+    "cat -A a.py",
+    "cat -s a.py",
+    "./cat a.py",
+    "/tmp/cat a.py",
+    "X=1 cat a.py",
+    "head -c 100 a.py",
+    "tail -f a.py",
+    "sed '10,20p' a.py",
+    "sed -n '10,20p;30,40p' a.py",
+    "sed -n '/x/p' a.py",
+    "sed -i -n '10,20p' a.py",
+    "sed -n '0,5p' a.py",
+    "sed -n '10,20w out' a.py",
+    "nl a.py",
+    "awk '{print}' a.py",
+    "awk 'NR==FNR' a.py",
+    "awk 'NR==7' n=1",
+    "awk 'NR>=1{system(\"x\")}' a.py",
+    "head -20 a.py | nl -ba",
+    "cd a && cd b && cat c",
+    "cd - && cat a.py",
+    "cat a.py\nrm a.py",
+    "cat a.py '|' head",
+    "cat =ls",
+    "cat 'a",
+    "cat {a,b}.py",
+    "cat a\\ b.py",
+    "cat #a",
+    "!cat a.py",
+]
+
+
+@pytest.mark.shows("READ-SHELL")
+@pytest.mark.parametrize(("command", "name", "lines"), READS)
+def test_a_command_that_prints_lines_of_one_file(command: str, name: str, lines: Lines) -> None:
+    found = shell.parse(command, CWD)
+    assert found is not None
+    assert found.path == str(Path(CWD) / name)
+    assert found.lines(100) == lines
+
+
+@pytest.mark.shows("READ-SHELL")
+@pytest.mark.parametrize("command", OTHERS)
+def test_any_other_command_is_not_a_read(command: str) -> None:
+    assert shell.parse(command, CWD) is None
+
+
+@pytest.mark.shows("READ-SHELL")
+def test_what_is_recognised_is_what_the_shell_prints(tmp_path: Path) -> None:
+    texts = {
+        "plain": "".join(f"line {n}\n" for n in range(1, 31)),
+        "open end": "\n".join(f"  line {n}" for n in range(1, 31)),
+        "blank": "\n\n\nx\n\n",
+        "one": "x",
+    }
+    commands = [c for c, name, _ in READS if name == "a.py" and not c.startswith(("bat", "less"))]
+    for name, text in texts.items():
+        (tmp_path / "a.py").write_text(text)
+        rows = text.split("\n")
+        if rows[-1] == "":
+            rows.pop()
+        (tmp_path / "x").mkdir(exist_ok=True)
+        for command in commands:
+            found = shell.parse(command, str(tmp_path))
+            assert found is not None
+            done = subprocess.run(
+                ["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True
+            )
+            printed = done.stdout.removesuffix("\n")
+            assert printed == "\n".join(found.output(rows)), (name, command)
+            alone = found.printed(done.stdout)
+            run = found.lines(len(rows))
+            if alone is not None and run is not None:
+                assert alone == (run.first, tuple(rows[run.first - 1 : run.last])), command
+
+
+@pytest.mark.shows("READ-SHELL")
+def test_words_put_together_at_random_are_reads_only_when_the_shell_agrees(tmp_path: Path) -> None:
+    rows = [f"row {n} {{" for n in range(1, 21)]
+    (tmp_path / "a.py").write_text("\n".join(rows) + "\n")
+    (tmp_path / "b.py").write_text("other\n")
+    words = [
+        *("cat", "head", "tail", "sed", "nl", "awk", "-n", "-ba", "-5", "+3", "-n5", "a.py"),
+        *("a.py", "a.py", "'2,4p'", "'3,$p'", "'NR>3'", "'NR>=2 && NR<=5'", "|", "|", "head -3"),
+        *("b.py", "&&", ";", "2>&1", "$X", "'a.py'", '"a.py"', "--", "-e", "\\", "''", "*"),
+    ]
+    recognised = 0
+    for seed in range(3000):
+        rng = random.Random(seed)
+        command = " ".join(rng.choices(words, k=rng.randint(2, 6)))
+        found = shell.parse(command, str(tmp_path))
+        if found is None or recognised > 60:
+            continue
+        recognised += 1
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0:
+            source = rows if found.path.endswith("a.py") else ["other"]
+            assert done.stdout.removesuffix("\n") == "\n".join(found.output(source)), (
+                f"seed {seed}: {command}"
+            )
+    assert recognised > 20
+
+
+@pytest.mark.parametrize(
+    ("argv", "script"),
+    [
+        (["bash", "-lc", "cat a"], "cat a"),
+        (["/bin/sh", "-c", "cat a"], "cat a"),
+        (["sed", "-n", "1,5p", "a b"], "sed -n 1,5p 'a b'"),
+        ([], None),
+        (["bash", 3], None),
+    ],
+)
+def test_a_script_inside_a_shell_call(argv: list[object], script: str | None) -> None:
+    assert shell.unwrapped(argv) == script
