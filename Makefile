@@ -30,9 +30,10 @@ quick: lint types  ## lint, types and every test that needs no PostgreSQL, brows
 test: $(STAMP) $(NODE)  ## everything the project promises, checked, on all cores
 	$(BIN)/python -m pytest $(PARALLEL)
 
-lint: $(STAMP)   ## ruff: style and common mistakes
+lint: $(STAMP)   ## ruff: style and common mistakes; phrases that readers would have to decode
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.wording
 
 types: $(STAMP)  ## mypy --strict
 	$(BIN)/mypy

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.main import COMMANDS
+from tests import wording
 from tests.architecture import default_calls, imports, knots, machine_reads, modules, package_of
 from tests.docs_runner import blocks, run_page
 
@@ -231,6 +232,11 @@ def test_starting_up_imports_nothing_heavy() -> None:
     loaded = set(done.stdout.split())
     heavy = {"apsw", "msgspec", "psycopg", "numpy", "asyncio", "rich", "cryptography", "sqlite3"}
     assert loaded & heavy == set()
+
+
+@pytest.mark.shows("DOCS-WORDING")
+def test_no_page_or_message_has_a_phrase_that_must_be_decoded() -> None:
+    assert wording.findings() == []
 
 
 def test_nothing_speaks_of_where_it_was_made() -> None:

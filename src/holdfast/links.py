@@ -37,7 +37,7 @@ SOURCE_BYTES_MAX = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class CodeLink:
-    """Some code, and the digest it had when somebody wrote about it."""
+    """Some code, and the digest it had when the document was written."""
 
     path: str
     symbol: str | None = None

@@ -166,7 +166,7 @@ def reading(guide: Guide) -> None:
     )
     guide.do("read", "shop.py", "--session", "tour")
     guide.do("read", "shop.py", "--session", "tour")
-    guide.say("Somebody edits it. Now only the difference is sent.")
+    guide.say("The file is edited. Now only the difference is sent.")
     shop.write_text(shop.read_text().replace("round(amount, 2)", "round(amount, 3)"))
     guide.do("read", "shop.py", "--session", "tour")
     guide.say("Every short answer can be explained: it stands on text this session was shown.")
@@ -217,7 +217,7 @@ def memory(guide: Guide) -> None:
     guide.do("memory", "at", "1", "note:plan")
 
     guide.say(
-        "A write can say what it stands on. Here it stands on seq 1, and somebody was faster:"
+        "A write can name what it read. This one read seq 1, and another commit came first:"
     )
     guide.do("memory", "set", "note:plan", '"mine!"', "--if-seq", "1", expect=REFUSED)
 
