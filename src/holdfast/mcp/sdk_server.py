@@ -1,7 +1,8 @@
 """One connection, served by the official SDK.
 
 A server is made for each connection: it knows who calls. Tools run in threads, so that a slow one
-does not block others; progress comes back through the event loop, and a cancelled call tells its thread.
+does not block others; progress comes back through the event loop, and cancelling a call notifies
+its thread.
 """
 
 from __future__ import annotations
