@@ -216,9 +216,7 @@ def memory(guide: Guide) -> None:
     guide.say("Nothing is lost: read it as it was at seq 1.")
     guide.do("memory", "at", "1", "note:plan")
 
-    guide.say(
-        "A write can name what it read. This one read seq 1, and another commit came first:"
-    )
+    guide.say("A write can name what it read. This one read seq 1, and another commit came first:")
     guide.do("memory", "set", "note:plan", '"mine!"', "--if-seq", "1", expect=REFUSED)
 
     guide.say("Work on a branch. It costs one row, however much it inherits.")
