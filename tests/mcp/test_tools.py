@@ -275,7 +275,7 @@ def test_a_malformed_call_is_told_every_fault_and_harms_nothing(
                 assert fault in text_of(result).lower() or fault in text_of(result)
             with pytest.raises(MCPError, match="no tool 'rm'"):
                 await client.call_tool("rm", {})
-            with pytest.raises(MCPError, match="nothing at"):
+            with pytest.raises(MCPError, match="there is no resource"):
                 await client.read_resource("holdfast://elsewhere/x")
             with pytest.raises(MCPError, match="branch is missing"):
                 await client.get_prompt("review_branch", {})

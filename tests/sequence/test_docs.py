@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.main import main
-from holdfast.sequence import clones_answer, locate, segment_store
+from holdfast.sequence import report, segment_store
 from holdfast.sequence.suffix import segment
 from holdfast.sequence.tokens import lexer
 
@@ -81,8 +81,8 @@ def test_the_program_of_the_page_prints_what_it_says(
         ("segment (`*.segment`)", segment.FORMAT_VERSION),
         ("manifest (`manifest.json`)", segment_store.MANIFEST_VERSION),
         ("lexer", lexer.LEXER_VERSION),
-        ("`locate --json`", locate.REPORT_VERSION),
-        ("`clones --json`", clones_answer.CLONES_VERSION),
+        ("`locate --json`", report.LOCATE_VERSION),
+        ("`clones --json`", report.CLONES_VERSION),
     ],
 )
 def test_the_page_names_the_version_of_every_format(name: str, version: int) -> None:

@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 
 from holdfast.sequence.clones import CloneGroup
 from holdfast.sequence.corpus import Occurrence
-
-CLONES_VERSION = 1
-"""1: summary and groups with their places."""
+from holdfast.sequence.report import CLONES_VERSION, ClonesReport, ClonesSummary, GroupReport
 
 PLACES_SHOWN = 8
 """How many places of a group the text lists."""
@@ -49,30 +47,22 @@ class ClonesAnswer:
         return total
 
     def to_wire(self) -> dict[str, Any]:
-        wire: dict[str, Any] = {
-            "root": self.root,
-            "format": CLONES_VERSION,
-            "summary": {
-                "documents": self.documents,
-                "tokens": self.tokens,
-                "groups": self.total,
-                "listed": len(self.groups),
-                "coveredTokens": self.covered,
-            },
-            "groups": [
-                {
-                    "tokens": group.length,
-                    "count": len(group.occurrences),
-                    "duplicatedTokens": group.duplicated,
-                    "periodic": group.periodic,
-                    "places": [place.span() for place in group.occurrences],
-                }
-                for group in self.groups
-            ],
-        }
-        if self.not_searched is not None:
-            wire["notSearched"] = self.not_searched
-        return wire
+        return self.report().to_wire()
+
+    def report(self) -> ClonesReport:
+        listed = len(self.groups)
+        return ClonesReport(
+            root=self.root,
+            format=CLONES_VERSION,
+            summary=ClonesSummary(self.documents, self.tokens, self.total, listed, self.covered),
+            groups=tuple([_group(group) for group in self.groups]),
+            not_searched=self.not_searched,
+        )
+
+
+def _group(group: CloneGroup) -> GroupReport:
+    places = tuple([place.span() for place in group.occurrences])
+    return GroupReport(group.length, len(places), group.duplicated, group.periodic, places)
 
 
 class Hints(NamedTuple):

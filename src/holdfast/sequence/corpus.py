@@ -15,6 +15,7 @@ from functools import cached_property
 
 from holdfast.sequence.errors import EmptyQuery
 from holdfast.sequence.graph import string_digest
+from holdfast.sequence.report import Span
 from holdfast.sequence.response import EndReason, Kind
 from holdfast.sequence.suffix import query as segments
 from holdfast.sequence.suffix.query import LiveSegment, SuffixRange
@@ -51,16 +52,9 @@ class Occurrence:
         """Where its last token ends."""
         return self.segment.place(self.position + self.length - 1, end=True)
 
-    def span(self) -> dict[str, str | int]:
-        """Its place as JSON-ready values."""
+    def span(self) -> Span:
         first, last = self.first, self.last
-        return {
-            "path": first.path,
-            "line": first.line,
-            "column": first.column,
-            "endLine": last.line,
-            "endColumn": last.column,
-        }
+        return Span(first.path, first.line, first.column, last.line, last.column)
 
     @property
     def token(self) -> int:

@@ -17,16 +17,21 @@ from typing import Any
 
 from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
 from holdfast.sequence.errors import EmptyQuery
+from holdfast.sequence.report import (
+    LOCATE_VERSION,
+    ContainerReport,
+    Difference,
+    IndentationReport,
+    LocateReport,
+    MatchedRun,
+    PlacedToken,
+)
 from holdfast.sequence.tokens.lexer import Lexed
 from holdfast.sequence.view import MatchExplanation, explain
 
 TOKEN_SHOWN = 60
 COPIES = 20
 """How many places are listed by default."""
-
-REPORT_VERSION = 2
-"""1: matched, copies, difference, container, parts.
-2: indentation, explanation."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +72,8 @@ class IndentationDifference:
     line: int
     """The line in the copy's file."""
 
-    def to_wire(self) -> dict[str, Any]:
-        return {"path": self.copy.path, "line": self.line, "snippetLine": self.snippet_line}
+    def report(self) -> IndentationReport:
+        return IndentationReport(self.copy.path, self.line, self.snippet_line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,44 +98,43 @@ class LocateAnswer:
         return sum(part.position for _, part in self.parts if part.position > 1)
 
     def to_wire(self) -> dict[str, Any]:
-        match, root = self.match, self.match.root
-        wire: dict[str, Any] = {
-            "root": self.root,
-            "format": REPORT_VERSION,
-            "tokens": len(match.query),
-            "matched": match.position,
-            "exhausted": match.query_exhausted,
-            "kind": match.kind.value,
-            "reason": match.reason.value,
-            "count": match.count,
-            "found": self.found,
-            "copies": [place.span() for place in self.copies],
-            "difference": None,
-            "indentation": [difference.to_wire() for difference in self.indentation],
-            "container": None,
-            "parts": [
-                {"token": at, "tokens": max(1, part.position), "count": part.count}
-                for at, part in self.parts
-            ],
-        }
-        if not match.query_exhausted:
-            line, column = self.snippet.place(match.position)
-            wire["difference"] = {
-                "snippet": {"token": _text(match.expected), "line": line, "column": column},
-                "tree": [_following(place) for place in self.copies],
-            }
-        if root is not None and match.position > 1:
-            wire["container"] = {
-                **root.span(),
-                "tokens": match.root_width,
-                "start": match.start,
-                "end": match.end,
-            }
-        if self.explanation is not None:
-            wire["explanation"] = self.explanation.to_wire()
-        if self.not_searched is not None:
-            wire["notSearched"] = self.not_searched
-        return wire
+        return self.report().to_wire()
+
+    def report(self) -> LocateReport:
+        match, explanation = self.match, self.explanation
+        return LocateReport(
+            root=self.root,
+            format=LOCATE_VERSION,
+            tokens=len(match.query),
+            matched=match.position,
+            exhausted=match.query_exhausted,
+            kind=match.kind.value,
+            reason=match.reason.value,
+            count=match.count,
+            found=self.found,
+            copies=tuple([place.span() for place in self.copies]),
+            difference=self._difference(),
+            indentation=tuple([difference.report() for difference in self.indentation]),
+            container=self._container(),
+            parts=tuple([MatchedRun(at, max(1, p.position), p.count) for at, p in self.parts]),
+            explanation=None if explanation is None else explanation.report(),
+            not_searched=self.not_searched,
+        )
+
+    def _difference(self) -> Difference | None:
+        if self.match.query_exhausted:
+            return None
+        line, column = self.snippet.place(self.match.position)
+        expected = PlacedToken(token=_text(self.match.expected), line=line, column=column)
+        return Difference(expected, tuple([_following(place) for place in self.copies]))
+
+    def _container(self) -> ContainerReport | None:
+        match = self.match
+        if match.root is None or match.position <= 1:
+            return None
+        first, last = match.root.first, match.root.last
+        where = (first.path, first.line, first.column, last.line, last.column)
+        return ContainerReport(*where, match.root_width, match.start, match.end)
 
 
 def locate(
@@ -202,15 +206,10 @@ def _text(token: bytes | None) -> str | None:
     return None if token is None else token.decode("utf-8", "replace")
 
 
-def _following(place: Occurrence) -> dict[str, Any]:
-    after = place.following
+def _following(place: Occurrence) -> PlacedToken:
     where = place.segment.place(place.position + place.length)
-    return {
-        "path": place.path,
-        "token": _text(after),
-        "line": where.line,
-        "column": where.column,
-    }
+    token = _text(place.following)
+    return PlacedToken(path=place.path, token=token, line=where.line, column=where.column)
 
 
 def as_text(

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import Any
 
 from holdfast.sequence.canonical import DEFAULT_LIMIT, canonical_graph
 from holdfast.sequence.corpus import CorpusMatch, Occurrence, TokenCorpus
 from holdfast.sequence.draw import short_label
 from holdfast.sequence.graph import Atom, Graph, Pattern, Vertex
+from holdfast.sequence.report import ExplanationReport, VertexReport
 from holdfast.sequence.response import GraphMatch, Kind
 from holdfast.sequence.search import find_sequence
 
@@ -46,17 +46,9 @@ class Container:
     cut_from: int | None = None
     """The width of the repeat or document that this window is cut from; None if it is not cut."""
 
-    def to_wire(self) -> dict[str, Any]:
-        return {
-            "label": self.label,
-            "tokens": self.tokens,
-            "cutFrom": self.cut_from,
-            "count": self.count,
-            "kind": self.kind.value,
-            "start": self.start,
-            "end": self.end,
-            "patterns": [list(pattern) for pattern in self.patterns],
-        }
+    def report(self) -> VertexReport:
+        kind, size = self.kind.value, (self.tokens, self.cut_from, self.count)
+        return VertexReport(self.label, *size, kind, self.start, self.end, self.patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +59,8 @@ class MatchExplanation:
     containers: tuple[Container, ...]
     """The smallest repeats that contain the match, narrowest first, and last the whole window."""
 
-    def to_wire(self) -> dict[str, Any]:
-        return {"containers": [container.to_wire() for container in self.containers]}
+    def report(self) -> ExplanationReport:
+        return ExplanationReport(tuple([container.report() for container in self.containers]))
 
     def as_text(self) -> str:
         """A line for each containing vertex, with its patterns below it."""

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import codecs
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import UsageError
 from holdfast.mcp.tool import (
     Result,
     Tool,
     ToolCall,
-    array,
     boolean,
     call_text,
     failure,
     inputs,
     integer,
-    maybe,
     string,
 )
-from holdfast.mcp.tools.common import answer_schema, continued, no_such_tree
+from holdfast.mcp.tools.common import continued, no_such_tree, schema_of
+from holdfast.sequence.report import ClonesReport, LocateReport
+
+if TYPE_CHECKING:
+    from holdfast.sequence.segment_store import Progress
 
 QUERY_MAX = 200
 """How many characters of a snippet a suggested search contains."""
@@ -106,7 +108,7 @@ def clones(call: ToolCall) -> Result:
     return Result(text, facts)
 
 
-def _progress(call: ToolCall) -> Any:
+def _progress(call: ToolCall) -> Progress:
     steps: dict[str, int] = {}
 
     def report(step: str, done: int, total: int) -> None:
@@ -138,18 +140,10 @@ LOCATE = Tool(
             default=False,
         ),
     ),
-    output=answer_schema(
+    output=schema_of(
+        LocateReport,
         whole=boolean("whether the whole snippet exists"),
         path=string("the tree"),
-        tokens={"type": "integer"},
-        matched={"type": "integer", "description": "how many tokens match from the start"},
-        count={"type": "integer", "description": "in how many places"},
-        copies=array({"type": "object"}, "where"),
-        difference=maybe({"type": "object", "description": "the first token that differs"}),
-        indentation=array({"type": "object"}, "places where the indentation differs"),
-        container=maybe({"type": "object"}),
-        explanation={"type": "object", "description": "the smallest vertices around the match"},
-        notSearched=string("which files the answer does not cover"),
     ),
     run=locate,
 )
@@ -171,10 +165,6 @@ CLONES = Tool(
         all=boolean("include blocks that lie in blocks already listed", default=False),
         comments=boolean("treat comments as tokens", default=False),
     ),
-    output=answer_schema(
-        notSearched=string("which files the answer does not cover"),
-        summary={"type": "object"},
-        groups=array({"type": "object"}),
-    ),
+    output=schema_of(ClonesReport),
     run=clones,
 )
