@@ -72,6 +72,22 @@ def test_no_surface_takes_or_returns_an_answer_as_free_json(place: str) -> None:
     assert loose == []
 
 
+@pytest.mark.shows("ARCH-ANSWERS")
+def test_the_schema_of_every_tool_is_derived_from_a_type() -> None:
+    """Six tools described their answers by hand, beside the code that made them."""
+    calls = [
+        node
+        for path in (SOURCE / "mcp" / "tools").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Tool"
+    ]
+    schemas = [
+        ast.unparse(word.value) for one in calls for word in one.keywords if word.arg == "output"
+    ]
+    assert len(schemas) == 16
+    assert [schema for schema in schemas if not schema.startswith("schema_of(")] == []
+
+
 def answer_types() -> list[type[Part]]:
     members = inspect.getmembers(answers, inspect.isclass)
     return [kind for _, kind in members if issubclass(kind, Part) and kind is not Part]

@@ -12,16 +12,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from holdfast.reading import diff
 from holdfast.reading import scope as scopes
 from holdfast.reading.answer import Current, lines_of, strict_text
 from holdfast.reading.baseline import decode
+from holdfast.reading.report import ContextReport, FileReport, State, TextReport
 from holdfast.reading.scope import Lines, Scope
 from holdfast.reading.trust import Trust
-
-State = Literal["current", "changed", "gone"]
 
 BYTES_PER_TOKEN = 4
 
@@ -47,14 +46,9 @@ class HeldText:
     def whole(self) -> bool:
         return self.runs == (Lines(1, self.lines_total or 0),)
 
-    def to_wire(self) -> dict[str, Any]:
-        return {
-            "digest": self.digest,
-            "whole": self.whole,
-            "lines": [list(run) for run in self.runs if run.last],
-            "stale": [list(run) for run in self.stale if run.last],
-            "linesTotal": self.lines_total,
-        }
+    def report(self) -> TextReport:
+        lines, stale = _pairs(self.runs), _pairs(self.stale)
+        return TextReport(self.digest, self.whole, lines, stale, self.lines_total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +72,12 @@ class HeldFile:
     def stale_lines(self) -> int:
         return sum(_count(text.stale) for text in self.texts)
 
-    def to_wire(self) -> dict[str, Any]:
-        return {
-            "path": self.path,
-            "state": self.state,
-            "lines": self.lines,
-            "staleLines": self.stale_lines,
-            "linesNow": self.lines_now,
-            "tokens": self.tokens,
-            "texts": [text.to_wire() for text in self.texts],
-        }
+    def report(self) -> FileReport:
+        texts, counts = (
+            tuple([text.report() for text in self.texts]),
+            (self.lines, self.stale_lines),
+        )
+        return FileReport(self.path, self.state, *counts, self.lines_now, self.tokens, texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +96,10 @@ class ContextMap:
         return sum(file.tokens for file in self.held)
 
     def to_wire(self) -> dict[str, Any]:
-        return {
-            "session": self.session,
-            "boundary": self.boundary,
-            "doubt": self.doubt,
-            "tokens": self.tokens,
-            "held": [file.to_wire() for file in self.held],
-            "lost": [file.to_wire() for file in self.lost],
-        }
+        held = tuple([file.report() for file in self.held])
+        lost = tuple([file.report() for file in self.lost])
+        where = (self.session, self.boundary, self.doubt)
+        return ContextReport(*where, self.tokens, held, lost).to_wire()
 
     def to_text(self, cwd: str = "") -> str:
         """The map for an agent or a person; each lost file with the call that recovers it."""
@@ -139,6 +125,10 @@ class ContextMap:
             out.append("to recover what is still needed:")
             out += [f"  {call}" for file in self.lost for call in recovery(file, cwd)]
         return "\n".join(out)
+
+
+def _pairs(runs: Iterable[Lines]) -> tuple[tuple[int, int], ...]:
+    return tuple([(run.first, run.last) for run in runs if run.last])
 
 
 def held_file(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from holdfast.reading import javascript
 from holdfast.reading.meta import MODES
+from holdfast.reading.report import Saved
 from holdfast.reading.tree import Served
 
 
@@ -24,11 +24,8 @@ class Savings:
         """Four bytes to a token, rounded up."""
         return math.ceil(self.saved_bytes / 4)
 
-    def to_wire(self) -> dict[str, Any]:
-        return {
-            "modes": dict(self.counts),
-            "saved": {"bytes": self.saved_bytes, "tokens": self.tokens},
-        }
+    def report(self) -> Saved:
+        return Saved(self.saved_bytes, self.tokens)
 
 
 def estimate(answers: Iterable[Served]) -> Savings:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.reading import javascript
+from holdfast.reading.report import StatusReport, Window
 from holdfast.reading.savings import Savings
 from holdfast.reading.scope import Lines, Scope
 
@@ -24,14 +25,12 @@ class Status:
     """Why the session proves nothing now."""
 
     def to_wire(self) -> dict[str, Any]:
-        return {
-            "scopes": self.scopes,
-            "files": self.files,
-            "window": {"entries": self.window_entries, "start": self.window_start},
-            **self.savings.to_wire(),
-            "store": self.store,
-            "doubt": self.doubt,
-        }
+        return self.report().to_wire()
+
+    def report(self) -> StatusReport:
+        window, modes = Window(self.window_entries, self.window_start), dict(self.savings.counts)
+        saved = self.savings.report()
+        return StatusReport(self.scopes, self.files, window, modes, saved, self.store, self.doubt)
 
     def to_text(self) -> str:
         counts = ", ".join(f"{mode}={count}" for mode, count in self.savings.counts.items())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.mcp.tool import Result, Tool, ToolCall, array, boolean, inputs, maybe, string
-from holdfast.mcp.tools.common import answer_schema, continued
+from holdfast.mcp.tool import Result, Tool, ToolCall, boolean, inputs
+from holdfast.mcp.tools.common import continued, schema_of
+from holdfast.reading.report import ContextReport
 
 
 def run(call: ToolCall) -> Result:
@@ -24,20 +25,6 @@ def run(call: ToolCall) -> Result:
     return Result(found.to_text(caller.cwd or ""), facts)
 
 
-_FILE = {
-    "type": "object",
-    "properties": {
-        "path": {"type": "string"},
-        "state": {"enum": ["current", "changed", "gone"]},
-        "lines": {"type": "integer"},
-        "staleLines": {"type": "integer"},
-        "linesNow": {"type": ["integer", "null"]},
-        "tokens": {"type": "integer"},
-        "texts": {"type": "array"},
-    },
-    "required": ["path", "state", "lines", "tokens"],
-}
-
 CONTEXT = Tool(
     name="context",
     title="What you hold of which files",
@@ -47,14 +34,6 @@ CONTEXT = Tool(
         "was taken away, with the calls that bring it back."
     ),
     input=inputs(),
-    output=answer_schema(
-        bound=boolean("whether this conversation is known"),
-        session=maybe(string()),
-        boundary=string("since when: root, or the latest compaction"),
-        doubt=maybe(string("why nothing is proven")),
-        tokens={"type": "integer"},
-        held=array(_FILE, "what the context holds"),
-        lost=array(_FILE, "what the latest compaction took away"),
-    ),
+    output=schema_of(ContextReport, bound=boolean("whether this conversation is known")),
     run=run,
 )

@@ -5,20 +5,13 @@ from __future__ import annotations
 import os
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from holdfast.mcp.tool import (
-    Result,
-    Tool,
-    ToolCall,
-    anything,
-    boolean,
-    inputs,
-    maybe,
-    number,
-    string,
-)
-from holdfast.mcp.tools.common import answer_schema, continued, listed_inside, meant
+from msgspec import Meta
+
+from holdfast.answers import Part
+from holdfast.mcp.tool import Result, Tool, ToolCall, boolean, inputs, number, string
+from holdfast.mcp.tools.common import continued, listed_inside, meant, schema_of
 
 if TYPE_CHECKING:
     from holdfast.errors import ReadingError
@@ -29,6 +22,19 @@ NAME_MAX = 100
 
 _GOES_ON = re.compile(r"Use offset=([0-9]+) to continue\.\]\Z")
 """How a text that was cut ends, whatever it was cut by."""
+
+
+MODE = "full, unchanged, unchanged_range, diff or baseline_fallback; null if not kept"
+
+
+class ReadAnswer(Part, frozen=True):
+    """The answer of read."""
+
+    status: str
+    path: Annotated[str, Meta(description="the file that was read")]
+    mode: Annotated[str | None, Meta(description=MODE)]
+    content: Annotated[str, Meta(description="the same text as in the content block")]
+    details: dict[str, Any] | None = None
 
 
 def run(call: ToolCall) -> Result:
@@ -93,14 +99,9 @@ def _read(call: ToolCall, request: Request) -> Result:
         if isinstance(session, Bound):
             call.after_sent(partial(session.record, answer))
             call.context.app.collect_daily(reader, session.log)
-    facts: dict[str, Any] = {
-        "status": "ok",
-        "path": target.path,
-        "mode": answer.mode,
-        "content": answer.text,
-    }
-    if isinstance(session, Bound) and session.kind == "pi" and answer.details is not None:
-        facts["details"] = answer.details  # pi keeps it beside the result, and so proves it later
+    # pi keeps the details beside the result, and so proves it later.
+    details = answer.details if isinstance(session, Bound) and session.kind == "pi" else None
+    facts = ReadAnswer("ok", target.path, answer.mode, answer.text, details).to_wire()
     more = _GOES_ON.search(answer.text[-200:])
     if more is not None:
         facts["continue"] = continued("read", path=target.path, offset=int(more[1]))
@@ -127,13 +128,6 @@ READ = Tool(
         limit=number("how many lines"),
         bypass_cache=boolean("send the plain text this time"),
     ),
-    output=answer_schema(
-        path=string("the file that was read"),
-        mode=maybe(
-            string("full, unchanged, unchanged_range, diff or baseline_fallback; null if not kept")
-        ),
-        content=string("the same text as in the content block"),
-        details=anything(),
-    ),
+    output=schema_of(ReadAnswer),
     run=run,
 )

@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from holdfast.mcp.tool import (
-    Result,
-    Tool,
-    ToolCall,
-    anything,
-    boolean,
-    inputs,
-    maybe,
-    number,
-    string,
-)
-from holdfast.mcp.tools.common import answer_schema
+from msgspec import Meta
+
+from holdfast.answers import Part
+from holdfast.mcp.tool import Result, Tool, ToolCall, inputs, number, string
+from holdfast.mcp.tools.common import schema_of
+from holdfast.reading.report import Saved, Window
+
+IsBound = Annotated[bool, Meta(description="whether this conversation is known")]
+
+
+class RefreshAnswer(Part, frozen=True, kw_only=True):
+    """The answer of readcache_refresh. `note` is the entry that pi writes to its log."""
+
+    status: str
+    text: Annotated[str, Meta(description="what was taken back")]
+    bound: IsBound
+    why: Annotated[str | None, Meta(description="why it is not known")] = None
+    note: dict[str, Any] | None = None
+
+
+class StatusAnswer(Part, frozen=True, kw_only=True):
+    """The answer of readcache_status; only `bound` and `why` if no conversation is known."""
+
+    status: str
+    bound: IsBound
+    how: Annotated[str | None, Meta(description="how it is known")] = None
+    host: Annotated[str | None, Meta(description="which agent's session it is")] = None
+    session: str | None = None
+    proves: Annotated[bool | None, Meta(description="whether the session proves anything now")] = (
+        None
+    )
+    why: Annotated[str | None, Meta(description="why nothing is proven")]
+    scopes: int | None = None
+    files: int | None = None
+    window: Window | None = None
+    modes: dict[str, int] | None = None
+    saved: Saved | None = None
+    store: str | None = None
 
 
 def refresh(call: ToolCall) -> Result:
@@ -38,14 +64,13 @@ def refresh(call: ToolCall) -> Result:
                 f"nothing to take back: no conversation is bound ({session.why}), so every read "
                 "is answered in full"
             )
-            return Result(text, {"status": "ok", "text": text, "bound": False, "why": session.why})
+            unbound = RefreshAnswer(status="ok", text=text, bound=False, why=session.why)
+            return Result(text, unbound.to_wire())
         if isinstance(session.log, PiBridge):
             request = commands.parse_refresh(request.path, reader.place)  # as typed in pi
         marker = reader.refresh(request, session.log).to_text()
-    facts: dict[str, Any] = {"status": "ok", "text": marker, "bound": True}
-    if isinstance(session.log, PiBridge):
-        facts["note"] = session.log.entry
-    return Result(marker, facts)
+    note = session.log.entry if isinstance(session.log, PiBridge) else None
+    return Result(marker, RefreshAnswer(status="ok", text=marker, bound=True, note=note).to_wire())
 
 
 def status(call: ToolCall) -> Result:
@@ -59,24 +84,28 @@ def status(call: ToolCall) -> Result:
                 f"[readcache-status]\nno conversation is bound: {session.why}\n"
                 "every read is answered in full"
             )
-            return Result(text, {"status": "ok", "bound": False, "why": session.why})
+            return Result(text, StatusAnswer(status="ok", bound=False, why=session.why).to_wire())
         found = reader.status(session.log)
-    wire = found.to_wire()
-    del wire["doubt"]  # called `why` here, as where no conversation is bound
-    facts: dict[str, Any] = {
-        "status": "ok",
-        "bound": True,
-        "how": session.how,
-        "host": session.kind,
-        "session": session.session,
-        "proves": found.doubt is None,
-        "why": found.doubt,
-        **wire,
-    }
+    report = found.report()
+    facts = StatusAnswer(
+        status="ok",
+        bound=True,
+        how=session.how,
+        host=session.kind,
+        session=session.session,
+        proves=found.doubt is None,
+        why=found.doubt,
+        scopes=report.scopes,
+        files=report.files,
+        window=report.window,
+        modes=report.modes,
+        saved=report.saved,
+        store=report.store,
+    )
     lines = [found.to_text(), f"session: {session.kind} {session.session} ({session.how})"]
     if found.doubt is not None:
         lines.append("every read is answered in full")
-    return Result("\n".join(lines), facts)
+    return Result("\n".join(lines), facts.to_wire())
 
 
 READCACHE_REFRESH = Tool(
@@ -93,12 +122,7 @@ READCACHE_REFRESH = Tool(
         offset=number("the first line, from 1"),
         limit=number("how many lines"),
     ),
-    output=answer_schema(
-        text=string("what was taken back"),
-        bound=boolean("whether a conversation is bound"),
-        why=string("why none is"),
-        note=anything(),
-    ),
+    output=schema_of(RefreshAnswer),
     run=refresh,
     read_only=False,
     idempotent=True,
@@ -113,19 +137,6 @@ READCACHE_STATUS = Tool(
         "read is answered in full."
     ),
     input=inputs(),
-    output=answer_schema(
-        bound=boolean("whether this conversation is known"),
-        how=string("how it is known"),
-        why=maybe(string("why nothing is proven")),
-        host=string("which agent's session it is"),
-        session=string("its id"),
-        proves=boolean("whether the session proves anything now"),
-        scopes={"type": "integer"},
-        files={"type": "integer"},
-        window=anything(),
-        modes=anything(),
-        saved=anything(),
-        store=string(),
-    ),
+    output=schema_of(StatusAnswer),
     run=status,
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from msgspec import convert
+
 from holdfast.mcp.tool import (
     Result,
     Tool,
@@ -18,7 +20,13 @@ from holdfast.mcp.tool import (
     string,
 )
 from holdfast.mcp.tools.common import continued, schema_of
-from holdfast.mcp.tools.memory.answers import BranchAnswer
+from holdfast.mcp.tools.memory.answers import (
+    BranchAnswer,
+    BranchRow,
+    ConflictRow,
+    DifferenceRow,
+    OperationRow,
+)
 from holdfast.mcp.tools.memory.common import SPACE, VALUE_SHOWN, on_space
 
 if TYPE_CHECKING:
@@ -40,24 +48,29 @@ def branch(call: ToolCall, store: Store) -> Result:
     action = a["action"]
     if action == "list":
         branches = verbs.branches(store)
-        return _result(plain_text(branches), branches=tuple(branches.to_wire()))
+        rows = convert(branches.to_wire(), tuple[BranchRow, ...])
+        return _result(plain_text(branches), BranchAnswer(status="ok", branches=rows))
     if not a["name"]:
         unnamed = failure(f"{action} needs a branch", "pass name")
         return unnamed.ended("list them", "memory_branch", action="list", space=a["space"])
     if action == "diff":
         found = verbs.diff(store, a["name"], a.get("against"))
-        return _result(plain_text(found, VALUE_SHOWN), differences=tuple(found.to_wire()))
+        differences = convert(found.to_wire(), tuple[DifferenceRow, ...])
+        text = plain_text(found, VALUE_SHOWN)
+        return _result(text, BranchAnswer(status="ok", differences=differences))
     if action == "merge":
         return _merge(call, store)
     if action == "create":
         created = verbs.create_branch(store, _key(call), a["name"], a["parent"], a.get("at"))
-        return _result(plain_text(created), branch=created.to_wire())
+        row = convert(created.to_wire(), BranchRow)
+        return _result(plain_text(created), BranchAnswer(status="ok", branch=row))
     deleted = verbs.delete_branch(store, _key(call), a["name"])
-    return _result(plain_text(deleted), branch=deleted.to_wire())
+    row = convert(deleted.to_wire(), BranchRow)
+    return _result(plain_text(deleted), BranchAnswer(status="ok", branch=row))
 
 
-def _result(text: str, **members: Any) -> Result:
-    return Result(text, BranchAnswer(status="ok", **members).to_wire())
+def _result(text: str, answer: BranchAnswer) -> Result:
+    return Result(text, answer.to_wire())
 
 
 def _key(call: ToolCall) -> CommitKey:
@@ -80,26 +93,28 @@ def _merge(call: ToolCall, store: Store) -> Result:
     if isinstance(answer, MergeConflicts):
         return _conflicted(a, answer, text)
     if isinstance(answer, MergePreview):
-        return _result(text, dry_run=True, operations=tuple(answer.to_wire()["operations"]))
+        operations = convert(answer.operations, tuple[OperationRow, ...])
+        return _result(text, BranchAnswer(status="ok", dry_run=True, operations=operations))
     if answer.applied is None:
-        return _result(text, merged=0)
-    return _result(text, seq=answer.applied.seq, merged=len(answer.applied.ids))
+        return _result(text, BranchAnswer(status="ok", merged=0))
+    seq, merged = answer.applied.seq, len(answer.applied.ids)
+    return _result(text, BranchAnswer(status="ok", seq=seq, merged=merged))
 
 
 def _conflicted(a: dict[str, Any], answer: MergeConflicts, text: str) -> Result:
-    conflicts = answer.to_wire()["conflicts"]
+    conflicts = convert(answer.to_wire()["conflicts"], tuple[ConflictRow, ...])
     again = {"action": "merge", "name": a["name"], "into": a["into"], "space": a["space"]}
     if a["dry_run"]:
         again["dry_run"] = True
     # A form to fill in: every place that conflicts, beside what was resolved already.
     resolved = dict(a["resolutions"])
-    for wire in conflicts:
-        known = resolved.get(wire["id"])
+    for conflict in conflicts:
+        known = resolved.get(conflict.id)
         places = known if isinstance(known, dict) and "value" not in known else {}
-        resolved[wire["id"]] = {**places, wire["path"]: "source"}
+        resolved[conflict.id] = {**places, conflict.path: "source"}
     again["resolutions"] = resolved
     message = text.splitlines()[0]
-    refused = BranchAnswer(status="conflict", message=message, conflicts=tuple(conflicts))
+    refused = BranchAnswer(status="conflict", message=message, conflicts=conflicts)
     facts = {**refused.to_wire(), "continue": continued("memory_branch", **again)}
     call = call_text("memory_branch", again)
     choices = '"source", "target" or {"value": …}'

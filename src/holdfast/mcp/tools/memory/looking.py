@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from msgspec import convert
+
 from holdfast.mcp.tool import (
     Result,
     Tool,
@@ -19,6 +21,7 @@ from holdfast.mcp.tool import (
 )
 from holdfast.mcp.tools.common import continued, schema_of
 from holdfast.mcp.tools.memory.answers import (
+    CommitEntry,
     DocumentAnswer,
     DocumentRow,
     DocumentsAnswer,
@@ -110,7 +113,8 @@ def history(call: ToolCall, store: Store) -> Result:
 
     a = call.arguments
     answer = verbs.history(store, a.get("id"), a.get("branch"), a.get("before"), a["limit"])
-    facts = HistoryAnswer(status="ok", entries=tuple(answer.to_wire())).to_wire()
+    entries = convert(answer.to_wire(), tuple[CommitEntry, ...])
+    facts = HistoryAnswer(status="ok", entries=entries).to_wire()
     text = plain_text(answer)
     if not answer.entries:
         result = Result(text, facts)
