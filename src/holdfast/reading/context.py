@@ -73,11 +73,9 @@ class HeldFile:
         return sum(_count(text.stale) for text in self.texts)
 
     def report(self) -> FileReport:
-        texts, counts = (
-            tuple([text.report() for text in self.texts]),
-            (self.lines, self.stale_lines),
-        )
-        return FileReport(self.path, self.state, *counts, self.lines_now, self.tokens, texts)
+        texts = tuple([text.report() for text in self.texts])
+        lines = (self.lines, self.stale_lines, self.lines_now)
+        return FileReport(self.path, self.state, *lines, self.tokens, texts)
 
 
 @dataclass(frozen=True, slots=True)
