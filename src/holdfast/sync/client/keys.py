@@ -40,8 +40,8 @@ def signer(
     """What a client calls for every session it opens: a fresh signature over the server's terms.
 
     A server that offers no terms gets no signature. It would be bound to no server and no time, so
-    that the client that receives it could open a session with it elsewhere. `first_version` signs anyway,
-    for a server that knows no other form.
+    that its receiver could open a session with it elsewhere. `first_version` signs anyway, for a
+    server that knows no other form.
     """
 
     def authenticate(
