@@ -11,7 +11,7 @@ of that file (`view`), line by line:
 Pure: the result, the bytes of the file and the view are values. `Pass` is always right; a `Short`
 accounts for every line that the result had: each is printed, or named as one that the model was
 shown with exactly this text. So the model can always write down the whole result. Repeating the
-call that was answered in short brings the text: whoever asks twice gets it.
+call that was answered in short brings the text: the client that asks twice gets it.
 """
 
 from __future__ import annotations
