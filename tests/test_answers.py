@@ -21,6 +21,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "holdfast"
 SURFACES = [
     *(f"cli/{name}.py" for name in ("index", "search", "outline", "calls", "find_symbol")),
     *(f"cli/{name}.py" for name in ("terminal", "read", "context", "locate", "clones")),
+    *(f"cli/{name}.py" for name in ("session", "readcache", "status", "sequence")),
     *("cli/memory", "mcp/tools", "mcp/resources.py", "dashboard"),
 ]
 LOOSE = ("Any", "dict[str, Any]", "Mapping[str, Any]", "list[Any]", "list[dict[str, Any]]")

@@ -45,7 +45,7 @@ def test_status_of_an_empty_home_says_what_to_do_and_makes_nothing(
     assert main(["status"]) == 0
     out = capsys.readouterr().out
     assert "no codebase is indexed" in out
-    assert "nothing is remembered here yet" in out
+    assert "no documents yet" in out
     assert not home.exists()
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 import pytest
 
 from holdfast.app import App
-from holdfast.dashboard.answers import DataAnswer
 from holdfast.dashboard.pages import POLICY, Pages
 from holdfast.dashboard.service import DashboardService
 from holdfast.errors import UsageError
@@ -36,12 +36,20 @@ def ask(app: Any, path: str, method: str = "GET", body: bytes = b"", /, **header
     return asyncio.run(asked(app, method, path, named, body))
 
 
+@dataclass(frozen=True)
+class Echo:
+    asked: Mapping[str, str]
+
+    def to_wire(self) -> dict[str, Any]:
+        return dict(self.asked)
+
+
 @pytest.fixture
 def pages() -> Pages:
-    def fails(asked: Mapping[str, str]) -> DataAnswer:
+    def fails(asked: Mapping[str, str]) -> Echo:
         raise ZeroDivisionError
 
-    return Pages(lambda: {"echo": lambda asked: DataAnswer(dict(asked)), "fails": fails})
+    return Pages(lambda: {"echo": Echo, "fails": fails})
 
 
 @pytest.mark.shows("DASH-CSP")

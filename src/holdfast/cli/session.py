@@ -5,14 +5,26 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from typing import Any
 
+from holdfast.answers import Part
 from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.cli.failures import CommandRefused
 from holdfast.reading import scope as scopes
 from holdfast.reading.events import Anchored, Barrier, Derived, Hidden, Refreshed, summary
 from holdfast.reading.tree import NO_ENTRY, Doubt, Tree
+
+
+class EntryRow(Part, frozen=True):
+    """An entry of a session, its depth in the tree, and how many scopes are held after it."""
+
+    id: str
+    parent: str | None
+    kind: str
+    what: str
+    depth: int
+    leaf: bool
+    scopes: int
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -63,13 +75,14 @@ def _show(args: argparse.Namespace, app: App) -> int:
     rows = _rows(log.tree, leaf)
     if args.json:
         doubt = evidence.why if isinstance(evidence, Doubt) else None
-        print(json.dumps({"entries": rows, "doubt": doubt}, ensure_ascii=False))
+        entries = [row.to_wire() for row in rows]
+        print(json.dumps({"entries": entries, "doubt": doubt}, ensure_ascii=False))
         return 0
     for row in rows:
-        indent = "  " * row["depth"]
-        mark = "  <- leaf" if row["leaf"] else ""
-        held = f"  [holds {row['scopes']}]" if row["scopes"] else ""
-        print(f"{indent}{row['id']} {row['what']}{held}{mark}")
+        indent = "  " * row.depth
+        mark = "  <- leaf" if row.leaf else ""
+        held = f"  [holds {row.scopes}]" if row.scopes else ""
+        print(f"{indent}{row.id} {row.what}{held}{mark}")
     if isinstance(evidence, Doubt):
         print(f"the session proves nothing now: {evidence.why}")
     return 0
@@ -82,46 +95,37 @@ def _show_entry(tree: Tree, args: argparse.Namespace) -> int:
         message = f"session {args.session} has no entry {args.entry}"
         raise CommandRefused("NoSuchEntry", message, f"{listing} lists them")
     ledger = tree.ledger(number)
-    held: dict[str, dict[str, dict[str, Any]]] = {
-        path: {
-            scopes.key(scope): {"hash": trust.digest, "seq": trust.seq}
-            for scope, trust in ledger.scopes(path).items()
-        }
-        for path in ledger.paths()
-    }
     if args.json:
+        held = {
+            path: {
+                scopes.key(scope): {"hash": trust.digest, "seq": trust.seq}
+                for scope, trust in ledger.scopes(path).items()
+            }
+            for path in ledger.paths()
+        }
         print(json.dumps(held, ensure_ascii=False))
         return 0
-    for path, runs in held.items():
-        for key, trust in runs.items():
-            print(f"{path}  {key}  {trust['hash'][:12]}  seq {trust['seq']}")
+    for path in ledger.paths():
+        for scope, trust in ledger.scopes(path).items():
+            print(f"{path}  {scopes.key(scope)}  {trust.digest[:12]}  seq {trust.seq}")
     return 0
 
 
-def _rows(tree: Tree, leaf: int) -> list[dict[str, Any]]:
-    """Every entry in reading order: a branch is followed to its end, deeper where paths part."""
-    children: dict[int, list[int]] = {}
-    for number, parent in enumerate(tree.parents):
-        children.setdefault(parent, []).append(number)
-    rows: list[dict[str, Any]] = []
-    pending = [(number, 0) for number in reversed(children.get(NO_ENTRY, []))]
-    while pending:
-        number, depth = pending.pop()
-        ledger = tree.ledger(number)
+def _rows(tree: Tree, leaf: int) -> list[EntryRow]:
+    rows = []
+    for number, depth in tree.in_reading_order():
+        ledger, parent = tree.ledger(number), tree.parents[number]
         rows.append(
-            {
-                "id": tree.ids[number],
-                "parent": tree.ids[tree.parents[number]] if tree.parents[number] >= 0 else None,
-                "kind": tree.kinds[number],
-                "what": _what(tree, number),
-                "depth": depth,
-                "leaf": number == leaf,
-                "scopes": sum(len(ledger.scopes(path)) for path in ledger.paths()),
-            }
+            EntryRow(
+                tree.ids[number],
+                tree.ids[parent] if parent >= 0 else None,
+                tree.kinds[number],
+                _what(tree, number),
+                depth,
+                number == leaf,
+                sum(len(ledger.scopes(path)) for path in ledger.paths()),
+            )
         )
-        below = children.get(number, [])
-        deeper = depth + (1 if len(below) > 1 else 0)
-        pending.extend((child, deeper) for child in reversed(below))
     return rows
 
 

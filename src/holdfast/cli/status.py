@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from holdfast import __version__
+from holdfast.answers import Part
 from holdfast.app import App
 from holdfast.cli import output
 from holdfast.cli.output import print_json, print_table, styled
 from holdfast.errors import HoldfastError
+from holdfast.index.answers import Codebase
+from holdfast.mcp.control import running_host
 
 SPACES_SHOWN = 8
 
@@ -19,65 +22,92 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
+class Space(Part, frozen=True, kw_only=True):
+    """A space of this home. `seq` and `branches` are unknown if it cannot be read."""
+
+    space: str
+    seq: int | None
+    branches: tuple[str, ...]
+    error: str | None = None
+    bytes: int
+
+
+class Agent(Part, frozen=True):
+    """An agent that is installed here, and whether Holdfast is set up in it."""
+
+    client: str
+    title: str
+    ready: bool
+
+
+class Status(Part, frozen=True, kw_only=True):
+    """The answer of `holdfast status`."""
+
+    version: str
+    home: str
+    database: bool
+    host: dict[str, Any] | None
+    codebases: tuple[Codebase, ...]
+    codebases_error: str | None = None
+    codebases_hint: str | None = None
+    spaces: tuple[Space, ...]
+    agents: tuple[Agent, ...]
+
+
 def run(args: argparse.Namespace, app: App) -> int:
-    codebases, problem = _codebases(app)
-    facts: dict[str, Any] = {
-        "version": __version__,
-        "home": str(app.home),
-        "database": app.database_url is not None,
-        "host": _host(app),
-        "codebases": codebases,
-        **problem,
-        "spaces": _spaces(app),
-        "agents": _agents(app),
-    }
-    print_json(facts) if args.json else _show(facts)
+    error: HoldfastError | None = None
+    codebases: tuple[Codebase, ...] = ()
+    try:
+        codebases = _codebases(app)
+    except HoldfastError as caught:
+        error = caught
+    status = Status(
+        version=__version__,
+        home=str(app.home),
+        database=app.database_url is not None,
+        host=running_host(app) if app.home.exists() else None,
+        codebases=codebases,
+        codebases_error=None if error is None else str(error),
+        codebases_hint=None if error is None else error.hint,
+        spaces=tuple(_spaces(app)),
+        agents=tuple(_agents(app)),
+    )
+    print_json(status.to_wire()) if args.json else _show(status)
     return 0
 
 
-def _host(app: App) -> dict[str, Any] | None:
-    from holdfast.mcp.control import running_host
-
-    if not app.home.exists():
-        return None
-    return running_host(app)
-
-
-def _codebases(app: App) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """The tracked trees; or none and the error."""
+def _codebases(app: App) -> tuple[Codebase, ...]:
     if not app.home.index.is_dir() and app.database_url is None:
-        return [], {}
+        return ()
     from holdfast.index.tools.codebases import list_codebases
 
     index = app.open_index()
     try:
-        return [codebase.to_wire() for codebase in list_codebases(index).codebases], {}
-    except HoldfastError as error:
-        return [], {"codebasesError": str(error), "codebasesHint": error.hint}
+        return list_codebases(index).codebases
     finally:
         index.close()
 
 
-def _spaces(app: App) -> list[dict[str, Any]]:
+def _spaces(app: App) -> list[Space]:
     """The spaces of this home; those in a database are not listed."""
     folder = app.home.spaces
     if app.database_url is not None or not folder.is_dir():
         return []
     found = []
     for path in sorted(folder.rglob("*.sqlite")):
-        facts: dict[str, Any] = {"space": path.stem, "seq": None, "branches": []}
+        seq, branches, problem = None, tuple[str, ...](), None
         try:
             with app.inspect_space(path.stem) as store:
-                facts["branches"] = [branch.name or "default" for branch in store.branches()]
-                facts["seq"] = store.newest_seq()
+                branches = tuple([branch.name or "default" for branch in store.branches()])
+                seq = store.newest_seq()
         except (HoldfastError, OSError) as error:
-            facts["error"] = str(error)  # an unreadable space must not hide the others
-        facts["bytes"] = sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*"))
-        found.append(facts)
+            problem = str(error)  # an unreadable space must not hide the others
+        size = sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*"))
+        found.append(Space(space=path.stem, seq=seq, branches=branches, error=problem, bytes=size))
     return found
 
 
-def _agents(app: App) -> list[dict[str, Any]]:
+def _agents(app: App) -> list[Agent]:
     from holdfast.agents.clients import CLIENTS
     from holdfast.agents.target import target_of
 
@@ -90,52 +120,50 @@ def _agents(app: App) -> list[dict[str, Any]]:
             ready = not any(edit.needed for edit in client.install(target))
         except HoldfastError:
             ready = False
-        found.append({"client": client.name, "title": client.title, "ready": ready})
+        found.append(Agent(client.name, client.title, ready))
     return found
 
 
-def _show(facts: dict[str, Any]) -> None:
-    host = facts["host"]
+def _show(status: Status) -> None:
+    host = status.host
     running = f"host running, process {host.get('pid')}" if host else "host not running"
-    print(f"{styled('holdfast ' + facts['version'], output.BOLD)}  {facts['home']}  {running}")
+    print(f"{styled('holdfast ' + status.version, output.BOLD)}  {status.home}  {running}")
     print()
-    if facts["codebases"]:
-        rows = [
-            (_short(row["path"]), row["section"], row["detail"] or "") for row in facts["codebases"]
-        ]
+    if status.codebases:
+        rows = [(_short(one.path), one.section, one.detail or "") for one in status.codebases]
         print_table(("codebase", "state", "detail"), rows)
-    elif "codebasesError" in facts:
-        print(styled(facts["codebasesError"], output.RED))
-        print(f"hint: {facts['codebasesHint']}")
+    elif status.codebases_error is not None:
+        print(styled(status.codebases_error, output.RED))
+        print(f"hint: {status.codebases_hint}")
     else:
         print("no codebase is indexed; holdfast index create PATH makes an index")
     print()
-    if facts["spaces"]:
+    if status.spaces:
         spaces = [
             (
-                row["space"],
-                "?" if row["seq"] is None else row["seq"],
-                len(row["branches"]) or "?",
-                _size(row["bytes"]),
-                row.get("error", ""),
+                one.space,
+                "?" if one.seq is None else one.seq,
+                len(one.branches) or "?",
+                _size(one.bytes),
+                one.error or "",
             )
-            for row in facts["spaces"][:SPACES_SHOWN]
+            for one in status.spaces[:SPACES_SHOWN]
         ]
         wrong = any(row[-1] for row in spaces)
         heading = ("space", "seq", "branches", "size", "cannot be read")
         shown = len(heading) if wrong else len(heading) - 1
         print_table(heading[:shown], [row[:shown] for row in spaces])
-        more = len(facts["spaces"]) - SPACES_SHOWN
+        more = len(status.spaces) - SPACES_SHOWN
         if more > 0:
             print(f"and {more} more; --json lists all")
     else:
-        print("nothing is remembered here yet; holdfast memory set ID VALUE remembers")
+        print("no documents yet; holdfast memory set ID VALUE writes one")
     print()
-    said = [
-        f"{row['title']} {styled('ready', output.GREEN) if row['ready'] else 'not set up'}"
-        for row in facts["agents"]
+    agents = [
+        f"{one.title} {styled('ready', output.GREEN) if one.ready else 'not set up'}"
+        for one in status.agents
     ]
-    print("agents: " + (", ".join(said) if said else "none found; holdfast install --help"))
+    print("agents: " + (", ".join(agents) if agents else "none found; holdfast install --help"))
 
 
 def _short(path: str) -> str:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from holdfast.answers import Part
+
+if TYPE_CHECKING:
+    from holdfast.sequence.locate import LocateAnswer
+    from holdfast.store.history import LogEntry
 
 
 class Answer(Protocol):
@@ -15,13 +19,15 @@ class Answer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class DataAnswer:
-    """An answer that its own package has turned into JSON."""
+class LocatedSnippet:
+    """The answer of `locate`, with its text."""
 
-    data: dict[str, Any]
+    answer: LocateAnswer
 
     def to_wire(self) -> dict[str, Any]:
-        return self.data
+        from holdfast.sequence.locate import as_text
+
+        return {**self.answer.to_wire(), "text": as_text(self.answer)}
 
 
 class SessionEntry(Part, frozen=True, kw_only=True):
@@ -90,10 +96,14 @@ class DocumentList(Part, frozen=True):
     documents: tuple[DocumentTitle, ...]
 
 
-class LogEntries(Part, frozen=True):
+@dataclass(frozen=True, slots=True)
+class LogEntries:
     """Commits, newest first."""
 
-    entries: tuple[dict[str, Any], ...]
+    entries: list[LogEntry]
+
+    def to_wire(self) -> dict[str, Any]:
+        return {"entries": [entry.to_wire() for entry in self.entries]}
 
 
 class LinkState(Part, frozen=True, kw_only=True):

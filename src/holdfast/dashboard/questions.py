@@ -16,7 +16,6 @@ from msgspec import structs
 
 from holdfast.app import App
 from holdfast.dashboard.answers import (
-    DataAnswer,
     DocumentList,
     DocumentTitle,
     HealthAnswer,
@@ -24,6 +23,7 @@ from holdfast.dashboard.answers import (
     HeldLines,
     LinkState,
     LinkStates,
+    LocatedSnippet,
     LogEntries,
     SessionEntry,
     SessionTree,
@@ -171,15 +171,13 @@ class Questions:
             self._index, os.path.join(root, key), start_line=first, end_line=max(first, last)
         )
 
-    def locate(self, asked: Members) -> DataAnswer:
-        from holdfast.sequence.locate import as_text
+    def locate(self, asked: Members) -> LocatedSnippet:
         from holdfast.sequence.tokens.lexer import CODE_ONLY
         from holdfast.trees import locate_snippet, no_progress
 
         source = _need(asked, "snippet").encode("utf-8", "surrogatepass")
         tree = self._app.open_tree(self._root(asked), CODE_ONLY, no_progress)
-        answer = locate_snippet(tree, source)
-        return DataAnswer({**answer.to_wire(), "text": as_text(answer)})
+        return LocatedSnippet(locate_snippet(tree, source))
 
     def clones(self, asked: Members) -> ClonesAnswer:
         from holdfast.repeats import find_clones
@@ -225,7 +223,7 @@ class Questions:
         active = set(tree.path(leaf))
         entries = tuple(
             _entry(tree, log, number, depth, active=number in active, leaf=number == leaf)
-            for number, depth in _in_reading_order(tree)[-limit:]
+            for number, depth in tree.in_reading_order()[-limit:]
         )
         doubt = evidence.why if isinstance(evidence, Doubt) else None
         return SessionTree(entries, len(tree), doubt)
@@ -269,8 +267,7 @@ class Questions:
     def log(self, asked: Members) -> LogEntries:
         store = self._space(asked.get("space") or "local")
         limit = min(500, _number(asked, "limit", 200))
-        entries = store.log(asked.get("id") or None, asked.get("branch"), None, limit)
-        return LogEntries(tuple(entry.to_wire() for entry in entries))
+        return LogEntries(store.log(asked.get("id") or None, asked.get("branch"), None, limit))
 
     def drift(self, asked: Members) -> LinkStates:
         """Every link to code in the documents of a branch, and whether the code is as it was."""
@@ -317,22 +314,6 @@ class Questions:
         )
         wrong = any(one.state == "wrong" for one in found)
         return HealthAnswer("wrong" if wrong else "ok", found)
-
-
-def _in_reading_order(tree: Tree) -> list[tuple[int, int]]:
-    """Entries with their depth: a branch is followed to its end, deeper where branches part."""
-    children: dict[int, list[int]] = {}
-    for number, parent in enumerate(tree.parents):
-        children.setdefault(parent, []).append(number)
-    found: list[tuple[int, int]] = []
-    pending = [(number, 0) for number in reversed(children.get(NO_ENTRY, []))]
-    while pending:
-        number, depth = pending.pop()
-        found.append((number, depth))
-        below = children.get(number, [])
-        deeper = depth + (1 if len(below) > 1 else 0)
-        pending.extend((child, deeper) for child in reversed(below))
-    return found
 
 
 def _entry(

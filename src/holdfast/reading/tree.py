@@ -119,6 +119,21 @@ class Tree:
         """The number of an entry, or NO_ENTRY."""
         return NO_ENTRY if entry is None else self._number.get(entry, NO_ENTRY)
 
+    def in_reading_order(self) -> list[tuple[int, int]]:
+        """Entries with their depth: a branch is followed to its end, deeper where branches part."""
+        children: dict[int, list[int]] = {}
+        for number, parent in enumerate(self.parents):
+            children.setdefault(parent, []).append(number)
+        found: list[tuple[int, int]] = []
+        pending = [(number, 0) for number in reversed(children.get(NO_ENTRY, []))]
+        while pending:
+            number, depth = pending.pop()
+            found.append((number, depth))
+            below = children.get(number, [])
+            deeper = depth + (1 if len(below) > 1 else 0)
+            pending.extend((child, deeper) for child in reversed(below))
+        return found
+
     def has_children(self, number: int) -> bool:
         return number in self._has_children
 
