@@ -3,7 +3,19 @@
 import subprocess
 import sys
 
-ALL = ["store", "graph", "sync", "reading", "savings", "sequence", "facts", "index", "exact", "mcp"]
+ALL = [
+    "store",
+    "graph",
+    "sync",
+    "reading",
+    "savings",
+    "edits",
+    "sequence",
+    "facts",
+    "index",
+    "exact",
+    "mcp",
+]
 
 
 def main() -> int:

@@ -70,7 +70,7 @@ LEAVES = {
     "touched",
 }
 DOMAINS = {"files", "store", "sync", "index", "sequence", "reading"}
-MEETING = {"trees", "repeats", "links", "sessions", "live", "observed", "purge"}
+MEETING = {"edits", "trees", "repeats", "links", "sessions", "live", "observed", "purge"}
 ARROWS: dict[str, set[str]] = {
     "answers": set(),
     "ids": set(),
@@ -87,6 +87,7 @@ ARROWS: dict[str, set[str]] = {
     "index": LEAVES | {"files"},
     "sequence": LEAVES | {"files"},
     "reading": LEAVES | {"files"},
+    "edits": LEAVES | {"files", "sequence"},
     "trees": LEAVES | {"files", "sequence"},
     "repeats": LEAVES | {"files", "sequence", "trees"},
     "sessions": LEAVES | {"store", "reading"},

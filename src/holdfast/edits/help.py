@@ -1,0 +1,69 @@
+"""Help for a failed edit: reads the file that the call names, and explains what is there.
+
+Said only of a file that the agent has just opened itself (see `attempt.failure_of`). A file that is
+secret by its name is left alone, and secrets in the lines shown are masked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+
+from holdfast.edits.attempt import Attempt
+from holdfast.edits.explain import explain
+from holdfast.edits.patch import has_lines
+from holdfast.files.regular import read_regular
+from holdfast.files.secrets import masked, secret_name
+
+TEXT_BYTES_MAX = 8 << 20
+
+ReadText = Callable[[str], str | None]
+
+
+def read_text(path: str) -> str | None:
+    """The text of a file; None if it is secret, too large, not a regular file or not text."""
+    try:
+        if secret_name(path) or secret_name(os.path.realpath(path)):
+            return None
+        data = read_regular(path, TEXT_BYTES_MAX + 1, follow_links=True)
+    except (OSError, ValueError):
+        return None
+    if data is None or len(data) > TEXT_BYTES_MAX or b"\0" in data:
+        return None
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        return None
+
+
+def help_text(tried: Iterable[Attempt], cwd: str, read: ReadText = read_text) -> str | None:
+    """What to tell the model; None if nothing is known to be wrong with these attempts."""
+    texts: dict[str, str | None] = {}
+    succeeding: list[tuple[Attempt, str]] = []
+    for attempt in tried:
+        path = os.path.normpath(os.path.join(cwd, attempt.path))
+        if path not in texts:
+            texts[path] = read(path)
+        text = texts[path]
+        if text is None:
+            continue
+        if fails(attempt, text):
+            return _answer(attempt, text)
+        succeeding.append((attempt, text))
+    if len(succeeding) == 1 and not succeeding[0][0].by_lines:
+        # The agent says that it failed, and now it would not: the file changed in between.
+        return _answer(*succeeding[0])
+    return None
+
+
+def fails(attempt: Attempt, text: str) -> bool:
+    """Whether an attempt cannot succeed on this text."""
+    if attempt.by_lines:
+        return not has_lines(text, attempt.old)
+    count = text.count(attempt.old)
+    return count == 0 or (count > 1 and not attempt.every)
+
+
+def _answer(attempt: Attempt, text: str) -> str:
+    told = explain(text, attempt.old, attempt.path).to_text()
+    return masked(told.encode("utf-8", "replace")).decode("utf-8", "replace")

@@ -1,0 +1,279 @@
+"""Find the place in one text that a snippet was most probably taken from.
+
+A snippet that does not occur word for word is cut into longest matches, as `locate` cuts it: once
+from its beginning, and once from the beginning of each of its lines, so that a mistake spoils only
+the match it is in. Every occurrence of a match votes for where the snippet would begin if it stood
+there. Long and rare matches weigh more. A word that the text does not have votes as the most
+similar word that it has. The places with the most votes are then compared with the snippet, and the
+one that shares most tokens, pairs of tokens and letters wins.
+
+Everything is a token here, words in comments and strings too: an edit may quote half a comment.
+Blanks are not, so a place that differs only in blanks agrees completely.
+
+It may return a place that was not the one meant. It never returns tokens that are not there.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+
+from holdfast.sequence.corpus import TokenCorpus
+from holdfast.sequence.suffix.backends import SuffixBackend, available
+from holdfast.sequence.suffix.query import LiveSegment
+from holdfast.sequence.suffix.segment import TokenSegment, build
+from holdfast.sequence.suffix.stream import Document, DocumentFacts, stream_of
+from holdfast.sequence.tokens.families import BY_NAME
+from holdfast.sequence.tokens.lexer import CODE_ONLY, lex
+
+TEXT_BYTES_MAX = 1 << 20
+"""Of a longer text the lines around one of the snippet's are searched."""
+
+SNIPPET_TOKENS_MAX = 1200
+"""Of a longer snippet the beginning is looked for."""
+
+OCCURRENCES_MAX = 40
+"""How many places of one match may vote; more for a short snippet, whose matches are common."""
+
+PLACES_MAX = 6
+"""How many places are compared with the snippet; more for a short one."""
+
+WORDS_MAX = 6
+"""For how many unknown words a similar one is looked for."""
+
+SIMILARITY_MIN = 0.4
+RUNNER_UP = 0.85
+"""The share of the best score that a second place needs."""
+
+_PLAIN = BY_NAME["plain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """A place of a text, compared with a snippet. Lines count from 1."""
+
+    first: int
+    last: int
+    agree: int
+    """How many tokens of the snippet the place has, in any order."""
+    tokens: int
+    """How many tokens were looked for."""
+    prefix: int
+    """How many tokens agree from the start."""
+    ours: bytes | None
+    """The first token of the snippet that differs; None if all agree or it has ended."""
+    theirs: bytes | None
+    """The token that the text has there; None at its end."""
+    ours_line: int
+    theirs_line: int
+
+    @property
+    def same_tokens(self) -> bool:
+        """Whether only blanks differ."""
+        return self.prefix == self.tokens
+
+    def overlaps(self, other: Nearest) -> bool:
+        return self.first <= other.last and other.first <= self.last
+
+
+def nearest(text: bytes, snippet: bytes, places: int = 1) -> list[Nearest]:
+    """The places of `text` that share most with the snippet, the best first; none may share it.
+
+    A second place follows only if it shares almost as much. Takes time linear in the text, and a
+    bounded time in the snippet.
+    """
+    text, skipped_lines = _bounded(text, snippet)
+    lexed = lex(snippet, _PLAIN)
+    wanted = lexed.texts[:SNIPPET_TOKENS_MAX]
+    segment = _segment(text)
+    if not wanted or len(segment) == 0:
+        return []
+    breaks = [at for at, byte in enumerate(snippet) if byte == 10]
+    lines = [bisect_right(breaks, start - 1) for start in lexed.starts[: len(wanted)]]
+    rules = _Comparison(text, segment, wanted, snippet)
+    votes = _votes(rules.corpus, _with_similar_words(wanted, rules.words), lines)
+    scored = []
+    for begin, end in _places(votes, len(wanted)):
+        begin = max(0, min(begin, len(segment) - 1))
+        end = max(begin + 1, min(end, len(segment)))
+        scored.append((rules.score(begin, end), -begin, end))
+    scored.sort(reverse=True)
+    found: list[Nearest] = []
+    for score, begin, end in scored:
+        place = rules.compared(-begin, end, lines, skipped_lines)
+        if score >= RUNNER_UP * scored[0][0] and not any(place.overlaps(one) for one in found):
+            found.append(place)
+        if len(found) == places:
+            break
+    return found
+
+
+class _Comparison:
+    """Compares places of a text with a snippet."""
+
+    def __init__(
+        self, text: bytes, segment: TokenSegment, wanted: Sequence[bytes], snippet: bytes
+    ) -> None:
+        self.segment = segment
+        self.corpus = TokenCorpus([LiveSegment(segment)])
+        self.words = segment.stream().words
+        self.wanted = wanted
+        self._tokens = Counter(wanted)
+        self._pairs = Counter(pairwise(wanted))
+        self._letters = Counter(pairwise(b" ".join(wanted)))
+        self._lines = {line.strip() for line in snippet.split(b"\n")} - {b""}
+        self._rows = [line.strip() for line in text.split(b"\n")]
+        self._often = Counter(self._rows)
+
+    def token(self, at: int) -> bytes | None:
+        return self.segment.text_at(at)
+
+    def _run(self, begin: int, end: int) -> list[bytes]:
+        end = min(end, len(self.segment))
+        return [self.words[token - 1] for token in self.segment.tokens[begin:end]]
+
+    def score(self, begin: int, end: int) -> float:
+        """How much a place shares with the snippet; what is rare in the text counts more."""
+        there = self._run(begin, end)
+        buckets = self.segment.buckets
+        score = 0.0
+        for word, count in (self._tokens & Counter(there)).items():
+            token = self.segment.token(word)
+            score += count * (1 + 8 / (buckets[token + 1] - buckets[token]))
+        score += 2 * (self._pairs & Counter(pairwise(there))).total()
+        letters = Counter(pairwise(b" ".join(there)))
+        score += (self._letters & letters).total() / 4
+        first, last = self.segment.place(begin).line, self.segment.place(end - 1).line
+        for row in set(self._rows[first - 1 : last]) & self._lines:
+            score += (2 + len(row) / 4) * (1 + 6 / self._often[row])
+        return score
+
+    def compared(self, begin: int, end: int, lines: Sequence[int], skipped: int) -> Nearest:
+        wanted, segment = self.wanted, self.segment
+        size = len(segment)
+        # The place may begin with tokens that the snippet has not: compare from where it starts.
+        starts = [at for at in range(begin, min(begin + 400, end)) if self.token(at) == wanted[0]]
+        runs = [(_common(wanted, self._run(at, at + len(wanted))), -at) for at in starts[:40]]
+        prefix, at = max(runs, default=(0, -begin))
+        first, begin = begin, -at
+        differs = min(prefix, len(wanted) - 1)
+        return Nearest(
+            skipped + segment.place(begin if prefix == len(wanted) else first).line,
+            skipped + segment.place(end - 1, end=True).line,
+            (self._tokens & Counter(self._run(first, end))).total(),
+            len(wanted),
+            prefix,
+            wanted[prefix] if prefix < len(wanted) else None,
+            self.token(begin + prefix) if begin + prefix < size else None,
+            lines[differs] + 1,
+            skipped + segment.place(min(begin + prefix, size - 1)).line,
+        )
+
+
+def _bounded(text: bytes, snippet: bytes) -> tuple[bytes, int]:
+    """The text if it is small enough, else lines around a line of the snippet; and lines before."""
+    if len(text) <= TEXT_BYTES_MAX:
+        return text, 0
+    stripped = sorted({line.strip() for line in snippet.split(b"\n")}, key=len, reverse=True)
+    found = next((at for line in stripped[:8] if (at := text.find(line)) >= 0), 0)
+    start = text.rfind(b"\n", 0, max(0, found - TEXT_BYTES_MAX // 2)) + 1
+    return text[start : start + TEXT_BYTES_MAX], text.count(b"\n", 0, start)
+
+
+def _segment(text: bytes) -> TokenSegment:
+    facts = DocumentFacts("text.txt", len(text), 0, "")
+    # Not the pure backend while there is another: on repetitive text it is slow, however short.
+    return build(stream_of([Document(facts, text)], CODE_ONLY), _backend())
+
+
+def _backend() -> SuffixBackend:
+    usable = available()
+    return SuffixBackend.VECTOR if SuffixBackend.VECTOR in usable else SuffixBackend.PURE
+
+
+def _with_similar_words(wanted: Sequence[bytes], words: Sequence[bytes]) -> list[bytes]:
+    """The tokens, with words that do not occur replaced by the most similar one that does."""
+    known = set(words)
+    unknown = [word for word in dict.fromkeys(wanted) if word not in known and len(word) > 2]
+    similar: dict[bytes, bytes] = {}
+    candidates = [(word, _trigrams(word)) for word in words if len(word) > 2] if unknown else []
+    for word in unknown[:WORDS_MAX]:
+        pieces = _trigrams(word)
+        best = SIMILARITY_MIN
+        for other, others in candidates:
+            ratio = 2 * len(pieces & others) / (len(pieces) + len(others))
+            if ratio > best:
+                best, similar[word] = ratio, other
+    return [similar.get(word, word) for word in wanted]
+
+
+def _trigrams(word: bytes) -> set[bytes]:
+    padded = b"\0" + word.lower()[:60] + b"\0"
+    return {padded[at : at + 3] for at in range(len(padded) - 2)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Vote:
+    """A match of the snippet: where it is in both texts, and what it counts."""
+
+    at: int
+    position: int
+    weight: float
+
+    @property
+    def begin(self) -> int:
+        """Where the snippet would begin in the text."""
+        return self.position - self.at
+
+
+def _votes(corpus: TokenCorpus, wanted: Sequence[bytes], lines: Sequence[int]) -> list[_Vote]:
+    cuts = [0, *(at for at in range(1, len(wanted)) if lines[at] != lines[at - 1]), len(wanted)]
+    found: set[_Vote] = set()
+    most = max(OCCURRENCES_MAX, min(400, 6000 // len(wanted)))
+    for first, last in ((0, len(wanted)), *pairwise(cuts)):
+        at = first
+        for part in corpus.parts(wanted[first:last]):
+            length = part.position
+            if length > 1 or part.count <= most:
+                weight = length * length / max(1, part.count)
+                for place in islice(part.occurrences(), most):
+                    found.add(_Vote(at, place.position, weight))
+            at += max(1, length)
+    return sorted(found, key=lambda vote: (vote.begin, vote.at, vote.position))
+
+
+def _places(votes: list[_Vote], length: int) -> Iterator[tuple[int, int]]:
+    """The places with the most votes: where they begin and end."""
+    slack = min(8 + length // 3, 2 + length // 2)
+    for _ in range(max(PLACES_MAX, min(40, 1000 // length))):
+        if not votes:
+            return
+        best, low, total, chosen = 0.0, 0, 0.0, (0, 1)
+        for high, vote in enumerate(votes):
+            total += vote.weight
+            while votes[low].begin < vote.begin - slack:
+                total -= votes[low].weight
+                low += 1
+            if total > best:
+                best, chosen = total, (low, high + 1)
+        group = votes[chosen[0] : chosen[1]]
+        votes = votes[: chosen[0]] + votes[chosen[1] :]
+        # A weak vote may come from anywhere near; where the place begins and ends, strong ones say.
+        enough = min(best / 50, max(vote.weight for vote in group))
+        strong = [vote for vote in group if vote.weight >= enough]
+        first = min(strong, key=lambda vote: (vote.at, -vote.weight))
+        last = max(strong, key=lambda vote: (vote.at, vote.weight))
+        begin = min(
+            vote.begin for vote in [first, *strong] if vote is first or vote.weight >= best / 10
+        )
+        yield begin, max(last.begin + length, first.begin + 1)
+
+
+def _common(one: Sequence[bytes], two: Sequence[bytes]) -> int:
+    for number, (a, b) in enumerate(zip(one, two, strict=False)):
+        if a != b:
+            return number
+    return min(len(one), len(two))
