@@ -181,19 +181,11 @@ class App:
 
         `declared` is called last, because it may ask the client.
         """
-        from holdfast.files.workspace import Workspace, allowed_directories, machine_of, roots_at
+        from holdfast.files.workspace import Workspace, allowed_directories, roots_at
 
         home, user = self.home, user_home or self.user_home
-
-        def machine() -> Machine:
-            known = self._machines.get(user)
-            if known is None:
-                known = machine_of(user, home.private, str(home.settings))
-                self._machines[user] = known
-            return known
-
         return Workspace(
-            machine,
+            lambda: self._machine(user),
             (
                 lambda: roots_at(directories, "working directory"),
                 lambda: roots_at(allowed_directories(home.settings, user), "setting"),
@@ -201,6 +193,33 @@ class App:
                 lambda: roots_at(declared(), "declared root"),
             ),
         )
+
+    def _machine(self, user_home: str) -> Machine:
+        from holdfast.files.workspace import machine_of
+
+        known = self._machines.get(user_home)
+        if known is None:
+            known = machine_of(user_home, self.home.private, str(self.home.settings))
+            self._machines[user_home] = known
+        return known
+
+    def is_too_wide(self, path: str) -> bool:
+        """Whether a tree is `/`, a home directory or above one, and nobody said yes to it yet.
+
+        Naming it in the settings is a yes, and so is having created its index.
+        """
+        from holdfast.files.workspace import allowed_directories, real_path
+        from holdfast.index.generations.registry import Registry
+
+        real = real_path(path)
+        if not self._machine(self.user_home).is_wide(real):
+            return False
+        if real in map(real_path, allowed_directories(self.home.settings, self.user_home)):
+            return False
+        try:
+            return Registry(self.home.index_registry).find(real) is None
+        except (HoldfastError, OSError):
+            return True
 
     # reading
 

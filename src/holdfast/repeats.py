@@ -81,21 +81,21 @@ def _before(
     progress: Progress,
 ) -> tuple[Callable[[str], bool], Callable[[Sequence[bytes]], int]]:
     """Whether a file changed since a commit, and how often a block occurred in those files then."""
-    changed = repository.changed_since(commit)
-    if changed is None:
+    changes = repository.changes_since(commit)
+    if changes is None:
         raise UsageError(
             f"git cannot list the changes since {revision} at {repository.directory}",
             "run git status to see why, or leave out --since",
         )
     documents = []
-    for number, path in enumerate(sorted(changed)):
+    for number, path in enumerate(sorted(changes.differing)):
         if number % FILES_PER_STEP == 0:
-            progress("reading the revision", number, len(changed))
+            progress("reading the revision", number, len(changes.differing))
         data = repository.blob(commit, repository.prefix + path)
         text = None if data is None else text_of(data)
         if text is not None:
             documents.append(Document(document_facts(path, len(text), 0, text), text))
-    progress("reading the revision", len(changed), len(changed))
+    progress("reading the revision", len(changes.differing), len(changes.differing))
     backend = choose(sum(len(document.data) for document in documents) // 4)
     segment = build(stream_of(documents, options, backend), backend)
     if renamed:
@@ -110,4 +110,4 @@ def _before(
         places = sorted(place.position for place in found.occurrences())
         return len(clones.without_overlaps(places, len(block)))
 
-    return changed.__contains__, count
+    return changes.__contains__, count

@@ -88,15 +88,56 @@ def diff_programs(repo: HostileRepository) -> None:
 
 
 def programs_around(repo: HostileRepository) -> None:
+    """Every setting of git that names a program, as far as `git help config` lists them."""
     payload = repo.payload("around")
     repo.config(
         f'[core]\n\tpager = "{payload}"\n\teditor = "{payload}"\n\tsshCommand = "{payload}"\n'
         f'\taskPass = "{payload}"\n\talternateRefsCommand = "{payload}"\n'
+        f'\tgitProxy = "{payload}"\n[sequence]\n\teditor = "{payload}"\n'
         f'[credential]\n\thelper = "!{payload}"\n'
-        f'[alias]\n\tstatus = "!{payload}"\n\tdiff-index = "!{payload}"\n'
+        f'[credential "https://example.test"]\n\thelper = "!{payload}"\n'
+        f'[pager]\n\tstatus = "{payload}"\n\tdiff = "{payload}"\n'
+        f'[interactive]\n\tdiffFilter = "{payload}"\n'
         f'[gpg]\n\tprogram = "{payload}"\n[log]\n\tshowSignature = true\n'
-        f'[uploadpack]\n\tpackObjectsHook = "{payload}"\n'
+        f'[gpg "ssh"]\n\tprogram = "{payload}"\n\tdefaultKeyCommand = "{payload}"\n'
+        f'[gpg "x509"]\n\tprogram = "{payload}"\n'
+        f'[merge "m"]\n\tdriver = "{payload}"\n[mergetool "t"]\n\tcmd = "{payload}"\n'
+        f'[difftool "t"]\n\tcmd = "{payload}"\n[trailer "t"]\n\tcommand = "{payload}"\n'
+        f'[tar "t"]\n\tcommand = "{payload}"\n[uploadpack]\n\tpackObjectsHook = "{payload}"\n'
+        f'[remote "evil"]\n\turl = ext::sh -c "{payload}"\n\tvcs = ext\n'
+        f'\tuploadpack = "{payload}"\n\treceivepack = "{payload}"\n'
+        f'[url "ext::sh -c \\"{payload}\\" "]\n\tinsteadOf = https://\n'
+        "[status]\n\tsubmoduleSummary = true\n[fetch]\n\trecurseSubmodules = true\n"
     )
+
+
+def aliases(repo: HostileRepository) -> None:
+    payload = repo.payload("alias")
+    for name in ("status", "diff-index", "ls-files", "cat-file", "rev-parse", "st"):
+        repo.config(f'[alias]\n\t{name} = "!{payload}"\n')
+
+
+def attributes_of_the_user(repo: HostileRepository) -> None:
+    """Attributes by way of a setting, and a filter for them."""
+    command = repo.payload("attributes-file")
+    places = repo.root / "attributes"
+    places.write_text("* filter=u diff=u merge=u\n")
+    repo.config(
+        f'[core]\n\tattributesFile = {places}\n[filter "u"]\n\tclean = "{command}; cat"\n'
+        f'[diff "u"]\n\ttextconv = "{command}; cat"\n[merge "u"]\n\tdriver = "{command}"\n'
+    )
+
+
+def config_of_the_work_tree(repo: HostileRepository) -> None:
+    repo.config("[extensions]\n\tworktreeConfig = true\n[core]\n\trepositoryformatversion = 1\n")
+    (repo.root / ".git" / "config.worktree").write_text(
+        f'[core]\n\tfsmonitor = "{repo.payload("worktree-config")}; false"\n'
+    )
+
+
+def trusts_itself(repo: HostileRepository) -> None:
+    """A repository that declares itself safe, which git must not believe."""
+    repo.config("[safe]\n\tdirectory = *\n\tbareRepository = all\n[protocol]\n\tallow = always\n")
 
 
 def included(repo: HostileRepository) -> None:
@@ -130,6 +171,11 @@ def submodule(repo: HostileRepository) -> None:
     with (inner / ".git" / "config").open("a") as file:
         file.write(f'[core]\n\tfsmonitor = "{repo.payload("submodule")}; false"\n')
     (inner / "m.py").write_text("m = 2\n")
+    update = repo.payload("submodule-update")
+    (repo.root / ".gitmodules").write_text(
+        f'[submodule "module"]\n\tpath = module\n\turl = ./module\n\tupdate = "!{update}"\n'
+    )
+    repo.config(f'[submodule "module"]\n\tactive = true\n\tupdate = "!{update}"\n')
 
 
 def embedded_bare_repository(repo: HostileRepository) -> None:
@@ -162,7 +208,11 @@ VECTORS: list[Callable[[HostileRepository], None]] = [
     hooks,
     diff_programs,
     programs_around,
+    aliases,
+    attributes_of_the_user,
     included,
+    config_of_the_work_tree,
+    trusts_itself,
     other_work_tree,
     promised_objects,
     embedded_bare_repository,

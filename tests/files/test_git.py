@@ -41,7 +41,7 @@ def test_nothing_of_a_repository_is_run(repository: HostileRepository, vector: V
             repo.status()
             commit = repo.commit("HEAD")
             if commit is not None:
-                repo.changed_since(commit)
+                repo.changes_since(commit)
                 repo.blob(commit, "a.py")
     assert repository.executed() == []
 
@@ -123,7 +123,15 @@ def test_names_are_below_the_directory_that_was_asked(repository: HostileReposit
         commit = repo.commit("HEAD")
         assert commit is not None
         assert repo.prefix == "sub/"
-        assert repo.changed_since(commit) == {"c.py"}
+        changes = repo.changes_since(commit)
+        assert changes is not None
+        assert changes.differing == {"c.py"}
+        assert "c.py" in changes
+        assert "new.py" in changes, "git does not know it, so it is new"
+        git(repository.root, "checkout", "-q", "sub/c.py")
+        again = repo.changes_since(commit)
+        assert again is not None
+        assert "c.py" not in again
         assert repo.blob(commit, "sub/c.py") == b"def c():\n    return 1\n"
 
 
@@ -172,6 +180,35 @@ def test_a_pipe_in_place_of_a_file_of_git_does_not_block(
     with open_repository(repository.root) as repo:
         if repo is not None:
             repo.status(timeout_s=2.0)
+
+
+def test_a_pipe_among_the_ignore_rules_does_not_hold_up_a_comparison(
+    repository: HostileRepository,
+) -> None:
+    """git waited for a pipe named `.gitignore` until its deadline, and `clones --since` failed."""
+    (repository.root / "sub" / ".gitignore").unlink(missing_ok=True)
+    os.mkfifo(repository.root / "sub" / ".gitignore")
+    repository.edit()
+    with open_repository(repository.root) as repo:
+        assert repo is not None
+        commit = repo.commit("HEAD")
+        assert commit is not None
+        changes = repo.changes_since(commit)
+        assert changes is not None
+        assert changes.differing == {"a.py"}
+
+
+def test_an_answer_that_unfolds_to_gigabytes_is_not_used(
+    repository: HostileRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.files.git.ANSWER_BYTES_MAX", 1 << 20)
+    (repository.root / "zeros.py").write_bytes(bytes(8 << 20))
+    git(repository.root, "add", "zeros.py")
+    git(repository.root, "commit", "-qm", "zeros")
+    with open_repository(repository.root) as repo:
+        assert repo is not None
+        assert repo.blob("HEAD", "zeros.py") is None
+        assert repo.blob("HEAD", "b.py") == b"def b():\n    return 1\n"
 
 
 def test_a_git_file_that_leads_nowhere_is_not_a_repository(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 
 from holdfast import system
 from holdfast.agents.errors import Changed
+from holdfast.files.regular import open_regular
 
 RECEIPT_VERSION = 2
 """1: per client and scope, the files made and the places added to files.
@@ -57,7 +58,8 @@ class Edit:
 def read(path: Path) -> str | None:
     """The text of a file, to the byte; None if it does not exist."""
     try:
-        return path.read_bytes().decode("utf-8", "surrogateescape")
+        with open(open_regular(path), "rb") as file:
+            return file.read().decode("utf-8", "surrogateescape")
     except FileNotFoundError:
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -34,6 +35,8 @@ def _command(start: str | None, project: Path | None) -> tuple[str, ...]:
     if start is not None:
         return (start,)
     found = shutil.which("holdfast")
+    if found is not None and not os.path.isabs(found):
+        found = None  # a relative entry of PATH finds whatever the working directory holds
     if project is not None and found is not None:
         return ("holdfast",)
     started = Path(sys.argv[0])
@@ -41,4 +44,5 @@ def _command(start: str | None, project: Path | None) -> tuple[str, ...]:
         return (str(started.resolve().absolute()),)
     if found is not None:
         return (str(Path(found).absolute()),)
-    return (sys.executable, "-m", "holdfast")
+    # -P: without it Python would import modules from the working directory, which is a repository.
+    return (sys.executable, "-P", "-m", "holdfast")

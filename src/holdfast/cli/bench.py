@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.app import App
+from holdfast.cli.given import add_yes, refuse_whole_homes
 from holdfast.cli.output import print_json, print_table, steps_on_terminal
 from holdfast.errors import UsageError
 
@@ -24,6 +25,7 @@ ROUNDS = 50
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", nargs="?", default=".", help="the tree (default: here)")
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help="how often to ask")
+    add_yes(parser)
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
@@ -32,7 +34,8 @@ def run(args: argparse.Namespace, app: App) -> int:
     if not root.is_dir():
         raise UsageError(f"{root} is not a directory", "name a directory that exists")
     if args.rounds < 1:
-        raise UsageError(f"--rounds {args.rounds} asks nothing")
+        raise UsageError(f"--rounds must be at least 1 (got {args.rounds})")
+    refuse_whole_homes(app, args.path, args)
     rows: list[dict[str, Any]] = []
     step = steps_on_terminal()
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as home:

@@ -8,6 +8,7 @@ import sys
 
 from holdfast import __version__
 from holdfast.app import App
+from holdfast.cli.given import add_yes, refuse_whole_homes
 from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.cli.terminal import typed_in
 from holdfast.errors import UsageError
@@ -35,6 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--all", action="store_true", help="include blocks that lie in blocks already listed"
     )
     parser.add_argument("--comments", action="store_true", help="treat comments as tokens")
+    add_yes(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--sarif", action="store_true", help="print a SARIF 2.1.0 log")
@@ -45,6 +47,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         raise UsageError(f"--min-tokens must be at least 2 (got {args.min_tokens})")
     if args.limit < 0:
         raise UsageError(f"--limit must be at least 0 (got {args.limit})", "0 lists all blocks")
+    refuse_whole_homes(app, args.path, args)
     progress = steps_on_terminal()
     options = LexerOptions(comments=args.comments)
     with ended_at_once():

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 
 from holdfast.app import App
+from holdfast.cli.given import add_yes, refuse_whole_homes
 from holdfast.cli.output import print_json
 from holdfast.cli.terminal import OK, REFUSED, exit_code, with_commands
 from holdfast.errors import HoldfastError
@@ -46,11 +47,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="reindex: rebuild although only ignore rules changed",
     )
+    add_yes(parser)
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
 def run(args: argparse.Namespace, app: App) -> int:
     if args.action in ("create", "reindex"):
+        refuse_whole_homes(app, args.path, args)
         app.home.make()
     index = app.open_index()
     index.start = run_here

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 
 from holdfast.app import App
+from holdfast.cli.given import add_yes, read_given, refuse_whole_homes
 from holdfast.cli.output import ended_at_once, steps_on_terminal
 from holdfast.cli.terminal import typed_in
 from holdfast.errors import UsageError
@@ -35,6 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also draw the smallest vertices of the core graph that contain the match",
     )
+    add_yes(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -45,6 +46,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         raise UsageError("the snippet contains a NUL byte; expected text")
     if args.copies < 0:
         raise UsageError(f"--copies must be at least 0 (got {args.copies})")
+    refuse_whole_homes(app, args.path, args)
     options = LexerOptions(comments=args.comments)
     with ended_at_once():
         tree = app.open_tree(args.path, options, steps_on_terminal())
@@ -70,10 +72,7 @@ def _snippet(args: argparse.Namespace) -> bytes:
     if args.file is not None and args.snippet is not None:
         raise UsageError("a snippet and --file were both given", "use only one of them")
     if args.file is not None:
-        try:
-            return Path(args.file).read_bytes()
-        except OSError as error:
-            raise UsageError(f"{args.file} cannot be read: {error.strerror}") from error
+        return read_given(args.file)
     if args.snippet is None or args.snippet == "-":
         if args.snippet is None and sys.stdin is not None and sys.stdin.isatty():
             raise UsageError(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from holdfast.app import App
 from holdfast.cli import reading
 from holdfast.cli.failures import Failure, failure_of
+from holdfast.cli.given import mention_link
 from holdfast.errors import ReadingError, StoreError
 from holdfast.reading.paths import Request
 from holdfast.reading.result import Answer
@@ -45,6 +46,7 @@ def _number(text: str) -> float:
 
 
 def run(args: argparse.Namespace, app: App) -> int:
+    mention_link(args.path)
     log, lost = _session_log(args, app)
     request = Request(args.path, args.offset, args.limit, bypass_cache=args.bypass_cache)
     reader = reading.reader(app)

@@ -10,6 +10,7 @@ import shutil
 import sys
 
 from holdfast.app import App
+from holdfast.cli.given import read_given
 from holdfast.cli.output import print_json, print_table
 from holdfast.cli.terminal import exit_code, terminal, with_commands
 from holdfast.errors import UsageError
@@ -139,11 +140,7 @@ def run(args: argparse.Namespace, app: App) -> int:
 def _text_of(name: str) -> str:
     if name == "-":
         return sys.stdin.read()
-    try:
-        with open(name, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError as error:
-        raise UsageError(f"cannot read {name}: {error.strerror}") from error
+    return read_given(name).decode("utf-8", "replace")
 
 
 def _as_given(similar: str | None) -> str | None:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from holdfast.app import App
+from holdfast.cli.given import read_given
 from holdfast.errors import UsageError
 from holdfast.sequence import draw
 from holdfast.sequence.canonical import canonical_graph
@@ -52,10 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, app: App) -> int:
     documents = [_atoms(text.encode("utf-8", "surrogateescape"), args) for text in args.texts]
     for name in args.file:
-        try:
-            data = Path(name).read_bytes()
-        except OSError as error:
-            raise UsageError(f"{name} cannot be read: {error.strerror}") from error
+        data = read_given(name)
         documents.append([t.decode("utf-8", "replace") for t in lex(data, family_of(name)).texts])
     documents = [document for document in documents if document]
     if not documents:

@@ -31,10 +31,12 @@ from holdfast.files.policy import (
     Policy,
     is_script,
 )
-from holdfast.files.regular import read_regular
+from holdfast.files.regular import FILE_BYTES_MAX, read_regular
 from holdfast.files.snapshot import Stat
 
 IGNORE_FILES = (".gitignore", ".holdfastignore")
+
+PATH_BYTES_MAX = 4096
 
 RULES_BYTES_MAX = 512 * 1024
 """Of a longer file of rules, what follows is not used."""
@@ -343,20 +345,25 @@ def _repository(root: str) -> tuple[str | None, Path | None]:
         if git.is_file():
             # A linked work tree: `gitdir: …/worktrees/name`, whose `commondir` leads back.
             try:
-                linked = Path(git.read_text(encoding="utf-8").removeprefix("gitdir:").strip())
+                linked = Path(_short(git).removeprefix("gitdir:").strip())
                 linked = linked if linked.is_absolute() else top / linked
                 common = linked / "commondir"
                 if common.is_file():
-                    linked = linked / common.read_text(encoding="utf-8").strip()
-            except (OSError, UnicodeDecodeError):
+                    linked = linked / _short(common).strip()
+            except (OSError, ValueError):
                 return None, None
             return str(top), linked
     return None, None
 
 
+def _short(path: Path) -> str:
+    """The text of a small file of git's; no longer than a path can be."""
+    return (read_regular(path, PATH_BYTES_MAX, follow_links=True) or b"").decode()
+
+
 def read_file(root: str, key: str) -> tuple[bytes, Stat]:
-    """A file's bytes and the stat they belong to. Raises OSError; refuses devices, and links on
-    the way from the root as much as at its end."""
+    """A file's bytes and the stat they belong to. Raises OSError; refuses devices, huge files, and
+    links on the way from the root as much as at its end."""
     descriptor = _opened(root, key)
     try:
         before = os.fstat(descriptor)
@@ -365,21 +372,23 @@ def read_file(root: str, key: str) -> tuple[bytes, Stat]:
         source = _all_of(descriptor, before.st_size)
         after = os.fstat(descriptor)
         if (after.st_mtime_ns, after.st_size) != (before.st_mtime_ns, before.st_size):
-            source = os.pread(descriptor, after.st_size + 1, 0)
+            source = os.pread(descriptor, min(after.st_size, FILE_BYTES_MAX) + 1, 0)
             after = os.fstat(descriptor)
     finally:
         os.close(descriptor)
+    if len(source) > FILE_BYTES_MAX:
+        raise OSError(errno.EFBIG, f"larger than {FILE_BYTES_MAX >> 20} MiB")
     return source, Stat(len(source), after.st_mtime_ns, after.st_ctime_ns)
 
 
 def _all_of(descriptor: int, size_bytes: int) -> bytes:
-    """What is in an open file, whatever its size was said to be."""
-    source = os.read(descriptor, size_bytes + 1)
+    """What is in an open file, whatever its size was said to be; of a huge one the start."""
+    source = os.read(descriptor, min(size_bytes, FILE_BYTES_MAX) + 1)
     if len(source) == size_bytes and not os.read(descriptor, 1):
         return source
     os.lseek(descriptor, 0, os.SEEK_SET)
     with open(descriptor, "rb", closefd=False) as file:
-        return file.read()
+        return file.read(FILE_BYTES_MAX + 1)
 
 
 _PLAINLY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -18,6 +18,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ from holdfast.files.regular import read_regular
 
 TIMEOUT_S = 20.0
 """The default deadline of one question."""
+
+ANSWER_BYTES_MAX = 64 * 1024 * 1024
+"""A longer answer is not used: a few bytes of a pack can unfold to gigabytes."""
 
 GIT_FILE_BYTES_MAX = 64 * 1024
 """A `.git` file, a HEAD or a list of excluded names that is longer than this is not used."""
@@ -57,6 +61,20 @@ _ENVIRONMENT = {
 
 
 @dataclass(frozen=True, slots=True)
+class Changes:
+    """Files of a directory since a commit, by their paths relative to it."""
+
+    differing: frozenset[str]
+    """They were changed, added or deleted."""
+    known: frozenset[str]
+    """They are in the index of git."""
+
+    def __contains__(self, path: str) -> bool:
+        """Whether a file differs from the commit, or is new."""
+        return path in self.differing or path not in self.known
+
+
+@dataclass(frozen=True, slots=True)
 class Repository:
     """A repository as of one moment, seen from one directory of its work tree."""
 
@@ -80,18 +98,8 @@ class Repository:
             "GIT_INDEX_FILE": os.fspath(self.index),
             "HOME": os.fspath(self.git_directory),
         }
-        try:
-            done = subprocess.run(  # noqa: S603
-                [self.program, *settings, "-C", os.fspath(self.directory), *arguments],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                check=False,
-                timeout=timeout_s,
-                env=environment,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        return done.stdout if done.returncode == 0 else None
+        command = [self.program, *settings, "-C", os.fspath(self.directory), *arguments]
+        return _output(command, environment, timeout_s)
 
     def status(self, timeout_s: float = TIMEOUT_S) -> bytes | None:
         """`git status --porcelain -z` of the directory; paths are relative to the work tree."""
@@ -107,16 +115,20 @@ class Repository:
         named = self.run("rev-parse", "--verify", "--quiet", revision + "^{commit}")
         return None if named is None else named.decode().strip()
 
-    def changed_since(self, commit: str) -> set[str] | None:
-        """Files of the directory that differ from a commit or are new; relative to it."""
+    def changes_since(self, commit: str) -> Changes | None:
+        """Which files of the directory differ from a commit, and which git knows at all.
+
+        Files that git does not know are not listed: git would read ignore rules to find them, and
+        waits for a pipe of that name.
+        """
         listed = self.run(
             "diff-index", "--name-only", "--no-renames", "--no-ext-diff", "--relative", "-z",
             "--ignore-submodules=all", commit, "--", ".",
         )  # fmt: skip
-        others = self.run("ls-files", "-z", "--others", "--exclude-standard")
-        if listed is None or others is None:
+        known = self.run("ls-files", "-z", "--cached")
+        if listed is None or known is None:
             return None
-        return {os.fsdecode(path) for path in (listed + others).split(b"\0") if path}
+        return Changes(_names(listed), _names(known))
 
     def blob(self, commit: str, path: str) -> bytes | None:
         """The content of a file, by its path in the work tree, as it was in a commit."""
@@ -144,6 +156,37 @@ def open_repository(directory: Path) -> Iterator[Repository | None]:
             return
         prefix = "" if below == "." else below + "/"
         yield Repository(directory, top, prefix, Path(made), own / "index", program)
+
+
+def _output(command: list[str], environment: dict[str, str], timeout_s: float) -> bytes | None:
+    """What a command prints; None if it fails, takes too long or prints too much."""
+    try:
+        started = subprocess.Popen(  # noqa: S603
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+    except OSError:
+        return None
+    with started:
+        deadline = threading.Timer(timeout_s, started.kill)
+        deadline.daemon = True
+        deadline.start()
+        try:
+            assert started.stdout is not None
+            printed = started.stdout.read(ANSWER_BYTES_MAX + 1)
+            if len(printed) > ANSWER_BYTES_MAX:
+                started.kill()
+            code = started.wait()
+        finally:
+            deadline.cancel()
+    return printed if code == 0 and len(printed) <= ANSWER_BYTES_MAX else None
+
+
+def _names(listed: bytes) -> frozenset[str]:
+    return frozenset(os.fsdecode(path) for path in listed.split(b"\0") if path)
 
 
 def _work_tree(directory: Path) -> Path | None:

@@ -14,6 +14,15 @@ FILE_BYTES_MAX = 16 * 1024 * 1024
 """The largest source file that is shown or compared as a whole."""
 
 
+def open_regular(path: str | os.PathLike[str]) -> int:
+    """A descriptor of a regular file, links followed; OSError for anything else. Never waits."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+    return descriptor
+
+
 def read_regular(
     path: str | os.PathLike[str], limit_bytes: int, *, follow_links: bool = False
 ) -> bytes | None:

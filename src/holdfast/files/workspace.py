@@ -7,6 +7,7 @@ link that is exchanged in between is noticed.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,6 +30,8 @@ from holdfast.files.boundary import (
 OPENING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """Opening never waits for a pipe and never follows a link: the path is a real path already."""
 
+PATH_LENGTH_MAX = 4096
+
 STICKY_FOR_ALL = stat.S_ISVTX | stat.S_IWOTH
 PEOPLE_FROM, PEOPLE_TO = 1000, 60000
 """The user ids of people, besides the administrator's. Services have lower ones."""
@@ -44,10 +47,13 @@ class Workspace:
         self._boundary: Boundary | None = None
 
     def admit(self, path: str) -> str:
-        """The real path of a path that may be read; raises `OutsideWorkspace`."""
+        """The real path of a path that may be read; raises `OutsideWorkspace` or OSError."""
+        _check_length(path)
         return self._admitted(path, real_path(path), None).real
 
     def admits(self, path: str) -> bool:
+        if len(path) > PATH_LENGTH_MAX:
+            return False
         return isinstance(self._decide(path, real_path(path), None), Allowed)
 
     def open(self, path: str) -> int:
@@ -66,6 +72,7 @@ class Workspace:
 
     def _resolved(self, path: str) -> str:
         """The real path of a file that may be read; raises as opening it would if there is none."""
+        _check_length(path)
         try:
             real = os.path.realpath(path, strict=True)
         except (OSError, ValueError):
@@ -104,6 +111,12 @@ class Workspace:
             known = (*self._boundary.roots, *self._boundary.dropped)
             self._boundary = Boundary((*known, *self._sources.pop(0)()), self._boundary.machine)
             yield self._boundary
+
+
+def _check_length(path: str) -> None:
+    """No file has a longer path, and resolving one takes time for each of its parts."""
+    if len(path) > PATH_LENGTH_MAX:
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
 
 
 def real_path(path: str) -> str:

@@ -30,6 +30,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from holdfast import system
+from holdfast.files.regular import open_regular
 from holdfast.home import Home
 from holdfast.mcp.caller import Caller
 from holdfast.mcp.rendezvous import process
@@ -274,7 +275,7 @@ def _is_ours(payload: Mapping[str, Any], tool: str, arguments: Mapping[str, Any]
 
 def _tail(path: str) -> list[bytes]:
     try:
-        with open(path, "rb") as file:
+        with open(open_regular(path), "rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - TAIL_BYTES))
             lines = file.read().split(b"\n")

@@ -182,7 +182,7 @@ def _spawn(place: Rendezvous, environment: Mapping[str, str]) -> None:
     begun = os.fstat(log).st_size
     try:
         subprocess.Popen(  # noqa: S603
-            [sys.executable, "-m", "holdfast.mcp.host", "--ready", str(signal)],
+            [sys.executable, "-P", "-m", "holdfast.mcp.host", "--ready", str(signal)],
             cwd=place.run,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from holdfast.reading.errors import Unreadable
 
-SIZE_BYTES_MAX = 2 * 1024**3
+SIZE_BYTES_MAX = 256 * 1024 * 1024
+"""A text takes several times its size while it is cut into lines and compared."""
 
 _WORDS = {
     errno.ENOENT: "no such file or directory",
@@ -46,7 +47,7 @@ def read_once(path: str, opened: Callable[[str], int] = open_file) -> tuple[byte
         if not stat.S_ISREG(found.st_mode):
             raise Unreadable("EINVAL", "not a regular file", "read", path)
         if found.st_size > SIZE_BYTES_MAX:
-            raise Unreadable("EFBIG", "file is larger than 2 GiB", "read", path)
+            raise Unreadable("EFBIG", "file is larger than 256 MiB", "read", path)
         data = os.read(descriptor, found.st_size + 1)
         if len(data) != found.st_size:
             data = _read_rest(descriptor, data)
@@ -66,7 +67,7 @@ def _read_rest(descriptor: int, data: bytes) -> bytes:
             return b"".join(pieces)
         pieces.append(piece)
         size += len(piece)
-    raise Unreadable("EFBIG", "file is larger than 2 GiB", "read", None)
+    raise Unreadable("EFBIG", "file is larger than 256 MiB", "read", None)
 
 
 def _name(descriptor: int, path: str) -> str:

@@ -18,6 +18,9 @@ SHOWN_BEFORE_END = 99
 SIMILARITY_MIN = 0.76
 """How similar a file name must be, suffix included; a.py is not similar to b.py."""
 
+MISSING_MAX = 8
+"""With more missing parts than this nothing is similar, and looking for each takes time."""
+
 _RANGE = re.compile(r":[0-9]+(-[0-9]+)?\Z")
 """A range suffix on the path of a missing file."""
 
@@ -59,7 +62,7 @@ def _near(path: str, names: Names) -> str | None:
     folder = os.path.normpath(_RANGE.sub("", path))
     while not names(folder):
         folder, part = os.path.split(folder)
-        if not part:
+        if not part or len(missing) == MISSING_MAX:
             return None
         missing.insert(0, part)
     if not missing:

@@ -73,7 +73,7 @@ def starts_hook(command: str) -> bool:
     match words:
         case [program, "hook"]:
             return Path(program).name == NAME
-        case [_, "-m", module, "hook"]:
+        case [_, "-m", module, "hook"] | [_, "-P", "-m", module, "hook"]:
             return module == NAME
         case _:
             return False

@@ -6,9 +6,9 @@ import argparse
 import json
 import math
 import sys
-from pathlib import Path
 from typing import Any
 
+from holdfast.cli.given import read_given
 from holdfast.errors import UsageError
 
 
@@ -20,9 +20,7 @@ def json_argument(text: str) -> Any:
     elif text.startswith("@"):
         where = text[1:]
         try:
-            text = Path(where).read_text(encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"cannot read {where}: {error.strerror}") from None
+            text = read_given(where).decode("utf-8")
         except UnicodeDecodeError:
             raise UsageError(
                 f"{where} is not UTF-8 text", "a value must be JSON in UTF-8"

@@ -87,6 +87,8 @@ def check_import(args: argparse.Namespace) -> None:
         if args.file == "-":
             args.lines = io.StringIO(sys.stdin.read())
         elif not Path(args.file).is_file():
+            if Path(args.file).is_char_device() or Path(args.file).is_block_device():
+                raise UsageError(f"{args.file} is a device, not an export")
             args.lines = io.StringIO(
                 Path(args.file).read_text(encoding="utf-8")
             )  # read a pipe once

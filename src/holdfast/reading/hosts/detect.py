@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from holdfast.files.regular import open_regular
 from holdfast.home import Home
 from holdfast.reading.errors import NoSuchSession
 from holdfast.reading.hosts.claude_code import ClaudeCodeLog
@@ -24,7 +25,7 @@ _LOOKED_AT = 40
 def detect(path: str) -> str:
     """The host of the session in this file, by what its first lines look like."""
     try:
-        with open(path, "rb") as file:
+        with open(open_regular(path), "rb") as file:
             lines = [file.readline(1 << 20) for _ in range(_LOOKED_AT)]
     except OSError as error:
         raise NoSuchSession(path, error.strerror or str(error)) from error

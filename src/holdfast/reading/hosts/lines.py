@@ -7,12 +7,18 @@ them may hold any other separator raw.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast.files.regular import open_regular
+
 _GUARD_BYTES = 256
+
+LOG_BYTES_MAX = 1 << 30
+"""A longer log is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +76,11 @@ class Follower:
 
 def _read_from(path: str, offset: int) -> bytes:
     """The bytes of a file from `offset` to its end."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = open_regular(path)
     try:
         size = os.fstat(descriptor).st_size - offset
+        if size > LOG_BYTES_MAX:
+            raise OSError(errno.EFBIG, "the session log is larger than 1 GiB", path)
         if size <= 0:
             return b""
         data = os.pread(descriptor, size, offset)

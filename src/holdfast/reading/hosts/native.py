@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from holdfast.files.regular import open_regular
 from holdfast.reading import meta as metas
 from holdfast.reading.errors import NoSuchSession
 from holdfast.reading.events import Barrier, Event, Hidden, Refreshed
@@ -76,7 +77,7 @@ class FileLog:
 
     def _read_header(self) -> str:
         try:
-            with open(self.path, "rb") as file:
+            with open(open_regular(self.path), "rb") as file:
                 line = file.readline(4096)
             raw = msgspec.json.decode(line)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -95,7 +96,7 @@ class FileLog:
         append_lines(self.path, [msgspec.json.encode(entry)])
 
     def entries(self) -> Iterable[Mapping[str, Any]]:
-        with open(self.path, "rb") as file:
+        with open(open_regular(self.path), "rb") as file:
             file.readline()
             for line in file:
                 entry = _decoded(line)

@@ -1,0 +1,1 @@
+"""Holdfast on hostile ground. `python -m tests.hostile` runs every campaign."""
