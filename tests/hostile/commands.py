@@ -97,6 +97,8 @@ def on_terminal(
             started.send_signal(signal.SIGTERM)
     try:
         code: int | None = started.wait(max(1.0, end - time.monotonic()))
+        if words[:1] == [SERVES] and code == -signal.SIGTERM:
+            code = 0  # it closed down, and then ended by the signal that asked for it
     except subprocess.TimeoutExpired:
         code = None
         os.killpg(started.pid, signal.SIGKILL)
