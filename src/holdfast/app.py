@@ -204,7 +204,7 @@ class App:
         return known
 
     def is_too_wide(self, path: str) -> bool:
-        """Whether a tree is `/`, a home directory or above one, and nobody said yes to it yet.
+        """Whether a tree is `/`, a home directory or above one, and the user has not agreed to it.
 
         Naming it in the settings is a yes, and so is having created its index.
         """
