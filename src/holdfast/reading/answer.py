@@ -21,7 +21,7 @@ from holdfast.reading.meta import Meta, Why
 from holdfast.reading.paths import Target
 from holdfast.reading.result import Answer
 from holdfast.reading.scope import Lines, Scope
-from holdfast.reading.trust import Holdings, Trust, choose_base
+from holdfast.reading.trust import Holdings, Trust, choose_base, is_stale
 
 
 class Current:
@@ -67,6 +67,14 @@ def strict_text(data: bytes) -> str | None:
     """The text of UTF-8 bytes without a BOM, or None for anything else."""
     try:
         return data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def stored_text_rows(data: bytes) -> list[str] | None:
+    """All lines of UTF-8 bytes, the first with its byte order mark; None for anything else."""
+    try:
+        return data.decode("utf-8").split("\n")
     except UnicodeDecodeError:
         return None
 
@@ -140,7 +148,18 @@ class Case:
         return self._full("no_base_hash") if base is None else self._from(base, printed)
 
     def _base(self, scope: Scope) -> Trust | None:
-        return choose_base(self.holdings, self.target.path, scope, union=self.policy.union)
+        """The text to answer from, unless the model saw another one of these lines since."""
+        path = self.target.path
+        base = choose_base(self.holdings, path, scope, union=self.policy.union)
+        if base is None:
+            return None
+        data = self.current.data if base.digest == self.current.digest else self.load(base.digest)
+        rows = None if data is None else stored_text_rows(data)
+        now = stored_text_rows(self.current.data)
+        if rows is None or now is None:
+            return base
+        stale = is_stale(self.holdings, path, scope, base, (rows, now), self.load)
+        return None if stale else base
 
     def _is_blocked(self, scope: Scope) -> bool:
         return isinstance(scope, Lines) and self.holdings.is_blocked(self.target.path, scope)

@@ -6,6 +6,7 @@ the active path. The trust engine uses nothing else.
     Anchored      a result of ours printed the plain text of these lines
     Printed       a result of the agent's own tool printed these lines
     Patched       the model edited the file itself; what changed where is known exactly
+    Replaced      the same, known only as the model wrote it
     Pieced        our short form of the agent's own result: some lines printed, the others named
     Forgotten     the file changed in a way that leaves nothing certain about it
     Derived       a result that only makes sense on top of text the model already had
@@ -84,6 +85,27 @@ class Patched(NamedTuple):
     written: frozenset[str]
 
 
+class Place(NamedTuple):
+    """Where an edit happened: the first line, the lines there before and after."""
+
+    first: int
+    old: int
+    new: int
+
+
+class Replaced(NamedTuple):
+    """The model's own edit as it wrote it: one text put in the place of another.
+
+    Without places it is where the old text is held, if that is one place.
+    """
+
+    path: str
+    old: str
+    new: str
+    every: bool = False
+    places: tuple[Place, ...] = ()
+
+
 class Piece(NamedTuple):
     """A run of lines in a short answer: printed, or named as held under these numbers before."""
 
@@ -108,7 +130,7 @@ class Forgotten(NamedTuple):
     path: str
 
 
-Seen = Printed | Patched | Pieced | Forgotten
+Seen = Printed | Patched | Replaced | Pieced | Forgotten
 """What says something about single lines, with or without a stored text."""
 
 Event = Anchored | Derived | Refreshed | Barrier | Hidden | Seen
@@ -125,6 +147,8 @@ def summary(event: Seen) -> str:
         case Patched(path, hunks):
             count = len(hunks)
             return f"edit {path} in {count} place{'s' if count != 1 else ''}"
+        case Replaced(path):
+            return f"edit {path}"
         case Pieced(path, pieces):
             printed = sum(piece.lines for piece in pieces if piece.before is None)
             return f"read {path} in short, {printed} of its lines printed"

@@ -34,9 +34,10 @@ from holdfast.reading.events import (
     Pieced,
     Printed,
     Refreshed,
+    Replaced,
 )
 from holdfast.reading.scope import WHOLE, Lines, Scope, without
-from holdfast.reading.view import Load, View, ViewEvent
+from holdfast.reading.view import Load, View, ViewEvent, stored_rows
 
 OVERLAY_SEQ = 1_000_000_000
 """Where the overlay's numbering begins: fresher than anything replayed."""
@@ -99,17 +100,16 @@ class Ledger:
         """Every path of which some line may be held."""
         return iter(self._seen)
 
-    def touched_since(self, path: str, digest: str) -> bool:
-        """Whether anything was seen of a path since a text with this digest was shown whole.
-
-        The view must then be asked before that text is taken for what the model saw last.
-        """
+    def seen_since(self, path: str, digest: str) -> list[ViewEvent]:
+        """What was seen of a path since a text with this digest was shown whole, newest first."""
+        found: list[ViewEvent] = []
         for event, _ in reversed(self._seen.get(path, [])):
-            if not isinstance(event, Anchored | Derived) or event.digest != digest:
-                return True
-            if not isinstance(event.scope, Lines):
-                return False
-        return False
+            if isinstance(event, Anchored | Derived) and event.digest == digest:
+                if not isinstance(event.scope, Lines):
+                    break
+                continue
+            found.append(event)
+        return found
 
     def apply(self, event: Event, at: int = 0) -> None:
         """Apply one event, at which the model had been shown `at` bytes.
@@ -131,7 +131,8 @@ class Ledger:
             case Refreshed(path, scope):
                 self._refresh(path, scope)
                 self._seen.setdefault(path, []).append((event, at))
-            case Printed(path) | Patched(path) | Pieced(path) | Forgotten(path):
+            case Printed() | Patched() | Replaced() | Pieced() | Forgotten():
+                path = event.path
                 self._seen.setdefault(path, []).append((event, at))
             case Barrier():
                 self._trust.clear()
@@ -207,7 +208,7 @@ def advance(
     if type(event) is Hidden:
         return
     if entry.removesuffix(LINES) in hidden and type(event) not in _NEVER_HIDDEN:
-        if isinstance(event, Patched):
+        if isinstance(event, Patched | Replaced):
             # The file still changed, and the model no longer sees how.
             ledger.apply(Forgotten(event.path), at)
         ledger.skip()
@@ -288,6 +289,55 @@ class Holdings(NamedTuple):
         if self.overlay is not None:
             found.update(path for path, _, _ in self.overlay.entries())
         return found
+
+
+def is_stale(
+    holdings: Holdings,
+    path: str,
+    scope: Scope,
+    base: Trust,
+    texts: tuple[list[str], list[str]],
+    load: Load,
+) -> bool:
+    """Whether the model saw these lines otherwise after the base; `texts` are base and present.
+
+    A file may change, be shown in part, and change back. The base is then the text on disk, but
+    not the text that the model saw last. A line that was last shown as it is now does no harm.
+    """
+    rows, now = texts
+    first, last = scope if isinstance(scope, Lines) else (1, len(rows))
+    overlay = holdings.overlay
+    for other, run, trust in overlay.entries() if overlay is not None else ():
+        if other != path or trust.seq <= base.seq or trust.digest == base.digest:
+            continue
+        newer = stored_rows(trust.digest, load)
+        if newer is None:
+            return True
+        part = run if isinstance(run, Lines) else Lines(1, len(newer))
+        for number in range(max(first, part.first), min(last, part.last, len(newer)) + 1):
+            if _differs(newer[number - 1], number, rows, now):
+                return True
+    since = holdings.ledger.seen_since(path, base.digest)
+    if not since or base.seq > OVERLAY_SEQ:
+        return False
+    lines = holdings.ledger.view(path, load).lines
+    strict = any(not isinstance(one, Anchored | Derived | Refreshed | Printed) for one in since)
+    for number in range(first, last + 1):
+        held = lines.get(number)
+        if held is None:
+            if strict and (number < len(rows) or rows[-1]):
+                return True
+        elif _differs(held.text, number, rows, now):
+            return True
+    return False
+
+
+def _differs(text: str, number: int, rows: list[str], now: list[str]) -> bool:
+    """Whether a line was last shown neither as the base has it nor as it is now."""
+    return not (
+        (number <= len(rows) and rows[number - 1] == text)
+        or (number <= len(now) and now[number - 1] == text)
+    )
 
 
 def choose_base(holdings: Holdings, path: str, scope: Scope, *, union: bool = True) -> Trust | None:

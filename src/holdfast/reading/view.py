@@ -5,7 +5,7 @@ digests there is this, line by line, folded from what the context holds:
 
     Printed, Anchored    the lines shown, under the numbers shown
     Derived              the same, once its base is held
-    Patched              the model's own edit: later lines move; the new lines are held when the
+    Patched, Replaced    the model's own edit: later lines move; the new lines are held when the
                          model wrote them in full, or held all that the edit replaced
     Pieced               our short answer: printed lines are new, named ones keep their text and
                          get the numbers of now
@@ -30,8 +30,11 @@ from holdfast.reading.events import (
     Hunk,
     Patched,
     Pieced,
+    Place,
     Printed,
     Refreshed,
+    Replaced,
+    Seen,
 )
 from holdfast.reading.scope import Lines
 
@@ -41,7 +44,7 @@ Load = Callable[[str], bytes | None]
 _COMPARISONS_MAX = 100_000
 """How many lines are compared to find the place of an edit; then the place is not known."""
 
-ViewEvent = Anchored | Derived | Printed | Patched | Pieced | Forgotten | Refreshed
+ViewEvent = Anchored | Derived | Refreshed | Seen
 
 
 class Held(NamedTuple):
@@ -79,6 +82,8 @@ class View:
                     self._derive(digest, scope if isinstance(scope, Lines) else None, load)
             case Patched(_, hunks, written):
                 self._patch(hunks, written, at)
+            case Replaced():
+                self._replace_text(event, at)
             case Pieced():
                 self._piece(event, at, load)
                 self.named = (event.pieces[0].first, _end(event)) if event.pieces else None
@@ -146,6 +151,53 @@ class View:
                 shift += len(hunk.new) - len(hunk.old)
             self._replace(first, hunk.old, hunk.new, written, at)
 
+    def _replace_text(self, event: Replaced, at: int) -> None:
+        """Apply an edit that is known as the model wrote it."""
+        places = event.places or self._find(event.old)
+        if not places:
+            self.lines = {}
+            return
+        shift = 0
+        for place in places:
+            first = place.first + shift
+            shift += place.new - place.old
+            before = [self.lines.get(first + offset) for offset in range(place.old)]
+            rows = tuple(held.text for held in before if held is not None)
+            old = "\n".join(rows)
+            held = len(rows) == place.old and event.old and event.old in old
+            if held and (event.every or old.count(event.old) == 1):
+                new = tuple(old.replace(event.old, event.new).split("\n"))
+                if len(new) == place.new or not event.places:
+                    self._replace(first, rows, new, frozenset(), at)
+                    shift += (len(new) - len(rows)) - (place.new - place.old)
+                    continue
+            # Something there is new to us: the lines behind moved, and these are not known.
+            self._move(first, place.old, place.new)
+
+    def _find(self, old: str) -> tuple[Place, ...]:
+        """The one place where this text is held; nothing when there are several or none."""
+        found: list[Place] = []
+        for run in self._runs():
+            text = "\n".join(self.lines[number].text for number in range(run.first, run.last + 1))
+            count = text.count(old) if old else 0
+            if count > 1 or (count and found):
+                return ()
+            if count:
+                first = run.first + text.count("\n", 0, text.index(old))
+                lines = old.count("\n") + 1
+                found.append(Place(first, lines, lines))
+        return tuple(found)
+
+    def _runs(self) -> list[Lines]:
+        """The held numbers as runs, in order."""
+        runs: list[Lines] = []
+        for number in sorted(self.lines):
+            if runs and runs[-1].last == number - 1:
+                runs[-1] = Lines(runs[-1].first, number)
+            else:
+                runs.append(Lines(number, number))
+        return runs
+
     def _locate(self, old: tuple[str, ...]) -> int | None:
         """Where these lines are held; None unless it is exactly one place."""
         if not old:
@@ -198,6 +250,14 @@ class View:
             elif understood:
                 moved[number] = Held(row, min(oldest, at))
         self.lines = moved
+
+    def _move(self, first: int, old: int, new: int) -> None:
+        """Forget `old` lines from `first` on, in whose place are `new` ones now."""
+        self.lines = {
+            number if number < first else number + new - old: held
+            for number, held in self.lines.items()
+            if number < first or number >= first + old
+        }
 
     def _piece(self, event: Pieced, at: int, load: Load) -> None:
         rows = stored_rows(event.digest, load)

@@ -10,29 +10,42 @@ any result there (a request is never sent with some results missing).
     microcompact_boundary   blanks results listed by call id, wherever its own line stands
     content-replacement     tells of results that were put into files, by call id, outside the tree
     a damaged line          may have been any of these: nothing before it counts
-    Read results            anchor the whole file when the numbered text shown is all of it
+    Read results            anchor the lines whose numbered text is shown; the whole file, too,
+                            when that is all of it
+    edits, writes, Bash     say what is held line by line (`claude_results`)
     our own results         count when the sidecar knows the call and the text is the one we gave
     side chains             are other readers: left out, or alone when asked for
 
 The leaf is the pending call. Without its id the leaf is a guess (after a rewind nothing new may
 have been written yet), and a guess proves nothing. No answer counts before the transcript shows it,
 because it may be moved to a file or cut on its way. Some ways of trimming a context leave no line
-at all, so trust also ends where too much text lies between then and now.
+at all, so trust also ends where too much text lies between then and now, counted as the model sees
+it: most of a transcript is not shown to it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from holdfast.reading.errors import NotOurs
-from holdfast.reading.events import Anchored, Barrier, Event, Hidden, Pieced, Refreshed
-from holdfast.reading.hosts.lines import Follower, loads
+from holdfast.reading.events import (
+    LINES,
+    Anchored,
+    Barrier,
+    Event,
+    Forgotten,
+    Hidden,
+    Pieced,
+    Printed,
+    Refreshed,
+)
+from holdfast.reading.hosts import claude_results
+from holdfast.reading.hosts.lines import Follower, objects
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
 from holdfast.reading.result import Answer
 from holdfast.reading.scope import WHOLE
@@ -44,9 +57,17 @@ IDLE_S_MAX = 1800.0
 hour, by what is known. Half of that is a safe bound."""
 
 BYTES_BACK_MAX = 400_000
-"""How much transcript may lie between an anchor and now: some 100,000 tokens."""
+"""How much text the model may have seen between an anchor and now: some 100,000 tokens."""
 
-_NUMBERED = re.compile(r" *([0-9]+)(?:\t|\u2192)(.*)\Z", re.DOTALL)
+SHORT, SIZE = "/short", "/size"
+"""What ids of entries end with: a short form of ours, and the text that a line adds."""
+
+_BLOCKS = ("text", "thinking", "tool_use", "tool_result", "image")
+_BLOCK_BYTES = 40
+"""About what a block costs besides its text."""
+
+_OURS = "[holdfast: "
+"""How our short forms of the agent's own results begin."""
 
 
 @dataclass(slots=True)
@@ -57,6 +78,7 @@ class _Line:
     parent: str | None
     number: int
     size: int
+    """The bytes of it that the model sees."""
     sidechain: bool
     kind: str
     message: str | None = None
@@ -105,7 +127,7 @@ class ClaudeCodeLog:
         self._undamaged_from = 0
         self._callers: dict[str, _Line] = {}
         self._answers: dict[str, _Line] = {}
-        self._names: dict[str, str] = {}
+        self._names: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self._session = os.path.splitext(os.path.basename(self.path))[0]
         self._torn = False
         self._asked = 0
@@ -173,10 +195,12 @@ class ClaudeCodeLog:
         self._torn = False
         for line in grown.lines:
             if line.strip():
-                self._take(loads(line), len(line))
+                found = objects(line)
+                for raw in found or [None]:
+                    self._take(raw)
         self._torn = self._torn or bool(grown.tail.strip())
 
-    def _take(self, raw: object, size: int) -> None:
+    def _take(self, raw: object) -> None:
         if not isinstance(raw, Mapping):
             self._torn = True
             self._undamaged_from = len(self._order)
@@ -196,7 +220,7 @@ class ClaudeCodeLog:
             uuid,
             parent if isinstance(parent, str) else None,
             len(self._order),
-            size,
+            _seen_bytes(raw.get("message")),
             raw.get("isSidechain") is True,
             str(raw.get("type")),
         )
@@ -229,7 +253,10 @@ class ClaudeCodeLog:
                 if block.get("type") == "tool_use" and isinstance(call, str):
                     calls.append(call)
                     self._callers.setdefault(call, line)
-                    self._names.setdefault(call, str(block.get("name")))
+                    given = block.get("input")
+                    self._names.setdefault(
+                        call, (str(block.get("name")), given if isinstance(given, Mapping) else {})
+                    )
             line.calls = tuple(calls)
         elif line.kind == "user":
             self._parse_results(line, raw, blocks)
@@ -243,7 +270,8 @@ class ClaudeCodeLog:
     def _parse_results(
         self, line: _Line, raw: Mapping[str, Any], blocks: list[Mapping[str, Any]]
     ) -> None:
-        results, events = [], []
+        results: list[str] = []
+        events: list[tuple[str, Event | None, Served | None]] = []
         found = [b for b in blocks if b.get("type") == "tool_result"]
         for block in found:
             call = block.get("tool_use_id")
@@ -252,11 +280,28 @@ class ClaudeCodeLog:
             results.append(call)
             self._answers[call] = line
             text = _text_of(block.get("content"))
+            name, given = self._names.get(call, ("", {}))
+            result = raw.get("toolUseResult")
             if text is None or block.get("is_error") is True:
                 continue
-            line.shown[call] = frozenset(map(text_digest, texts_of(text)))
-            if len(found) == 1 and self._names.get(call) == "Read":
-                events.append((call, *_native_read(raw.get("toolUseResult"), text)))
+            line.shown[call] = frozenset(map(text_digest, _candidates(text, result)))
+            if len(found) != 1 or not isinstance(result, Mapping):
+                continue
+            cwd = raw.get("cwd")
+            seen = claude_results.events(
+                name, given, result, text, cwd if isinstance(cwd, str) else ""
+            )
+            if any(isinstance(one, Printed) and one.rows[0].startswith(_OURS) for one in seen):
+                # Not the file's text. What it stands for is in the sidecar.
+                seen = tuple(Forgotten(one.path) for one in seen)
+                events.append((f"{call}{SHORT}", seen[0], None))
+                continue
+            if len(seen) == 1 and isinstance(seen[0], Printed) and name == "Read":
+                events.append((call, _whole(seen[0], result), None))
+            for count, one in enumerate(seen):
+                events.append(
+                    (f"{call}{LINES}" if not count else f"{call}/{count}{LINES}", one, None)
+                )
         line.results, line.events = tuple(results), tuple(events)
 
     def _leaf(self) -> _Line | Doubt:
@@ -342,7 +387,13 @@ class ClaudeCodeLog:
         if self.newest_leaf:
             # Only for looking at: trust needs the lines that say something about reads.
             _chain(tree, line.uuid, line.kind, None, None)
+        short = {} if self.sidecar is None else self.sidecar.short
+        _chain(tree, f"{line.uuid}{SIZE}", line.kind, None, None, line.size)
         for entry, event, served in line.events:
+            call = entry.removesuffix(SHORT)
+            known = short.get(call) if call != entry else None
+            if known is not None and known.text_sha256 in line.shown.get(call, ()):
+                event = known.event
             _chain(tree, entry, line.kind, event, served)
         if self.sidecar is None:
             return
@@ -369,9 +420,16 @@ def _seconds(text: object) -> float | None:
         return None
 
 
-def _chain(tree: Tree, entry: str, kind: str, event: Event | None, served: Served | None) -> None:
+def _chain(
+    tree: Tree,
+    entry: str,
+    kind: str,
+    event: Event | None,
+    served: Served | None,
+    size: int = 0,
+) -> None:
     """Add an entry below the one added last."""
-    tree.add(entry, tree.ids[-1] if tree.ids else None, kind, event, served)
+    tree.add(entry, tree.ids[-1] if tree.ids else None, kind, event, served, size)
 
 
 def _system_events(
@@ -408,41 +466,43 @@ def _text_of(content: object) -> str | None:
     return "".join(p for p in pieces if isinstance(p, str)) if len(pieces) == 1 else None
 
 
-def _native_read(result: object, text: str) -> tuple[Event | None, Served | None]:
-    """The anchor of a Read whose shown text is provably the whole file."""
-    file = result.get("file") if isinstance(result, Mapping) else None
-    if not isinstance(file, Mapping) or not isinstance(result, Mapping):
-        return None, None
-    path, content = file.get("filePath"), file.get("content")
-    numbers = (file.get("startLine"), file.get("numLines"), file.get("totalLines"))
-    if (
-        result.get("type") != "text"
-        or not isinstance(path, str)
-        or not path.startswith("/")
-        or not isinstance(content, str)
-        or file.get("truncatedByTokenCap")
-        or any(isinstance(n, bool) or not isinstance(n, int) for n in numbers)
-    ):
-        return None, None
-    start, count, total = (int(n) for n in numbers if n is not None)
-    if start != 1 or count != total or content.count("\n") + 1 not in (total, total + 1):
-        return None, None
-    if not _shows(text, content):
-        return None, None
+def _candidates(text: str, result: object) -> Iterator[str]:
+    """The texts that a result may stand for: as shown, and as its tool carried it."""
+    yield from texts_of(text)
+    if not isinstance(result, Mapping):
+        return
+    file = result.get("file")
+    content = file.get("content") if isinstance(file, Mapping) else None
+    if isinstance(content, str) and claude_results.read(result, text) is not None:
+        yield content
+
+
+def _whole(printed: Printed, result: Mapping[str, Any]) -> Anchored | None:
+    """The anchor of a Read that printed the whole file, by the digest of its content."""
+    if not printed.whole:
+        return None
+    file = result.get("file")
+    content = file.get("content") if isinstance(file, Mapping) else None
+    if not isinstance(content, str):
+        return None
     digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-    return Anchored(path, WHOLE, digest), None
+    return Anchored(printed.path, WHOLE, digest)
 
 
-def _shows(text: str, content: str) -> bool:
-    """Whether the numbered text in the result is this content, every line of it."""
-    wanted = content.split("\n")
-    if wanted[-1] == "" and len(wanted) > 1:
-        wanted.pop()
-    shown = text.split("\n")
-    if len(shown) < len(wanted):
-        return False
-    for number, line in enumerate(wanted, start=1):
-        found = _NUMBERED.match(shown[number - 1])
-        if found is None or int(found[1]) != number or found[2] != line:
-            return False
-    return True
+def _seen_bytes(message: object) -> int:
+    """How many bytes of a line the model is sent, about."""
+    content = message.get("content") if isinstance(message, Mapping) else None
+    return _text_size(content)
+
+
+def _text_size(value: object) -> int:
+    if isinstance(value, str):
+        return len(value.encode("utf-8", "surrogatepass"))
+    if isinstance(value, Mapping):
+        parts = (value.get(name) for name in ("text", "thinking", "input", "content"))
+        if value.get("type") in _BLOCKS:
+            return sum(map(_text_size, parts)) + _BLOCK_BYTES
+        return sum(len(str(key)) + _text_size(one) for key, one in value.items())
+    if isinstance(value, list):
+        return sum(map(_text_size, value))
+    return 8 if value is not None else 0

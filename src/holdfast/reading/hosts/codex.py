@@ -1,15 +1,16 @@
 """Codex's rollouts: a straight line of items, with our metadata in a sidecar.
 
-Codex has no read tool of its own. Files are read through the shell, whose output is not an anchor,
-and through our tool, whose answers the sidecar knows by call id. `compacted` replaces all earlier
-history: a barrier. A rollback drops the last turns from the history; which items that were is not
-certain enough to build on, so it is a barrier too.
+Codex has no read tool of its own. Files are read through the shell, whose commands are recognised
+strictly, edited by `apply_patch`, and read through our tool, whose answers the sidecar knows by
+call id. `compacted` replaces all earlier history: a barrier. A rollback drops the last turns from
+the history; which items that were is not certain enough to build on, so it is a barrier too.
 
-An output counts only if it is exactly the text we sent and the model saw all of it. A rollout
-keeps outputs whole, but what goes to the model is cut in the middle where it is longer than the
-turn allows, and a session that is resumed is cut anew by what is allowed then. So an output longer
-than that proves nothing, and when the limit shrinks, nothing before it counts. For the same reason
-no answer counts before the rollout shows it.
+An output counts only if the model saw all of it. Older versions keep outputs whole in the rollout,
+but what goes to the model is cut in the middle where it is longer than the turn allows, and a
+session that is resumed is cut anew by what is allowed then. So there an output longer than that
+proves nothing, and when the limit shrinks, nothing before it counts. Versions since 0.166 keep the
+text as the model saw it, with a notice where it was cut. No answer counts before the rollout shows
+it. What a script of the model printed proves nothing: it may have dropped some of it.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.reading.errors import NotOurs
-from holdfast.reading.events import Barrier, Event, Pieced, Refreshed
-from holdfast.reading.hosts.lines import Follower, loads
+from holdfast.reading.events import LINES, Barrier, Event, Forgotten, Pieced, Refreshed, Seen
+from holdfast.reading.hosts import calls
+from holdfast.reading.hosts.lines import Follower, loads, objects
 from holdfast.reading.hosts.sidecar import Sidecar, text_digest, texts_of
 from holdfast.reading.result import Answer
+from holdfast.reading.shell import unwrapped
 from holdfast.reading.tree import NO_ENTRY, Doubt, Evidence, Served, Tree, evidence_at
 
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "mcp_tool_call_output")
@@ -36,6 +39,24 @@ _HEAD = re.compile(r"Wall time: [0-9.]+ seconds\nOutput:(?:\n|\Z)")
 OUTPUT_BYTES = 10_000
 """The output limit when the rollout does not state one: the smallest of any model."""
 _BYTES_PER_TOKEN = 4
+_AS_SEEN_SINCE = (0, 166)
+"""The version since which a rollout keeps outputs as the model saw them."""
+_UNCUT = 1 << 40
+
+_EXIT = re.compile(r"(?:Exit code: |Process exited with code )(-?[0-9]+)\n")
+_BODY = re.compile(r"\A(?:[A-Z][A-Za-z ]*: ?[^\n]*\n|Process exited [^\n]*\n)*Output:\n")
+"""What stands above the output of a command."""
+
+
+class _Item(NamedTuple):
+    """One line of the rollout, as far as it matters."""
+
+    name: str
+    kind: str
+    barrier: bool = False
+    texts: frozenset[str] = frozenset()
+    seen: tuple[Seen, ...] = ()
+    size: int = 0
 
 
 class CodexLog:
@@ -49,8 +70,12 @@ class CodexLog:
         self.tree = Tree()
         self._follower = Follower(self.path)
         self._session: str | None = None
-        self._items: list[tuple[str, str, bool, frozenset[str]]] = []
+        self._items: list[_Item] = []
         self._calls: set[str] = set()
+        self._pending: dict[str, tuple[str, Any]] = {}
+        self._cwd = ""
+        self._least = OUTPUT_BYTES
+        """The limit where a turn does not state one."""
         self._torn = False
         self._built = 0
         self._room = OUTPUT_BYTES
@@ -87,7 +112,7 @@ class CodexLog:
         """Note a refresh in the sidecar, after the newest item."""
         if self.sidecar is None or isinstance(self.evidence(), Doubt):
             raise NotOurs(self.path)
-        after = self._items[-1][0] if self._items else "start"
+        after = self._items[-1].name if self._items else "start"
         self.sidecar.refresh(event, at_ms, after)
 
     def _catch_up(self) -> None:
@@ -95,43 +120,89 @@ class CodexLog:
         if grown is None:
             return
         if grown.restarted:
-            self._session, self._items, self._calls = None, [], set()
+            self._session, self._items, self._calls, self._pending = None, [], set(), {}
             self.tree, self._built = Tree(), 0
-            self._room = OUTPUT_BYTES
+            self._room = self._least = OUTPUT_BYTES
         self._torn = bool(grown.tail.strip())
         for line in grown.lines:
             if line.strip():
-                self._take(loads(line))
+                for raw in objects(line) or [None]:
+                    self._take(raw)
 
     def _take(self, raw: object) -> None:
         if not isinstance(raw, Mapping):
             # A lost line may have been a compaction: nothing before it is certain.
-            self._items.append((f"line-{len(self._items)}", "damaged", True, frozenset()))
+            self._items.append(_Item(f"line-{len(self._items)}", "damaged", True))
             return
         payload = raw.get("payload")
         payload = payload if isinstance(payload, Mapping) else {}
         kind = str(raw.get("type"))
+        if isinstance(payload.get("cwd"), str) and kind in ("session_meta", "turn_context"):
+            self._cwd = str(payload["cwd"])
         if kind == "session_meta":
             if self._session is None:
                 session = payload.get("id")
                 self._session = session if isinstance(session, str) else None
+                if _version(payload.get("cli_version")) >= _AS_SEEN_SINCE:
+                    self._room = self._least = _UNCUT
             return
         if self._session is None:
             return
-        name, barrier, texts = f"line-{len(self._items)}", False, frozenset[str]()
+        item = _Item(f"line-{len(self._items)}", kind)
         if kind == "compacted" or (kind == "event_msg" and payload.get("type") in _REWRITTEN):
-            barrier = True
+            item = item._replace(barrier=True)
         elif kind == "turn_context":
-            room = _room_of(payload.get("truncation_policy"))
-            barrier, self._room = room < self._room, room
-        elif kind == "response_item" and payload.get("type") in _OUTPUTS:
-            call = payload.get("call_id")
-            if isinstance(call, str) and call not in self._calls:
-                self._calls.add(call)
-                name, output = call, payload.get("output")
-                if _size(output) <= self._room:
-                    texts = frozenset(map(text_digest, _texts(output)))
-        self._items.append((name, kind, barrier, texts))
+            room = _room_of(payload.get("truncation_policy"), self._least)
+            item, self._room = item._replace(barrier=room < self._room), room
+        elif kind == "response_item":
+            item = self._response(item, payload)
+        self._items.append(item)
+
+    def _response(self, item: _Item, payload: Mapping[str, Any]) -> _Item:
+        call = payload.get("call_id")
+        size = _size(payload.get("output", payload.get("content", payload.get("arguments", ""))))
+        if payload.get("type") not in _OUTPUTS:
+            if isinstance(call, str):
+                given = payload.get("arguments", payload.get("input"))
+                self._pending.setdefault(call, (str(payload.get("name")), given))
+            return item._replace(size=size)
+        if not isinstance(call, str) or call in self._calls:
+            return item._replace(size=size)
+        self._calls.add(call)
+        output = payload.get("output")
+        name, given = self._pending.pop(call, ("", None))
+        if size > self._room:
+            # The edit happened, whatever was shown of it.
+            seen = tuple(Forgotten(one.path) for one in self._seen(name, given, output, force=True))
+            return item._replace(name=call, seen=seen, size=size)
+        texts = frozenset(map(text_digest, _texts(output)))
+        return _Item(call, item.kind, False, texts, self._seen(name, given, output), size)
+
+    def _seen(self, name: str, given: Any, output: Any, *, force: bool = False) -> tuple[Seen, ...]:
+        """What the output of this call says about lines of files."""
+        text, code = _output_of(output)
+        if text is None or (code not in (0, None) and not force):
+            return ()
+        if name == "apply_patch" and isinstance(given, str):
+            found = loads(given.encode()) if given[:1] == "{" else {"input": given}
+            patch = found.get("input") if isinstance(found, Mapping) else None
+            applied = force or text.startswith("Success") or code == 0
+            changes = calls.patch(patch, self._cwd) if isinstance(patch, str) and applied else None
+            return tuple(changes or ())
+        arguments = loads(given.encode()) if isinstance(given, str) else None
+        if name not in _SHELLS or not isinstance(arguments, Mapping):
+            return ()
+        command = arguments.get("command", arguments.get("cmd"))
+        if isinstance(command, list):
+            if command[:1] == ["apply_patch"] and len(command) == 2:
+                return tuple(calls.patch(str(command[1]), self._cwd) or ())
+            command = unwrapped(command)
+        workdir = arguments.get("workdir")
+        cwd = os.path.join(self._cwd, workdir) if isinstance(workdir, str) else self._cwd
+        if code != 0 or force:
+            return ()
+        printed = calls.shell_read(command, cwd, text)
+        return () if printed is None else (printed,)
 
     def _build(self) -> None:
         """Bring the tree up to date; anew when the sidecar grew by something about older items."""
@@ -139,21 +210,64 @@ class CodexLog:
             if any(self.tree.number(name) != NO_ENTRY for name in self.sidecar.touched):
                 self.tree, self._built = Tree(), 0
             self.sidecar.touched.clear()
-        for name, kind, barrier, texts in self._items[self._built :]:
-            event: Event | None = Barrier() if barrier else None
+        for item in self._items[self._built :]:
+            name = item.name
+            event: Event | None = Barrier() if item.barrier else None
             served: Served | None = None
             record = None if self.sidecar is None else self.sidecar.served.get(name)
-            if record is not None and record.text_sha256 in texts:
+            if record is not None and record.text_sha256 in item.texts:
                 event, served = record.event(), record.served()
-            self._chain(name, kind, event, served)
+            self._chain(name, item.kind, event, served, item.size)
+            self._chain_seen(item)
             if self.sidecar is not None:
                 for count, refreshed in enumerate(self.sidecar.refreshed.get(name, ())):
                     self._chain(f"{name}/refresh-{count}", "refresh", refreshed, None)
         self._built = len(self._items)
 
-    def _chain(self, name: str, kind: str, event: Event | None, served: Served | None) -> None:
+    def _chain_seen(self, item: _Item) -> None:
+        short = None if self.sidecar is None else self.sidecar.short.get(item.name)
+        if short is not None and short.text_sha256 in item.texts:
+            self._chain(f"{item.name}{LINES}", item.kind, short.event, None)
+            return
+        for count, one in enumerate(item.seen):
+            event = Forgotten(one.path) if calls.is_short(one) else one
+            self._chain(f"{item.name}/{count}{LINES}", item.kind, event, None)
+
+    def _chain(
+        self, name: str, kind: str, event: Event | None, served: Served | None, size: int = 0
+    ) -> None:
         parent = self.tree.ids[-1] if len(self.tree) else None
-        self.tree.add(name, parent, kind, event, served)
+        self.tree.add(name, parent, kind, event, served, size)
+
+
+_SHELLS = ("shell", "shell_command", "exec_command", "local_shell", "container.exec")
+
+
+def _version(text: object) -> tuple[int, int]:
+    found = re.match(r"([0-9]{1,6})\.([0-9]{1,6})", text) if isinstance(text, str) else None
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _output_of(output: Any) -> tuple[str | None, int | None]:
+    """What a command printed, and its exit code if the output states one."""
+    if isinstance(output, list):
+        output = calls.text_of(output)
+    if isinstance(output, str) and output[:1] == "{":
+        inner = loads(output.encode("utf-8", "surrogatepass"))
+        output = inner if isinstance(inner, Mapping) else output
+    if isinstance(output, Mapping):
+        details = output.get("metadata")
+        code = details.get("exit_code") if isinstance(details, Mapping) else None
+        text = output.get("output", output.get("content"))
+        known = isinstance(code, int) and not isinstance(code, bool)
+        return (text if isinstance(text, str) else None), (code if known else None)
+    if not isinstance(output, str):
+        return None, None
+    head = _BODY.match(output)
+    if head is None:
+        return output, None
+    found = _EXIT.search(head[0])
+    return output[head.end() :], int(found[1]) if found else None
 
 
 def _texts(output: Any) -> Iterator[str]:
@@ -167,18 +281,18 @@ def _texts(output: Any) -> Iterator[str]:
             yield from texts_of(output[1:])
 
 
-def _room_of(policy: object) -> int:
+def _room_of(policy: object, least: int) -> int:
     """How many bytes of an output the model is sent, as the context of a turn says it."""
     limit = policy.get("limit") if isinstance(policy, Mapping) else None
     if isinstance(limit, bool) or not isinstance(limit, int) or not isinstance(policy, Mapping):
-        return OUTPUT_BYTES
+        return least
     match policy.get("mode"):
         case "bytes":
             return limit
         case "tokens":
             return limit * _BYTES_PER_TOKEN
         case _:
-            return OUTPUT_BYTES
+            return least
 
 
 def _size(output: object) -> int:

@@ -1,8 +1,8 @@
 """Follows a growing file of JSON lines written by another program.
 
-A line counts once its newline is written. What follows the last newline may be half an entry; only
-the adapter can tell, so it is returned separately. Lines are cut at `\\n` only: strings in
-them may hold any other separator raw.
+A line counts once its newline is written, or once it is a whole JSON object: copies of logs often
+lack the last newline. What else follows the last newline is half an entry and is returned
+separately. Lines are cut at `\\n` only: strings in them may hold any other separator raw.
 """
 
 from __future__ import annotations
@@ -39,14 +39,15 @@ class Follower:
     path: str
     _offset: int = 0
     _identity: tuple[int, int] | None = None
-    _stamp: tuple[int, int] | None = None
+    _stamp: tuple[int, int, int] | None = None
     _guard: bytes = b""
     _tail: bytes = field(default=b"")
 
     def look(self) -> Grown | None:
         """What has grown; None when nothing has. Raises OSError when the file cannot be read."""
         found = os.stat(self.path)
-        stamp = (found.st_size, found.st_mtime_ns)
+        # The change time cannot be set back, so a rewrite that restores the rest still shows.
+        stamp = (found.st_size, found.st_mtime_ns, found.st_ctime_ns)
         identity = (found.st_dev, found.st_ino)
         if stamp == self._stamp and identity == self._identity:
             return None
@@ -65,6 +66,9 @@ class Follower:
         data = data[len(self._guard) :]
         end = data.rfind(b"\n") + 1
         lines = data[:end].split(b"\n")[:-1] if end else []
+        if data[end:].rstrip().endswith(b"}") and objects(data[end:]):
+            lines.append(data[end:])
+            end = len(data)
         self._offset += end
         self._tail = data[end:]
         self._guard = (self._guard + data[:end])[-_GUARD_BYTES:]
@@ -107,6 +111,28 @@ def append_lines(path: str, lines: list[bytes]) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def objects(line: bytes) -> list[Any]:
+    """Every JSON value in a line, where two writers may have met; empty if any part is not one."""
+    one = loads(line)
+    if one is not None:
+        return [one]
+    text = line.decode("utf-8", errors="replace").strip()
+    found: list[Any] = []
+    at = 0
+    while at < len(text):
+        try:
+            value, at = _decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return []
+        found.append(value)
+        while at < len(text) and text[at] in " \t\r":
+            at += 1
+    return found
+
+
+_decoder = json.JSONDecoder()
 
 
 def loads(line: bytes) -> Any:

@@ -1,0 +1,183 @@
+"""What the common tools of agents show of a file: reads, shell output, edits, writes, patches.
+
+Each agent names and frames these in its own way; what they say about lines is the same.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.reading import shell
+from holdfast.reading.events import Forgotten, Hunk, Patched, Printed, Replaced, Seen
+
+OURS = "[holdfast: "
+"""How our short forms of an agent's own results begin."""
+
+_MORE = re.compile(
+    r"\n\n\[(?:Showing lines \d+-\d+ of \d+[^\n]*|\d+ more lines in file\.[^\n]*)\]\Z"
+)
+_CUT = re.compile(
+    r"^\[?(?:Total output lines: \d+|Warning: truncated output)|\u2026\s?\d+ (?:tokens|chars|lines|"
+    r"bytes) truncated\s?\u2026|\[(?:Showing (?:last|lines)|Output truncated)|<persisted-output>|"
+    r"^\.\.\. ?\[?\d+ (?:lines|characters) (?:truncated|omitted)",
+    re.MULTILINE,
+)
+
+
+def is_cut(text: str) -> bool:
+    """Whether an agent says inside an output that it left something out."""
+    return _CUT.search(text) is not None
+
+
+def absolute(path: object, cwd: str) -> str | None:
+    """The path that a call names; None when that depends on anything but the directory."""
+    if not isinstance(path, str) or not path or path.startswith("~") or "\0" in path:
+        return None
+    found = os.path.normpath(os.path.join(cwd, path.removeprefix("@")))
+    return found if os.path.isabs(found) else None
+
+
+def plain_read(path: str, offset: object, limit: object, text: str) -> Printed | None:
+    """A read tool that prints lines as they are, with a notice below when the file goes on."""
+    first = 1 if offset is None else offset
+    if isinstance(first, bool) or not isinstance(first, int) or first < 1:
+        return None
+    more = _MORE.search(text)
+    rows = tuple((text if more is None else text[: more.start()]).split("\n"))
+    if text.startswith("[Line ") or (isinstance(limit, int) and len(rows) > limit):
+        return None
+    return Printed(path, first, rows, first == 1 and more is None and limit is None)
+
+
+def shell_read(command: object, cwd: str, output: str) -> Printed | None:
+    """A command that printed lines of one file, and succeeded."""
+    if not isinstance(command, str) or is_cut(output):
+        return None
+    found = shell.parse(command, cwd)
+    printed = None if found is None else found.printed(output)
+    if found is None or printed is None:
+        return None
+    return Printed(found.path, *printed, found.everything)
+
+
+def edits(path: str, changes: object) -> tuple[Seen, ...]:
+    """Texts that the model replaced, in order; places are found among the lines held."""
+    out: list[Seen] = []
+    for one in changes if isinstance(changes, list) else [changes]:
+        old, new = _pair(one)
+        if not old or new is None:
+            return (Forgotten(path),)
+        every = isinstance(one, Mapping) and any(
+            one.get(name) is True for name in ("replaceAll", "replace_all", "allowMultiple")
+        )
+        out.append(Replaced(path, old, new, every))
+    return tuple(out) or (Forgotten(path),)
+
+
+def _pair(one: object) -> tuple[str | None, str | None]:
+    if not isinstance(one, Mapping):
+        return None, None
+    found = []
+    for names in (("oldText", "old_string", "oldString"), ("newText", "new_string", "newString")):
+        text = next((one[name] for name in names if isinstance(one.get(name), str)), None)
+        found.append(text)
+    return found[0], found[1]
+
+
+def write(path: str, content: object) -> Seen:
+    """A whole file that the model wrote."""
+    if not isinstance(content, str):
+        return Forgotten(path)
+    return Printed(path, 1, tuple(content.split("\n")), whole=True)
+
+
+def is_short(event: Seen) -> bool:
+    """Whether a printed text is a short form of ours rather than a file's lines."""
+    return isinstance(event, Printed) and bool(event.rows) and event.rows[0].startswith(OURS)
+
+
+def patch(text: str, cwd: str) -> list[Seen] | None:
+    """The changes of an `apply_patch` text; None when it is not one."""
+    rows = text.split("\n")
+    while rows and not rows[-1].strip():
+        rows.pop()
+    if len(rows) < 2 or rows[0].strip() != "*** Begin Patch" or rows[-1].strip() != "*** End Patch":
+        return None
+    out: list[Seen] = []
+    at = 1
+    while at < len(rows) - 1:
+        kind, found, name = rows[at].partition(" File: ")
+        path = absolute(name.strip(), cwd) if found else None
+        end = at + 1
+        while end < len(rows) - 1 and " File: " not in _head(rows[end]):
+            end += 1
+        if path is None:
+            return None
+        out += _section(kind, path, rows[at + 1 : end], cwd)
+        at = end
+    return out
+
+
+def _head(row: str) -> str:
+    return row if row.startswith(("*** Add", "*** Update", "*** Delete")) else ""
+
+
+def _section(kind: str, path: str, rows: list[str], cwd: str) -> list[Seen]:
+    match kind:
+        case "*** Add":
+            # The file ends with a newline, as every line of a patch does.
+            lines = [row[1:] for row in rows if row.startswith("+")]
+            return [Printed(path, 1, (*lines, ""), whole=True)]
+        case "*** Update":
+            return _updated(path, rows)
+        case _:
+            return [Forgotten(path)]
+
+
+def _updated(path: str, rows: list[str]) -> list[Seen]:
+    if any(row.startswith("*** Move to: ") for row in rows):
+        return [Forgotten(path)]
+    hunks: list[Hunk] = []
+    written: set[str] = set()
+    old: list[str] = []
+    new: list[str] = []
+
+    def finish() -> None:
+        if old or new:
+            hunks.append(Hunk(0, tuple(old), tuple(new)))
+            old.clear()
+            new.clear()
+
+    for row in rows:
+        if row.startswith(("@@", "*** End of File")):
+            finish()
+            continue
+        sign, line = row[:1], row[1:]
+        if sign in ("-", " ", ""):
+            old.append(line)
+        if sign in ("+", " ", ""):
+            new.append(line)
+        if sign == "+":
+            written.add(line)
+        elif sign not in ("-", " ", ""):
+            return [Forgotten(path)]
+    finish()
+    return [Patched(path, tuple(hunks), frozenset(written))]
+
+
+def text_of(content: Any) -> str | None:
+    """The text of a result given as text or as text blocks; None when it has anything else."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return None
+    pieces = []
+    for block in content:
+        text = block.get("text") if isinstance(block, Mapping) else None
+        if not isinstance(text, str):
+            return None
+        pieces.append(text)
+    return "".join(pieces)

@@ -1,0 +1,271 @@
+"""What a result in a Claude Code transcript showed the model of a file, line by line.
+
+    Read     the numbered text, where it is the content that the result carries
+    Edit     where the old text was, by the original file or by the patch's line numbers. The lines
+             of the patch itself are for display: leading tabs are spaces there
+    Write    the whole file, as the model wrote it
+    Bash     the output of a command that prints lines of one file
+
+An edit that cannot be placed leaves nothing certain about its file.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.reading import shell
+from holdfast.reading.events import Forgotten, Hunk, Patched, Place, Printed, Replaced, Seen
+
+NUMBERED = re.compile(r" *([0-9]+)(?:\t|\u2192)(.*)\Z", re.DOTALL)
+_PERSISTED = "<persisted-output>"
+_PLACES_MAX = 500
+
+
+def events(
+    name: str, given: Mapping[str, Any], result: Mapping[str, Any], text: str, cwd: str
+) -> tuple[Seen, ...]:
+    """What the result of a call of this tool says about lines of a file."""
+    match name:
+        case "Read":
+            found = read(result, text)
+            return () if found is None else (found,)
+        case "Edit" | "MultiEdit":
+            return edit(result, text)
+        case "Write":
+            return write(result, text)
+        case "NotebookEdit":
+            path = given.get("notebook_path")
+            return (Forgotten(path),) if isinstance(path, str) else ()
+        case "Bash":
+            found = bash(given, result, text, cwd)
+            return () if found is None else (found,)
+        case _:
+            return ()
+
+
+def read(result: Mapping[str, Any], text: str) -> Printed | None:
+    """The lines that a Read printed, if the text shown is them."""
+    file = result.get("file")
+    if result.get("type") != "text" or not isinstance(file, Mapping):
+        return None
+    path, content = file.get("filePath"), file.get("content")
+    first, total = _integer(file.get("startLine")), _integer(file.get("totalLines"))
+    if not isinstance(path, str) or not path.startswith("/") or not isinstance(content, str):
+        return None
+    rows = content.split("\n")
+    if first is None or first < 1 or not content:
+        return None
+    if _integer(file.get("numLines")) not in (len(rows), len(rows) - 1):
+        return None
+    shown = numbered(text, first, len(rows))
+    if shown is None and rows[-1] == "" and len(rows) > 1:
+        rows.pop()
+        shown = numbered(text, first, len(rows))
+    if shown != rows:
+        return None
+    whole = first == 1 and total is not None and len(rows) in (total, total - 1)
+    return Printed(path, first, tuple(rows), whole and not file.get("truncatedByTokenCap"))
+
+
+def numbered(text: str, first: int, count: int) -> list[str] | None:
+    """The lines of a numbered text, if it begins with so many, numbered from `first` on."""
+    rows = text.split("\n", count)[:count]
+    if len(rows) < count:
+        return None
+    out = []
+    for number, row in enumerate(rows, start=first):
+        found = NUMBERED.match(row)
+        if found is None or int(found[1]) != number:
+            return None
+        out.append(found[2])
+    return out
+
+
+def edit(result: Mapping[str, Any], text: str) -> tuple[Seen, ...]:
+    """The edit that the model made, and the lines that the result echoes."""
+    path = result.get("filePath")
+    if not isinstance(path, str):
+        return ()
+    changes = _changes(result)
+    if not changes or result.get("userModified") is True:
+        return (Forgotten(path),)
+    original = result.get("originalFile", result.get("originalFileContents"))
+    if isinstance(original, str) and original:
+        made = _from_original(path, original, changes, _grown(result.get("structuredPatch")))
+    elif len(changes) == 1:
+        old, new, every = changes[0]
+        places = _places(result.get("structuredPatch"))
+        made = [Replaced(path, old, new, every, places)] if old and places else None
+    else:
+        made = None
+    if made is None:
+        return (Forgotten(path),)
+    echo = echoed(path, text)
+    return (*made, echo) if echo is not None else tuple(made)
+
+
+def _changes(result: Mapping[str, Any]) -> list[tuple[str, str, bool]]:
+    found = result.get("edits")
+    if not isinstance(found, list):
+        found = [
+            {
+                "old_string": result.get("oldString"),
+                "new_string": result.get("newString"),
+                "replace_all": result.get("replaceAll"),
+            }
+        ]
+    out = []
+    for one in found:
+        old = one.get("old_string") if isinstance(one, Mapping) else None
+        new = one.get("new_string") if isinstance(one, Mapping) else None
+        if not isinstance(old, str) or not isinstance(new, str):
+            return []
+        out.append((old, new, one.get("replace_all") is True))
+    return out
+
+
+def _grown(patch: object) -> int | None:
+    """By how many lines the file grew, if the patch says so."""
+    places = _places(patch)
+    return sum(place.new - place.old for place in places) if places else None
+
+
+def _from_original(
+    path: str, original: str, changes: list[tuple[str, str, bool]], grown: int | None
+) -> list[Seen] | None:
+    """Exact hunks, from the text before; None unless they make the file as long as it became."""
+    made = _hunks_of(path, original, changes)
+    if grown is None or made is None or _growth(made) == grown:
+        return made
+    # A text that is deleted takes its line break along.
+    changes = [
+        (old + "\n", new, every) if not new and not old.endswith("\n") else (old, new, every)
+        for old, new, every in changes
+    ]
+    made = _hunks_of(path, original, changes)
+    return made if made is not None and _growth(made) == grown else None
+
+
+def _growth(made: list[Seen]) -> int:
+    hunks = [hunk for one in made if isinstance(one, Patched) for hunk in one.hunks]
+    return sum(len(hunk.new) - len(hunk.old) for hunk in hunks)
+
+
+def _hunks_of(path: str, original: str, changes: list[tuple[str, str, bool]]) -> list[Seen] | None:
+    out: list[Seen] = []
+    text = original
+    for old, new, every in changes:
+        if not old or old not in text:
+            return None
+        hunks, written, at, count = [], set[str](), 0, 0
+        while (found := text.find(old, at)) >= 0 and (every or not count):
+            count += 1
+            if count > _PLACES_MAX:
+                return None
+            hunk, full = _hunk(text, found, old, new)
+            hunks.append(hunk)
+            written.update(full)
+            at = found + len(old)
+        merged = _merged(hunks)
+        if merged is None:
+            return None
+        out.append(Patched(path, merged, frozenset(written)))
+        text = text.replace(old, new, -1 if every else 1)
+    return out
+
+
+def _hunk(text: str, at: int, old: str, new: str) -> tuple[Hunk, list[str]]:
+    """The lines that a replacement touches, and those of the new ones written out in full."""
+    start = text.rfind("\n", 0, at) + 1
+    stop = text.find("\n", at + len(old))
+    end = len(text) if stop < 0 else stop
+    before, after = text[start:at], text[at + len(old) : end]
+    lines = (before + new + after).split("\n")
+    full = lines[bool(before) : len(lines) - bool(after)]
+    first = text.count("\n", 0, start) + 1
+    return Hunk(first, tuple(text[start:end].split("\n")), tuple(lines)), full
+
+
+def _merged(hunks: list[Hunk]) -> tuple[Hunk, ...] | None:
+    """The hunks, unless two of them touch the same line."""
+    for one, other in itertools.pairwise(hunks):
+        if one.first + len(one.old) > other.first:
+            return None
+    return tuple(hunks)
+
+
+def _places(patch: object) -> tuple[Place, ...]:
+    out = []
+    for hunk in patch if isinstance(patch, list) else []:
+        numbers = [
+            _integer(hunk.get(name)) if isinstance(hunk, Mapping) else None
+            for name in ("oldStart", "oldLines", "newLines")
+        ]
+        if any(number is None for number in numbers) or not numbers[0]:
+            return ()
+        out.append(Place(*(number or 0 for number in numbers)))
+    return tuple(out)
+
+
+def echoed(path: str, text: str) -> Printed | None:
+    """The numbered lines that an edit's result shows of the file after it."""
+    head, found, rest = text.partition("`cat -n`")
+    rest = rest.partition("\n")[2]
+    if not found or "\n" in head:
+        return None
+    first = NUMBERED.match(rest.partition("\n")[0])
+    if first is None:
+        return None
+    rows: list[str] = []
+    for row in rest.split("\n"):
+        one = NUMBERED.match(row)
+        if one is None or int(one[1]) != int(first[1]) + len(rows):
+            break
+        rows.append(one[2])
+    return Printed(path, int(first[1]), tuple(rows)) if rows else None
+
+
+def write(result: Mapping[str, Any], text: str) -> tuple[Seen, ...]:
+    """The whole file, which the model wrote."""
+    path, content = result.get("filePath"), result.get("content")
+    if not isinstance(path, str):
+        return ()
+    if not isinstance(content, str) or result.get("userModified") is True:
+        return (Forgotten(path),)
+    return (Printed(path, 1, tuple(content.split("\n")), whole=True),)
+
+
+def bash(
+    given: Mapping[str, Any], result: Mapping[str, Any], text: str, cwd: str
+) -> Printed | None:
+    """The lines that a shell command printed of one file."""
+    command, stdout = given.get("command"), result.get("stdout")
+    if not isinstance(command, str) or not isinstance(stdout, str) or not cwd:
+        return None
+    if (
+        result.get("stderr")
+        or result.get("interrupted")
+        or result.get("isImage")
+        or result.get("persistedOutputPath")
+        or result.get("backgroundTaskId")
+        or result.get("returnCodeInterpretation")
+        or text.strip() != stdout.strip()
+        or text.startswith(_PERSISTED)
+    ):
+        return None
+    found = shell.parse(command, cwd)
+    printed = None if found is None else found.printed(text)
+    if found is None or printed is None:
+        return None
+    first, rows = printed
+    # The start of an output may have been trimmed on its way to the model.
+    if found.numbering is None and rows[0][:1].isspace():
+        first, rows = first + 1, rows[1:]
+    return Printed(found.path, first, rows) if rows else None
+
+
+def _integer(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
