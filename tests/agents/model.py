@@ -164,8 +164,9 @@ class Model:
 
 def is_summarizing(body: Mapping[str, Any]) -> bool:
     messages = body.get("messages") or body.get("input") or body.get("contents") or [""]
-    last = json.dumps(messages[-1], ensure_ascii=False)[-8000:]
-    return any(mark in last for mark in SUMMARIZING)
+    # Reminders may follow the instruction.
+    last = [json.dumps(message, ensure_ascii=False)[-8000:] for message in messages[-3:]]
+    return any(mark in text for mark in SUMMARIZING for text in last)
 
 
 def tools_of(body: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -79,6 +80,28 @@ class Place:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    @contextmanager
+    def warm_host(self) -> Iterator[None]:
+        """A background host that runs already, as it does for every agent but the first."""
+        with subprocess.Popen(
+            [HOLDFAST, "mcp"],
+            cwd=self.work,
+            env=self.base(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        ) as shim:
+            assert shim.stdin is not None
+            assert shim.stdout is not None
+            shim.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+            shim.stdin.flush()
+            assert b'"id":1' in shim.stdout.readline()
+            try:
+                yield
+            finally:
+                shim.stdin.close()
+                shim.wait(20)
+                self.holdfast_command("mcp", "--stop")
+
     def run(self, command: list[str], environment: Mapping[str, str]) -> str:
         """Run a program to its end; everything that it started ends with it."""
         with (self.root / "program.log").open("ab") as log:
@@ -119,8 +142,11 @@ def claude(place: Place, prompt: str, *options: str) -> str:
     )
 
 
-def codex(place: Place, prompt: str, *options: str) -> str:
-    """Codex, one prompt, not interactive. `options` come before the prompt."""
+def codex(place: Place, prompt: str, *options: str, model: str = "gpt-5.5") -> str:
+    """Codex, one prompt, not interactive. `options` come before the prompt.
+
+    `gpt-5.5` calls tools one by one; a newer model runs scripts that call them.
+    """
     folder = place.home / ".codex"
     folder.mkdir(exist_ok=True)
     program = package_file("@openai/codex", "bin/codex.js")
@@ -131,7 +157,7 @@ def codex(place: Place, prompt: str, *options: str) -> str:
     return place.run(
         [
             *(nodejs.node(), program, "exec", "--skip-git-repo-check"),
-            *("-c", provider, "-c", 'model_provider="local"', "-m", "gpt-5-codex"),
+            *("-c", provider, "-c", 'model_provider="local"', "-m", model),
             *("--dangerously-bypass-approvals-and-sandbox",),
             *options,
             *((prompt,) if prompt else ()),

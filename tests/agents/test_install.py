@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from holdfast.agents import plan
-from holdfast.agents.claude.installer import HOOKS
+from holdfast.agents.claude import plugin
+from holdfast.agents.claude.installer import hook_entries
 from holdfast.agents.client import InstallTarget
 from holdfast.agents.clients import CLIENTS
+from holdfast.agents.codex.installer import EVENTS
 from holdfast.agents.errors import BadSettingsFile, Changed
 from holdfast.cli.main import main
 
@@ -39,6 +41,8 @@ SETTINGS = """{
 """
 CODEX = 'model = "x"  # mine\n\n[mcp_servers.other]\ncommand = "y"\n'
 OPENCODE = '{\n  "$schema": "https://opencode.ai/config.json", // keep\n}\n'
+
+TARGET = InstallTarget(Path("/home/me"), None, ("holdfast",))
 
 FILES = {
     ".claude.json": CLAUDE,
@@ -119,11 +123,53 @@ def test_hooks_stand_beside_those_of_the_user(home: Path) -> None:
     from holdfast.agents import jsonfile
 
     hooks = jsonfile.loads(settings)["hooks"]
-    assert set(hooks) == set(HOOKS)
-    assert [entry["matcher"] for entry in hooks["PostToolUse"]] == ["Edit", "mcp__holdfast__.*"]
-    assert hooks["SessionStart"][0]["hooks"][0] == {
-        "type": "command", "command": "/opt/bin/holdfast hook", "timeout": 5,
-    }  # fmt: skip
+    assert set(hooks) == {"PostToolUse", "PostToolBatch", "SessionStart"}
+    assert [entry["matcher"] for entry in hooks["PostToolUse"]] == ["Edit", "Read|Bash"]
+    called = hooks["SessionStart"][0]["hooks"][0]
+    assert (called["type"], called["server"], called["tool"]) == ("mcp_tool", "holdfast", "hook")
+
+
+@pytest.mark.shows("AGENT-INSTALL")
+def test_hooks_of_an_earlier_version_give_way(home: Path) -> None:
+    fill(home)
+    path = home / ".claude/settings.json"
+    entry = '{ "hooks": [{ "type": "command", "command": "/opt/bin/holdfast hook" }] }'
+    path.write_text(f'{{"hooks": {{"PreCompact": [{entry}], "SessionStart": [{entry}]}}}}')
+    run("install", "--client", "claude")
+    hooks = json.loads(path.read_text())["hooks"]
+    assert hooks["PreCompact"] == []
+    assert [one["hooks"][0]["type"] for one in hooks["SessionStart"]] == ["mcp_tool"]
+
+
+@pytest.mark.shows("AGENT-INSTALL", "AGENT-UNINSTALL")
+def test_codex_gets_hooks_beside_those_of_the_user(home: Path) -> None:
+    """Whether they may run is the user's word, which is asked for by Codex and not written."""
+    fill(home)
+    path = home / ".codex" / "hooks.json"
+    path.write_text('{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}')
+    before = tree(home)
+    assert main(["install", "--client", "codex"]) == 0
+    hooks = json.loads(path.read_text())["hooks"]
+    assert [one["hooks"][0]["command"] == "x" for one in hooks["PreToolUse"]] == [True, False]
+    command = hooks["PostToolUse"][0]["hooks"][0]["command"]
+    assert "hook_client.py codex" in command or command.endswith("hook --agent codex")
+    assert "trusted_hash" not in (home / ".codex" / "config.toml").read_text()
+    assert main(["install", "--client", "codex"]) == 0
+    assert len(json.loads(path.read_text())["hooks"]["PreToolUse"]) == 2
+    assert main(["uninstall", "--client", "codex"]) == 0
+    assert tree(home) == before
+
+
+@pytest.mark.shows("AGENT-PLUGIN")
+def test_the_plugin_has_the_same_hooks_and_names_its_own_server(home: Path) -> None:
+    assert run("install", "--client", "claude-plugin") == 0
+    written = tree(home)
+    inside = ".claude/holdfast-plugin/holdfast"
+    hooks = json.loads(written[f"{inside}/hooks/hooks.json"])["hooks"]
+    assert hooks == {event: [one] for event, one in hook_entries(plugin.SERVER).items()}
+    assert json.loads(written[f"{inside}/.mcp.json"])["mcpServers"]["holdfast"]["args"] == ["mcp"]
+    assert run("uninstall", "--client", "claude-plugin") == 0
+    assert tree(home) == {}
 
 
 @pytest.mark.shows("AGENT-IDEMPOTENT")
@@ -175,7 +221,9 @@ def test_a_project_gets_files_of_its_own(
     made = set(tree(project))
     assert made == {
         ".mcp.json", ".claude/settings.json", ".claude/skills/holdfast/SKILL.md",
-        ".codex/config.toml", ".cursor/mcp.json", "opencode.json", ".pi/extensions/holdfast.ts",
+        ".codex/config.toml", ".codex/hooks.json", ".cursor/mcp.json", "opencode.json",
+        ".pi/extensions/holdfast.ts",
+        *(f".claude/holdfast-plugin/{name}" for name in plugin.files(TARGET)),
     }  # fmt: skip
     assert tree(home) == {}
     for client in CLIENTS:
@@ -188,8 +236,8 @@ def test_an_update_of_the_program_replaces_what_was_written(home: Path) -> None:
     run("install", "--client", "claude")
     assert main(["install", "--client", "claude", "--command", "/new/holdfast"]) == 0
     text = (home / ".claude/settings.json").read_text()
-    assert text.count("holdfast hook") == len(HOOKS)
-    assert "/opt/bin" not in text
+    assert text.count('"mcp_tool"') == len(hook_entries("holdfast"))
+    assert "/opt/bin" not in (home / ".claude.json").read_text()
     run("uninstall", "--client", "claude")
     assert (home / ".claude/settings.json").read_text() == SETTINGS
 
@@ -321,12 +369,12 @@ def test_a_program_of_any_name_is_known_again(home: Path) -> None:
     fill(home)
     before = tree(home)
     for _ in range(2):
-        assert main(["install", "--client", "claude", "--command", "/opt/run"]) == 0
-    hooks = json.loads((home / ".claude/settings.json").read_text().replace("// my own", ""))
-    assert str(hooks).count("/opt/run hook") == len(HOOKS)
-    assert main(["install", "--client", "claude", "--command", "/opt/other"]) == 0
-    assert "/opt/run" not in (home / ".claude/settings.json").read_text()
-    assert main(["uninstall", "--client", "claude"]) == 0
+        assert main(["install", "--client", "codex", "--command", "/opt/run"]) == 0
+    hooks = (home / ".codex/hooks.json").read_text()
+    assert hooks.count("/opt/run hook --agent codex") == len(EVENTS)
+    assert main(["install", "--client", "codex", "--command", "/opt/other"]) == 0
+    assert "/opt/run" not in (home / ".codex/hooks.json").read_text()
+    assert main(["uninstall", "--client", "codex"]) == 0
     assert tree(home) == before
 
 

@@ -8,6 +8,7 @@ written; everything else in a file stays as it is, to the byte.
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -33,6 +34,15 @@ class InstallTarget:
     environment: Mapping[str, str] = field(default_factory=dict)
     before: tuple[str, ...] = ()
     """The command that the previous installation wrote."""
+    quick: tuple[str, ...] = ()
+    """The small client for hooks, if it belongs to the same installation: `client AGENT [HOME]`."""
+    quick_home: tuple[str, ...] = ()
+
+    def hook_command(self, agent: str) -> str:
+        """What an agent's hook runs."""
+        if self.quick:
+            return shlex.join([*self.quick, agent, *self.quick_home])
+        return shlex.join([*self.command, "hook", "--agent", agent])
 
     def folder(self, variable: str, default: str) -> Path:
         named = self.environment.get(variable)

@@ -2,7 +2,8 @@
 
 client    tools                                      besides
 claude    ~/.claude.json, or .mcp.json               hooks in settings.json, a skill
-codex     ~/.codex/config.toml                       -
+          (claude-plugin: the same as a plugin)
+codex     ~/.codex/config.toml                       hooks in hooks.json
 cursor    ~/.cursor/mcp.json                         -
 opencode  ~/.config/opencode/opencode.json(c)        -
 pi        ~/.pi/agent/extensions/holdfast.ts         it has no MCP: an extension
@@ -11,6 +12,7 @@ pi        ~/.pi/agent/extensions/holdfast.ts         it has no MCP: an extension
 from __future__ import annotations
 
 from holdfast.agents.claude import installer as claude
+from holdfast.agents.claude import plugin as claude_plugin
 from holdfast.agents.client import Client
 from holdfast.agents.codex import installer as codex
 from holdfast.agents.cursor import installer as cursor
@@ -18,5 +20,6 @@ from holdfast.agents.opencode import installer as opencode
 from holdfast.agents.pi import installer as pi
 
 CLIENTS: dict[str, Client] = {
-    module.CLIENT.name: module.CLIENT for module in (claude, codex, cursor, opencode, pi)
+    module.CLIENT.name: module.CLIENT
+    for module in (claude, claude_plugin, codex, cursor, opencode, pi)
 }

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from holdfast.reading.pieces import Run
 
 
 class Moment(Enum):
@@ -90,6 +93,8 @@ class ToolUse:
     claims_unchanged: bool = False
     """Whether the agent's own cache answered that the file is unchanged, without the text."""
     failed: bool = False
+    trimmed: bool = False
+    """Whether the agent cuts blank lines off the start and white space off the end of an output."""
     result: Any = None
     """The result as the agent passed it, for the answer."""
 
@@ -110,9 +115,8 @@ class HookEvent:
     subagent: str | None = None
     name: str = ""
     """The agent's own name of the event, which some answers must repeat."""
-    held: Mapping[str, Any] | None = None
-    """What the model is about to be sent, where the agent shows it: the truth about what it holds.
-    """
+    again: str = "same call again prints all"
+    """How the model gets the text that a short answer leaves out, in words for this agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,8 @@ class Outcome:
 
     replacements: Mapping[int, str] = field(default_factory=dict)
     """Place in `uses` -> the text that the model is shown in place of the result."""
+    pieces: Mapping[int, tuple[Run, ...]] = field(default_factory=dict)
+    """Place in `uses` -> the same as its replacement in parts, for an agent that numbers lines."""
     texts: Mapping[int, str] = field(default_factory=dict)
     """Place in `uses` -> the whole text, in place of a claim that it is unchanged."""
     notes: Mapping[int, str] = field(default_factory=dict)
@@ -137,6 +143,10 @@ class Adapter(Protocol):
 
     def event_of(self, payload: Mapping[str, Any]) -> HookEvent | None:
         """What happened; None when it is nothing of ours, which costs nothing more."""
+
+    def shown_text(self, event: HookEvent, outcome: Outcome) -> str | None:
+        """How the agent's log will show the replacement of the first result; None if it cannot be
+        replaced."""
 
     def reply_to(self, event: HookEvent, outcome: Outcome) -> dict[str, Any]:
         """What the hook answers; empty leaves the agent's own result as it is."""

@@ -8,9 +8,35 @@ from __future__ import annotations
 from importlib import import_module
 from typing import cast
 
-from holdfast.agents.hook_event import Adapter, HookEvent, Moment, Outcome, ToolUse
+from holdfast.agents.hook_event import (
+    Adapter,
+    EditCall,
+    HookEvent,
+    Moment,
+    Outcome,
+    OwnCall,
+    PatchCall,
+    ReadCall,
+    ShellCall,
+    ToolUse,
+    WriteCall,
+)
 
-__all__ = ["AGENTS", "Adapter", "HookEvent", "Moment", "Outcome", "ToolUse", "adapter_of"]
+__all__ = [
+    "AGENTS",
+    "Adapter",
+    "EditCall",
+    "HookEvent",
+    "Moment",
+    "Outcome",
+    "OwnCall",
+    "PatchCall",
+    "ReadCall",
+    "ShellCall",
+    "ToolUse",
+    "WriteCall",
+    "adapter_of",
+]
 
 AGENTS = {
     "claude-code": "holdfast.agents.claude.hook",

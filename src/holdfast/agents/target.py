@@ -15,8 +15,28 @@ from holdfast.home import home_of
 def target_of(app: App, scope: str = "user", start: str | None = None) -> InstallTarget:
     """The settings of the user or, with scope `project`, of the working directory."""
     project = Path.cwd() if scope == "project" else None
-    command = (*_with_home(app, project), *_command(start, project))
-    return InstallTarget(Path(app.user_home), project, command, app.environment)
+    home, program = _with_home(app, project), _command(start, project)
+    quick = () if project is not None else _quick(program)
+    return InstallTarget(
+        Path(app.user_home),
+        project,
+        (*home, *program),
+        app.environment,
+        quick=quick,
+        quick_home=(str(app.home),) if home else (),
+    )
+
+
+def _quick(program: tuple[str, ...]) -> tuple[str, ...]:
+    """The small client for hooks, run by the Python of this installation.
+
+    Not for a program elsewhere: it may be another version, or run in a container.
+    """
+    from holdfast.agents import hook_client
+
+    if program[0] != sys.executable and Path(program[0]).parent != Path(sys.executable).parent:
+        return ()
+    return (sys.executable, "-I", "-S", hook_client.__file__)
 
 
 def _with_home(app: App, project: Path | None) -> tuple[str, ...]:

@@ -154,10 +154,10 @@ class Sessions:
 
         if not detect.is_name(session):
             kind = kind or detect.detect(session)
-            host, lock = self._adapter(kind, session)
+            host, lock = self.adapter(kind, session)
             return Bound(host, kind, _stem(session), "named by --session", call), lock
         name = detect.checked_name(session)
-        host, lock = self._adapter("native", name)
+        host, lock = self.adapter("native", name)
         return Bound(host, "native", name, "named by --session", call), lock
 
     def _holding_call(self, caller: Caller, call: str) -> tuple[Bound, threading.RLock] | Unbound:
@@ -167,7 +167,7 @@ class Sessions:
             candidates = list(dict.fromkeys(self._transcripts(caller)))[:CANDIDATES_MAX]
             for path, how in candidates:
                 if _mentions(path, call):
-                    host, lock = self._adapter("claude-code", path)
+                    host, lock = self.adapter("claude-code", path)
                     return Bound(host, "claude-code", _stem(path), how, call), lock
             if not candidates:
                 return Unbound("no transcript of Claude Code is known for this process")
@@ -206,7 +206,7 @@ class Sessions:
         if len(found) != 1:
             how_many = "no rollout" if not found else f"{len(found)} rollouts"
             return Unbound(f"there is {how_many} for the thread that Codex named")
-        host, lock = self._adapter("codex", found[0])
+        host, lock = self.adapter("codex", found[0])
         pending = pending_call(found[0], tool, arguments)
         how = "Codex named its thread, and the rollout is of that thread"
         return Bound(host, "codex", thread, how, pending), lock
@@ -220,11 +220,11 @@ class Sessions:
             if self._monotonic() > deadline:
                 return Unbound("this call is not pending in the rollout of the codex process above")
             time.sleep(LOOK_EVERY_S)
-        host, lock = self._adapter("codex", rollout)
+        host, lock = self.adapter("codex", rollout)
         how = "the codex process above us holds this rollout open, and the call is pending in it"
         return Bound(host, "codex", _stem(rollout), how, pending), lock
 
-    def _adapter(self, kind: str, name: str) -> tuple[SessionLog, threading.RLock]:
+    def adapter(self, kind: str, name: str) -> tuple[SessionLog, threading.RLock]:
         """The adapter of a log. It is kept, because it has already read the log so far."""
         with self._turn:
             found = self._adapters.get((kind, name))

@@ -1,13 +1,50 @@
-"""What to do about an event in an agent: opens its session and its files, and asks `reading`."""
+"""What to do about an event in an agent: opens its session and its files, and asks `reading`.
+
+    after the agent's own read     the same text in short, when the session proves what is held
+    after its own *unchanged*      the text, unless the session proves that it is held
+    after a failed edit            the text that is really there
+    after any call of ours         one line when held lines changed on disk, once
+    after a compaction             what was held, the most needed first
+
+Whatever is not proven leaves the agent's own result as it is.
+"""
 
 from __future__ import annotations
 
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from holdfast.agents.hooks import HookEvent, Outcome
+from holdfast.agents.hooks import (
+    HookEvent,
+    Moment,
+    Outcome,
+    ReadCall,
+    ShellCall,
+    ToolUse,
+    adapter_of,
+)
+from holdfast.errors import HoldfastError
+from holdfast.reading import native, recovery, stale
+from holdfast.reading.native import Short
+from holdfast.reading.native_reader import NativeReader, OwnRead, OwnShell
+from holdfast.reading.session_log import ShortAnswers
+from holdfast.reading.tree import Doubt, Evidence
 
 if TYPE_CHECKING:
     from holdfast.mcp.host_context import HostContext
+    from holdfast.reading.reader import Reader
+    from holdfast.reading.session_log import SessionLog
+    from holdfast.reading.trust import Ledger
+
+WAIT_S, LOOK_EVERY_S = 0.12, 0.004
+"""How long a call that the log does not show yet is waited for."""
+CONTEXTS_MAX = 256
+PATHS_MAX = 400
 
 
 class HookDecision:
@@ -15,7 +52,253 @@ class HookDecision:
 
     def __init__(self, context: HostContext) -> None:
         self._context = context
+        self._notices = Notices()
 
     def decide(self, event: HookEvent) -> Outcome:
         """What to do; an empty outcome leaves the agent's own result as it is."""
+        if event.log is None or not event.cwd:
+            return Outcome()
+        reader = self._context.reader(event.cwd, self._context.app.user_home)
+        if event.moment is Moment.AFTER_COMPACTION:
+            with self._log(event, None) as log:
+                return Outcome(note=_recovery(reader, log, event))
+        if event.moment is Moment.AFTER_TOOL:
+            return self._after_tool(event, reader)
+        if event.moment is Moment.AFTER_BATCH:
+            return self._after_batch(event, reader)
         return Outcome()
+
+    # one result, before the model sees it
+
+    def _after_tool(self, event: HookEvent, reader: Reader) -> Outcome:
+        use = event.uses[0]
+        if not isinstance(use.call, ReadCall | ShellCall) or use.id is None:
+            return Outcome()
+        if isinstance(use.call, ShellCall) and not _may_print_a_file(use.call.command):
+            return Outcome()
+        with self._log(event, use.id) as log:
+            if isinstance(_waited(log), Doubt):
+                return self._unproven(use, event, reader)
+            if use.claims_unchanged:
+                return self._claimed(use, event, reader, log)
+            return self._shortened(use, event, reader, log)
+
+    def _unproven(self, use: ToolUse, event: HookEvent, reader: Reader) -> Outcome:
+        """Nothing is known about the context: only a claim of the agent's own is mended."""
+        return self._text(use, event, reader) if use.claims_unchanged else Outcome()
+
+    def _claimed(self, use: ToolUse, event: HookEvent, reader: Reader, log: SessionLog) -> Outcome:
+        assert isinstance(use.call, ReadCall)
+        path = _absolute(use.call.path, event.cwd)
+        evidence = log.evidence()
+        if isinstance(evidence, Evidence):
+            view = evidence.ledger.view(path, reader.objects.load)
+            # A short answer of ours says that the same call again prints the text.
+            if view.named is None and self._holds(use.call, path, reader, evidence):
+                return Outcome()
+        return self._text(use, event, reader)
+
+    def _holds(self, call: ReadCall, path: str, reader: Reader, evidence: Evidence) -> bool:
+        rows = _rows(reader, path)
+        if rows is None:
+            return False
+        first = call.first or 1
+        wanted = (
+            rows[first - 1 :] if call.count is None else rows[first - 1 : first - 1 + call.count]
+        )
+        if wanted and wanted[-1] == "":
+            wanted = wanted[:-1]  # what follows the last newline is not a line
+        options = native.Options(horizon=evidence.horizon, now=evidence.seen_bytes)
+        view = evidence.ledger.view(path, reader.objects.load)
+        return native.holds(view, first, wanted, options)
+
+    def _text(self, use: ToolUse, event: HookEvent, reader: Reader) -> Outcome:
+        assert isinstance(use.call, ReadCall)
+        rows = _rows(reader, _absolute(use.call.path, event.cwd))
+        if rows is None:
+            return Outcome()
+        first = use.call.first or 1
+        wanted = rows[first - 1 :]
+        if use.call.count is not None:
+            wanted = wanted[: use.call.count]
+        return Outcome(texts={0: "\n".join(wanted)})
+
+    def _shortened(
+        self, use: ToolUse, event: HookEvent, reader: Reader, log: SessionLog
+    ) -> Outcome:
+        if use.text is None:
+            return Outcome()
+        size = len(use.text.encode("utf-8", "surrogatepass"))
+        call: OwnRead | OwnShell
+        if isinstance(use.call, ReadCall):
+            rows = tuple(use.text.split("\n"))
+            path = _absolute(use.call.path, event.cwd)
+            call = OwnRead(path, use.first, rows, size + 5 * len(rows))
+        else:
+            assert isinstance(use.call, ShellCall)
+            call = OwnShell(use.call.command, event.cwd, use.text, trimmed=use.trimmed)
+        found = NativeReader(reader).answer(call, log, again=event.again)
+        if not isinstance(found, Short) or use.id is None:
+            return Outcome()
+        outcome = Outcome(replacements={0: found.text}, pieces={0: found.pieces})
+        adapter = adapter_of(event.agent)
+        shown = None if adapter is None else adapter.shown_text(event, outcome)
+        if shown is None or not isinstance(log, ShortAnswers):
+            return Outcome()
+        log.record_short(found.record, shown, use.id)
+        return outcome
+
+    # all results of a turn, as the model gets them
+
+    def _after_batch(self, event: HookEvent, reader: Reader) -> Outcome:
+        last = event.uses[-1].id
+        with self._log(event, last) as log:
+            found = _waited(log)
+            if isinstance(found, Doubt):
+                return Outcome()
+            return Outcome(note=self._notices.lines(event, reader, found.ledger))
+
+    # the session
+
+    @contextmanager
+    def _log(self, event: HookEvent, call: str | None) -> Iterator[SessionLog]:
+        """The log of the conversation, at this call."""
+        from holdfast.reading.hosts.claude_code import ClaudeCodeLog
+
+        assert event.log is not None
+        log, lock = self._context.sessions.adapter(event.agent, event.log)
+        with lock:
+            if isinstance(log, ClaudeCodeLog):
+                log.sidechain = event.subagent is not None
+                before = log.call, log.newest_leaf
+                log.call, log.newest_leaf = call, call is None
+                try:
+                    yield log
+                finally:
+                    log.call, log.newest_leaf = before
+            else:
+                yield log
+
+
+class Notices:
+    """Which changes on disk each context was told of."""
+
+    def __init__(self) -> None:
+        self._told: OrderedDict[tuple[str, str], dict[str, tuple[int, int, int]]] = OrderedDict()
+        self._turn = threading.Lock()
+
+    def lines(self, event: HookEvent, reader: Reader, ledger: Ledger) -> str | None:
+        """One line for each held file that changed, and was not told of."""
+        with self._turn:
+            key = (event.session, event.subagent or "")
+            told = self._told.setdefault(key, {})
+            self._told.move_to_end(key)
+            while len(self._told) > CONTEXTS_MAX:
+                self._told.popitem(last=False)
+        own = {
+            _absolute(path, event.cwd)
+            for use in event.uses
+            if (path := getattr(use.call, "path", None)) is not None
+        }
+        out = []
+        for path in list(ledger.seen_paths())[-PATHS_MAX:]:
+            if path in own:
+                continue  # the log does not show yet what this turn did with it
+            state = _state(path)
+            if told.get(path) == state:
+                continue
+            first_look = path not in told
+            told[path] = state
+            live = ledger.view(path, reader.objects.load).live(0, None)
+            rows = _rows(reader, path)
+            if rows is None and (first_look or state != GONE):
+                continue
+            line = stale.notice(recovery.shown(path, event.cwd), live, rows)
+            if line is not None:
+                out.append(line)
+        return "\n".join(out) or None
+
+
+GONE = (0, 0, 0)
+
+
+def _state(path: str) -> tuple[int, int, int]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return GONE
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _recovery(reader: Reader, log: SessionLog, event: HookEvent) -> str | None:
+    files = held_before(log, reader)
+
+    def changed(path: str) -> bool:
+        ledger = ledger_before(log)
+        rows = _rows(reader, path)
+        live = ledger.view(path, reader.objects.load).live(0, None)
+        return rows is None or bool(stale.changed(live, rows))
+
+    call = "recover(tokens=4000) brings back the lines you used in one call."
+    return recovery.to_text(files, changed, event.cwd, call)
+
+
+def ledger_before(log: SessionLog) -> Ledger:
+    """What was held before the latest compaction, or is held if the log does not show one yet.
+
+    An agent tells of a compaction before its log does: then what is held at the leaf is what is
+    lost.
+    """
+    from holdfast.reading.session_log import CompactionHistory
+    from holdfast.reading.trust import Ledger
+
+    evidence = log.evidence()
+    if isinstance(evidence, Doubt):
+        return Ledger()
+    if evidence.boundary == "root" or any(True for _ in evidence.ledger.seen_paths()):
+        return evidence.ledger
+    if isinstance(log, CompactionHistory):
+        return log.before_compaction() or Ledger()
+    return evidence.ledger
+
+
+def held_before(log: SessionLog, reader: Reader) -> list[recovery.Used]:
+    ledger = ledger_before(log)
+    out = []
+    for path in list(ledger.seen_paths())[-PATHS_MAX:]:
+        view = ledger.view(path, reader.objects.load)
+        if view.lines:
+            out.append(recovery.used(path, ledger.history(path), len(view.lines)))
+    return out
+
+
+def _waited(log: SessionLog) -> Evidence | Doubt:
+    """What the log proves, once it shows the pending call."""
+    deadline = time.monotonic() + WAIT_S
+    while True:
+        found = log.evidence()
+        if isinstance(found, Evidence) or time.monotonic() > deadline:
+            return found
+        time.sleep(LOOK_EVERY_S)
+
+
+def _rows(reader: Reader, path: str) -> Sequence[str] | None:
+    """The lines of a file that may be shown; None for any other."""
+    from holdfast.reading.answer import Current
+
+    try:
+        found = reader.current(path)
+    except (HoldfastError, OSError):
+        return None
+    return native.shown_rows(found.data) if isinstance(found, Current) else None
+
+
+def _absolute(path: str, cwd: str) -> str:
+    return os.path.normpath(os.path.join(cwd, path))
+
+
+def _may_print_a_file(command: str) -> bool:
+    """Whether `reading` knows this command; asked before anything is opened."""
+    from holdfast.reading import shell
+
+    return shell.parse(command, "/") is not None

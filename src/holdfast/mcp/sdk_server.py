@@ -8,6 +8,7 @@ its thread.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import threading
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from holdfast.mcp import prompts, resources
 from holdfast.mcp.binding import LEAF
 from holdfast.mcp.caller import Caller, caller_of, named
 from holdfast.mcp.declared_roots import DeclaredRoots
+from holdfast.mcp.hook_protocol import HOOK_TOOL
 from holdfast.mcp.host_context import HostContext
 from holdfast.mcp.tool import CallCancelled, Result, Tool, ToolCall, failure
 from holdfast.mcp.tools import TOOLS
@@ -116,6 +118,11 @@ class ToolServer:
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
+        if params.name == HOOK_TOOL:
+            given = params.arguments or {}
+            answer = await self._context.hooks.answer(str(given.get("agent")), given)
+            text = json.dumps(answer, ensure_ascii=False)
+            return types.CallToolResult(content=[types.TextContent(text=text)])
         tool = TOOLS.get(params.name)
         if tool is None:
             raise MCPError(

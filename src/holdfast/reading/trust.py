@@ -96,6 +96,10 @@ class Ledger:
         self._views[path] = view, len(seen)
         return view
 
+    def history(self, path: str) -> tuple[tuple[ViewEvent, int], ...]:
+        """Everything that was seen of a path, oldest first, with the bytes shown until then."""
+        return tuple(self._seen.get(path, ()))
+
     def seen_paths(self) -> Iterator[str]:
         """Every path of which some line may be held."""
         return iter(self._seen)

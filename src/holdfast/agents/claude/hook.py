@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.agents.hook_event import (
     Call,
@@ -30,7 +30,11 @@ from holdfast.agents.hook_event import (
     WriteCall,
 )
 
+if TYPE_CHECKING:
+    from holdfast.reading.pieces import Run
+
 AGENT = "claude-code"
+AGAIN = "numbers on the left are not the file's; same call again prints all"
 FIELDS = (
     *("hook_event_name", "session_id", "transcript_path", "cwd", "agent_id"),
     *("tool_name", "tool_use_id", "tool_input", "tool_response", "tool_calls", "source"),
@@ -61,6 +65,7 @@ def event_of(payload: Mapping[str, Any]) -> HookEvent | None:
         uses,
         subagent,
         name,
+        AGAIN,
     )
 
 
@@ -100,7 +105,7 @@ def _use(payload: Mapping[str, Any], result: object) -> ToolUse | None:
     if isinstance(call, ReadCall) and isinstance(file, Mapping):
         return _read_use(call, id, result, file)
     if isinstance(call, ShellCall) and _is_plain_output(result):
-        return ToolUse(call, id, str(result["stdout"]), result=result)
+        return ToolUse(call, id, str(result["stdout"]), trimmed=True, result=result)
     if isinstance(call, EditCall | WriteCall | OwnCall):
         return ToolUse(call, id, result=result)
     return None
@@ -150,6 +155,18 @@ def _call(name: str, given: object) -> Call | None:
     return None if own is None else OwnCall(own)
 
 
+def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
+    """The text in the place of a result as the transcript shows it: lines of Read are numbered."""
+    changed = _changed(event.uses[0], outcome)
+    if changed is None:
+        return None
+    file = changed.get("file")
+    if file is None:
+        return str(changed["stdout"])
+    numbered = enumerate(file["content"].split("\n"), start=file["startLine"])
+    return "\n".join(f"{number}\t{line}" for number, line in numbered)
+
+
 def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
     """The hook's answer; empty when a result's shape does not allow one."""
     out: dict[str, Any] = {}
@@ -172,10 +189,28 @@ def _changed(use: ToolUse, outcome: Outcome) -> dict[str, Any] | None:
     if text is None:
         return None
     if isinstance(use.call, ReadCall):
-        return _text_result(use.call, text, use.first)
+        return _numbered_result(use.call, text, outcome.pieces.get(0, ()))
     if isinstance(use.call, ShellCall) and len(text) <= BASH_CHARACTERS_MAX:
         return {**result, "stdout": text}
     return None
+
+
+def _numbered_result(call: ReadCall, text: str, pieces: tuple[Run, ...]) -> dict[str, Any]:
+    """A short answer as the result of Read, which numbers every line.
+
+    One run of new lines gets its own numbers: the line before it says which lines are held.
+    """
+    new = [run for run in pieces if run.before is None]
+    in_place = all(run.before in (None, run.first) for run in pieces)
+    if len(new) == 1 and in_place and new[0].first > 1:
+        run, last = new[0], pieces[-1].first + len(pieces[-1].rows) - 1
+        until = run.first + len(run.rows) - 1
+        head = (
+            f"[holdfast: only lines {run.first}-{until} of {pieces[0].first}-{last}; you have the "
+            "others as they are; the same Read again prints all]"
+        )
+        return _text_result(call, "\n".join((head, *run.rows)), run.first - 1)
+    return _text_result(call, text, 1)
 
 
 def _text_result(call: ReadCall, text: str, first: int) -> dict[str, Any]:

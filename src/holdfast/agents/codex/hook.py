@@ -63,6 +63,11 @@ def _call(name: str, given: object) -> Call | None:
     return PatchCall(command) if name == "apply_patch" else None
 
 
+def shown_text(event: HookEvent, outcome: Outcome) -> str | None:
+    """The text in the place of an output is shown as it is."""
+    return outcome.replacements.get(0)
+
+
 def reply_to(event: HookEvent, outcome: Outcome) -> dict[str, Any]:
     """The hook's answer."""
     text = outcome.replacements.get(0)

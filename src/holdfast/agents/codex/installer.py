@@ -1,4 +1,8 @@
-"""Sets up Codex: the MCP server in config.toml."""
+"""Sets up Codex: the MCP server in config.toml, and hooks in hooks.json.
+
+Codex runs hooks only after the user has trusted them, which it asks for itself when it starts. That
+consent is never written here.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,8 @@ from holdfast.agents.client import (
     server_entry,
     user_additions,
 )
+from holdfast.agents.codex.hook import AGENT
+from holdfast.agents.hookfile import put_hooks, remove_hooks
 from holdfast.agents.plan import Edit, read
 
 
@@ -24,6 +30,24 @@ def _file(target: InstallTarget) -> Path:
     return target.folder("CODEX_HOME", ".codex") / "config.toml"
 
 
+HOOK_TIMEOUT_S = 2
+"""The client takes at most 0.3 s; this is for a machine that cannot start it."""
+
+
+def hook_entries(target: InstallTarget) -> dict[str, dict[str, Any]]:
+    """Event -> our entry."""
+    command = target.hook_command(AGENT)
+    call = {"type": "command", "command": command, "timeout": HOOK_TIMEOUT_S}
+    return {
+        "PreToolUse": {"matcher": "apply_patch", "hooks": [call]},
+        "PostToolUse": {"matcher": "Bash|apply_patch", "hooks": [call]},
+        "SessionStart": {"matcher": "compact", "hooks": [call]},
+    }
+
+
+EVENTS = ("PreToolUse", "PostToolUse", "SessionStart")
+
+
 def _install(target: InstallTarget) -> list[Edit]:
     path = _file(target)
     before = read(path)
@@ -31,7 +55,9 @@ def _install(target: InstallTarget) -> list[Edit]:
     kept = user_additions(servers.get(NAME)) if isinstance(servers, dict) else {}
     wanted = {**kept, **server_entry(target)}
     after = tomlfile.put_table(before or "", ("mcp_servers", NAME), wanted, str(path))
-    return [Edit(path, before, after, "the tools")]
+    what = "the hooks: shorter reads, help for failed patches (Codex asks you to trust them)"
+    hooks = put_hooks(path.with_name("hooks.json"), hook_entries(target), target, what)
+    return [Edit(path, before, after, "the tools"), hooks]
 
 
 def _uninstall(target: InstallTarget, receipt: Mapping[str, Any]) -> list[Edit]:
@@ -42,7 +68,8 @@ def _uninstall(target: InstallTarget, receipt: Mapping[str, Any]) -> list[Edit]:
         after = tomlfile.remove_table(before, ("mcp_servers", NAME), str(path))
         if not after.strip() and receipt.get("made", {}).get(str(path)) == "file":
             after = None
-    return [Edit(path, before, after, "the tools")]
+    hooks = remove_hooks(path.with_name("hooks.json"), EVENTS, target, receipt)
+    return [Edit(path, before, after, "the tools"), hooks]
 
 
 CLIENT = Client(
@@ -51,5 +78,5 @@ CLIENT = Client(
     found_by(lambda target: target.folder("CODEX_HOME", ".codex"), "codex"),
     _install,
     _uninstall,
-    "start codex; /mcp lists holdfast",
+    "start codex and trust the hooks of holdfast when it asks; /mcp lists holdfast",
 )

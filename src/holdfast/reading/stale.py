@@ -1,0 +1,78 @@
+"""Which lines that the model was shown are other lines on disk now.
+
+The model works on what it saw. When someone else changed those lines since (another agent, a
+formatter, the user), it is told once, in one line. Pure: the lines seen and the file are values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from holdfast.reading.scope import Lines
+
+RUNS_MAX = 4
+"""More runs than this are named by the first and the last line."""
+
+
+def changed(live: Mapping[int, str], rows: Sequence[str]) -> tuple[Lines, ...]:
+    """The runs of held lines, by the numbers they were shown under, that the file no longer has.
+
+    Lines that only moved count from where they moved: their numbers are no longer right.
+    """
+    differs = [
+        number for number in sorted(live) if number > len(rows) or rows[number - 1] != live[number]
+    ]
+    return tuple(runs(differs))
+
+
+def runs(numbers: Iterable[int]) -> list[Lines]:
+    """Numbers in order, as runs."""
+    found: list[Lines] = []
+    for number in numbers:
+        if found and found[-1].last == number - 1:
+            found[-1] = Lines(found[-1].first, number)
+        else:
+            found.append(Lines(number, number))
+    return found
+
+
+def notice(path: str, live: Mapping[int, str], rows: Sequence[str] | None) -> str | None:
+    """One line that says what changed; None when every held line is still there."""
+    if rows is None:
+        return f"[holdfast: {path} was removed since you read it]"
+    if not live:
+        return None
+    text = list(rows)
+    found = changed(live, text)
+    if not found:
+        return None
+    tail = _moved_tail(live, text, found[-1])
+    if tail is not None:
+        first, shift = tail
+        whole = found[-1]
+        found = found[:-1]
+        if whole.first < first:
+            found = (*found, Lines(whole.first, first - 1))
+        after = f"lines {first}-{whole.last} moved by {shift:+d}"
+        if not found:
+            return f"[holdfast: {path} changed on disk since you read it: {after}]"
+        return f"[holdfast: {path} changed on disk since you read it: {_named(found)}; {after}]"
+    return f"[holdfast: {path} changed on disk since you read it: {_named(found)}]"
+
+
+def _moved_tail(live: Mapping[int, str], rows: Sequence[str], run: Lines) -> tuple[int, int] | None:
+    """Where the end of the last run only moved: its first such line, and by how much."""
+    shift = len(rows) - max(live)
+    if not shift or run.last != max(live):
+        return None
+    at = run.last
+    while at >= run.first and 0 < at + shift <= len(rows) and rows[at + shift - 1] == live[at]:
+        at -= 1
+    return (at + 1, shift) if at < run.last else None
+
+
+def _named(found: Sequence[Lines]) -> str:
+    shown = found if len(found) <= RUNS_MAX else (Lines(found[0].first, found[-1].last),)
+    names = [f"{r.first}-{r.last}" if r.last > r.first else f"{r.first}" for r in shown]
+    single = len(shown) == 1 and shown[0].first == shown[0].last
+    return f"{'line' if single else 'lines'} {', '.join(names)}"
