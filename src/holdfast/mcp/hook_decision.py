@@ -20,9 +20,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.agents.hooks import (
+    EditCall,
     HookEvent,
     Moment,
     Outcome,
+    PatchCall,
     ReadCall,
     ShellCall,
     ToolUse,
@@ -66,6 +68,8 @@ class HookDecision:
             return self._after_tool(event, reader)
         if event.moment is Moment.AFTER_BATCH:
             return self._after_batch(event, reader)
+        if event.moment is Moment.BEFORE_TOOL:
+            return Outcome(notes=_patch_help(event))
         return Outcome()
 
     # one result, before the model sees it
@@ -77,7 +81,7 @@ class HookDecision:
         if isinstance(use.call, ShellCall) and not _may_print_a_file(use.call.command):
             return Outcome()
         with self._log(event, use.id) as log:
-            if isinstance(_waited(log), Doubt):
+            if isinstance(self._waited(log), Doubt):
                 return self._unproven(use, event, reader)
             if use.claims_unchanged:
                 return self._claimed(use, event, reader, log)
@@ -153,12 +157,23 @@ class HookDecision:
     def _after_batch(self, event: HookEvent, reader: Reader) -> Outcome:
         last = event.uses[-1].id
         with self._log(event, last) as log:
-            found = _waited(log)
-            if isinstance(found, Doubt):
-                return Outcome()
-            return Outcome(note=self._notices.lines(event, reader, found.ledger))
+            found = self._waited(log)
+            note = None
+            if isinstance(found, Evidence):
+                note = self._notices.lines(event, reader, found.ledger)
+        return Outcome(notes=_edit_help(event), note=note)
 
     # the session
+
+    def _waited(self, log: SessionLog) -> Evidence | Doubt:
+        """What the log proves, once it shows the pending call."""
+        clock = self._context.app.clock
+        deadline = clock.monotonic() + WAIT_S
+        while True:
+            found = log.evidence()
+            if isinstance(found, Evidence) or clock.monotonic() > deadline:
+                return found
+            time.sleep(LOOK_EVERY_S)
 
     @contextmanager
     def _log(self, event: HookEvent, call: str | None) -> Iterator[SessionLog]:
@@ -178,6 +193,37 @@ class HookDecision:
                     log.call, log.newest_leaf = before
             else:
                 yield log
+
+
+def _edit_help(event: HookEvent) -> dict[int, str]:
+    """For each edit that failed, what is really there."""
+    from holdfast.edits import Attempt, failure_of, help_text
+
+    found = {}
+    for at, use in enumerate(event.uses):
+        if (
+            not isinstance(use.call, EditCall)
+            or not use.failed
+            or failure_of(use.text or "") is None
+        ):
+            continue
+        text = help_text([Attempt(use.call.path, use.call.old, use.call.everywhere)], event.cwd)
+        if text is not None:
+            found[at] = text
+    return found
+
+
+def _patch_help(event: HookEvent) -> dict[int, str]:
+    """For a patch that is about to fail, what is really there."""
+    from holdfast.edits import help_text, patch_attempts
+
+    found = {}
+    for at, use in enumerate(event.uses):
+        if isinstance(use.call, PatchCall):
+            text = help_text(patch_attempts(use.call.patch), event.cwd)
+            if text is not None:
+                found[at] = text
+    return found
 
 
 class Notices:
@@ -270,16 +316,6 @@ def held_before(log: SessionLog, reader: Reader) -> list[recovery.Used]:
         if view.lines:
             out.append(recovery.used(path, ledger.history(path), len(view.lines)))
     return out
-
-
-def _waited(log: SessionLog) -> Evidence | Doubt:
-    """What the log proves, once it shows the pending call."""
-    deadline = time.monotonic() + WAIT_S
-    while True:
-        found = log.evidence()
-        if isinstance(found, Evidence) or time.monotonic() > deadline:
-            return found
-        time.sleep(LOOK_EVERY_S)
 
 
 def _rows(reader: Reader, path: str) -> Sequence[str] | None:
