@@ -49,6 +49,7 @@ class LiveServer:
             host="127.0.0.1",
             port=port,
             ws=Handover if handover else "websockets-sansio",
+            ws_max_size=served.limits.frame_bytes_max,
             lifespan="on",
             log_level="error",
             timeout_graceful_shutdown=1,

@@ -120,7 +120,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         host=args.host,
         port=port,
         ws=Handover,
-        ws_max_size=options.limits.message_bytes_max,
+        ws_max_size=options.limits.frame_bytes_max,
         # Compressing costs more than it saves on one machine and in one data centre.
         ws_per_message_deflate=False,
         lifespan="on",

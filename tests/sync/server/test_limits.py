@@ -25,6 +25,9 @@ def test_a_message_that_is_too_long_is_refused_by_name() -> None:
     peer.connection.receive("x" * 2_001)
     (answer,) = peer.drain()
     assert refused(answer)[0] == "MessageTooLargeError"
+    long = peer.command("transact", commit=commit(1, set_("a", "x" * 2_000)))
+    (answer,) = peer.send(long)
+    assert (answer["requestId"], refused(answer)[0]) == (long["requestId"], "MessageTooLargeError")
     assert "ok" in peer.transact(set_("a", 1))
     world.close()
 

@@ -92,6 +92,7 @@ def test_nothing_comes_before_hello(world: World) -> None:
 def test_hello_comes_once(world: World) -> None:
     peer = world.peer()
     assert refused(peer.hello()) == ("ProtocolError", "hello may only be sent once")
+    assert peer.connection.closing == (1008, "hello may only be sent once")
 
 
 @pytest.mark.shows("SYNC-4.1-INVALID")
@@ -102,6 +103,25 @@ def test_a_frame_that_is_no_message_is_refused_and_the_connection_goes_on(world:
         error = {"name": "InvalidMessageError", "message": "Unable to parse memory/v2 message"}
         assert peer.drain() == [{"type": "response", "requestId": "invalid", "error": error}]
     assert peer.transact(set_("a", 1))["ok"]["seq"] == 1
+
+
+@pytest.mark.shows("SYNC-ANSWERED-BY-ID")
+def test_a_commit_with_a_value_that_cannot_be_stored_is_refused_and_its_neighbours_land(
+    world: World,
+) -> None:
+    peer = world.peer("S")
+    bad = peer.command("transact", commit=commit(2, set_("b", "\ud800")))
+    frames = [
+        peer.command("transact", commit=commit(1, set_("a", 1))),
+        bad,
+        peer.command("transact", commit=commit(3, set_("c", 1))),
+    ]
+    peer.connection.receive(*map(json.dumps, frames))
+    first, refusal, third = peer.drain()
+    assert (first["ok"]["seq"], third["ok"]["seq"]) == (1, 2)
+    assert refusal["requestId"] == bad["requestId"]
+    assert refused(refusal)[0] == "TransactionError"
+    assert "/commit/operations/0/value/value" in refused(refusal)[1]
 
 
 @pytest.mark.shows("SYNC-4.1-BINARY")

@@ -23,16 +23,15 @@ from holdfast.sync.server.session_registry import ServerSession
 from holdfast.sync.wire import messages
 from holdfast.sync.wire.close_codes import POLICY, TOO_BIG, TRY_AGAIN, UNSUPPORTED
 from holdfast.sync.wire.errors import (
-    InvalidMessage,
     MessageTooLarge,
     ProtocolError,
     RateLimited,
     SessionError,
     SlowConsumer,
+    Unreadable,
 )
 from holdfast.sync.wire.messages import (
     HANDSHAKE,
-    INVALID,
     BranchCreate,
     BranchDelete,
     Hello,
@@ -43,9 +42,10 @@ from holdfast.sync.wire.messages import (
     SessionOpen,
     Transact,
 )
+from holdfast.sync.wire.unread import request_id_of
 
-Unread = InvalidMessage | MessageTooLarge
-"""A frame that is not a message; refused in its turn."""
+Unread = Unreadable | MessageTooLarge
+"""A frame that is not executed; refused in its turn."""
 
 
 class Connection:
@@ -101,8 +101,11 @@ class Connection:
                     self.close(POLICY, "too many messages are waiting")
                     return
             if self.ready:
-                most = limits.message_bytes_max
-                queue.append(text if len(text) <= most else MessageTooLarge(len(text), most))
+                most, size = limits.message_bytes_max, len(text)
+                too_large = size > most
+                queue.append(
+                    MessageTooLarge(size, most, request_id_of(text)) if too_large else text
+                )
             elif len(text) > limits.first_bytes_max:
                 self.close(TOO_BIG, f"more than {limits.first_bytes_max} bytes before hello")
                 return
@@ -205,7 +208,7 @@ class Connection:
         self._queue.popleft()
         self._head = None
         if isinstance(request, Unread):
-            self.refuse(INVALID, request)
+            self.refuse(request.request_id, request)
             return True
         wait_ms = self._bucket.take(now_ms)
         if type(request) is Transact and self.ready:
@@ -224,12 +227,16 @@ class Connection:
             return frame
         try:
             return messages.parse_request(frame, self.unified)
-        except InvalidMessage as error:
+        except Unreadable as error:
             return error
 
     def _dispatch(self, request: Request) -> None:
         if isinstance(request, Hello):
+            again = self.ready
             self._answer(HANDSHAKE, lambda: self.send(handshake.greet(self, request)))
+            if again:
+                # The peer has lost track of this connection; on a new one it can recover.
+                self.close(POLICY, "hello may only be sent once")
         elif not self.ready:
             self.refuse(HANDSHAKE, ProtocolError("memory/v2 hello is required first"))
         elif isinstance(request, BranchCreate | BranchDelete):

@@ -12,7 +12,11 @@ class Limits:
     """What a server takes from one peer. Each has an error of its own."""
 
     message_bytes_max: int = 33 * 1024 * 1024
-    """The longest frame. A commit may be 32 MiB; this leaves room around it."""
+    """The longest message. A commit may be 32 MiB; this leaves room around it."""
+
+    frame_bytes_max: int = 64 * 1024 * 1024
+    """The longest frame that is received at all. Above the longest message, so that one that is too
+    long is refused by name; a frame above this one ends the connection with 1009."""
 
     first_bytes_max: int = 1024 * 1024
     """The longest frame before the hello is answered."""

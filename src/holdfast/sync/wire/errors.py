@@ -1,7 +1,9 @@
 """What sync raises, on either side of a connection.
 
     SyncError
-    ├── InvalidMessage            a frame that is not a message of this protocol
+    ├── Unreadable                a frame that cannot be executed; knows which request it was
+    │   ├── InvalidMessage        … because it is not a message of this protocol
+    │   └── UnacceptableContent   … because of what the message contains
     ├── ProtocolError             a message that is not allowed here, or not now
     │   └── UnsupportedProtocol   a peer that speaks another protocol
     ├── SessionError              a command for a session that is not open on this connection
@@ -18,7 +20,12 @@ An error that is sent to a peer has a `name`: the word the peer sees.
 
 from __future__ import annotations
 
+from typing import Final
+
 from holdfast.errors import SyncError
+
+INVALID: Final = "invalid"
+"""The requestId under which a frame is refused that does not name its own."""
 
 
 class _Refusal(SyncError):
@@ -31,14 +38,29 @@ class _Refusal(SyncError):
         self.hint = hint
 
 
-class InvalidMessage(_Refusal):
+class Unreadable(_Refusal):
+    """The root of refusals of a frame as a whole. `request_id` is the id it is answered under."""
+
+    request_id: str = INVALID
+
+
+class InvalidMessage(Unreadable):
     """Raised when a frame is not a message of this protocol."""
 
     name = "InvalidMessageError"
 
-    def __init__(self, reason: str = "") -> None:
+    def __init__(self, reason: str = "", request_id: str = INVALID) -> None:
         # Peers look for this text, so it stands as theirs does; the reason goes into the hint.
         super().__init__("Unable to parse memory/v2 message", hint=reason)
+        self.request_id = request_id
+
+
+class UnacceptableContent(Unreadable):
+    """Raised when a message has the right form and contains what this server does not take."""
+
+    def __init__(self, name: str, message: str, request_id: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.name, self.request_id = name, request_id
 
 
 class ProtocolError(_Refusal):
@@ -100,7 +122,8 @@ class MessageTooLarge(LimitReached):
 
     name = "MessageTooLargeError"
 
-    def __init__(self, size: int, most: int) -> None:
+    def __init__(self, size: int, most: int, request_id: str = INVALID) -> None:
+        self.request_id = request_id
         super().__init__(
             f"the message is {size} bytes long, and this server reads at most {most}",
             hint="split the commit, or store large data as blobs",

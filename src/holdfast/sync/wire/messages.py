@@ -31,6 +31,7 @@ from msgspec import UNSET, Struct, UnsetType
 from holdfast.store import codec
 from holdfast.store.errors import InvalidValue
 from holdfast.sync.wire.errors import InvalidMessage
+from holdfast.sync.wire.unread import explained
 
 PROTOCOL: Final = "memory/v2"
 
@@ -50,9 +51,6 @@ EXISTING: Final = "existing"
 
 HANDSHAKE: Final = "handshake"
 """The requestId under which a hello is refused: it has none of its own."""
-
-INVALID: Final = "invalid"
-"""The requestId under which a frame is refused that is not a message."""
 
 
 class Message(Struct, frozen=True, kw_only=True, rename="camel", tag_field="type"):
@@ -309,7 +307,14 @@ Parsed = TypeVar("Parsed")
 
 
 def parse_request(text: str, unified: bool = False) -> Request:
-    """A client's frame as a message, or `InvalidMessage`."""
+    """A client's frame as a message, or an `Unreadable` that names its request if it has one."""
+    try:
+        return _request(text, unified)
+    except InvalidMessage as error:
+        raise explained(text, error, unified) from None
+
+
+def _request(text: str, unified: bool) -> Request:
     request: Request = _read(text, unified, _REQUEST) or _parse(text, unified, _REQUESTS)
     for name in _SEQS[type(request)]:
         _whole(getattr(request, name))
@@ -372,7 +377,7 @@ _SEQS: Final = {
 
 def _whole(number: object) -> None:
     if isinstance(number, int) and not 0 <= number <= 2**53 - 1:
-        raise InvalidMessage(f"{number} is not a seq")
+        raise InvalidMessage(f"{str(number)[:40]} is not a seq")
 
 
 def to_wire(message: Message | Part) -> dict[str, Any]:
