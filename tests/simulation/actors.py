@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.ids import LocalSeq
@@ -12,7 +13,7 @@ from holdfast.sync.client.actions import Dial, HangUp, Send, Wake
 from holdfast.sync.client.client import Client
 from holdfast.sync.client.commits import Landed
 from holdfast.sync.client.errors import NotFound, TypeMismatch
-from holdfast.sync.client.outbox import Remembered
+from holdfast.sync.client.outbox import Base, Remembered
 from holdfast.sync.client.outcome import Outcome
 from holdfast.sync.client.replica import Notification
 from holdfast.sync.client.space_session import SpaceSession
@@ -35,6 +36,7 @@ class MemoryOutbox:
         self.remembered: Remembered | None = None
         self.next = 1
         self.pending: dict[int, Any] = {}
+        self.kept: dict[tuple[str, str], tuple[int, Base]] = {}
 
     def session(self) -> Remembered | None:
         return self.remembered
@@ -48,15 +50,22 @@ class MemoryOutbox:
     def commits(self) -> list[dict[str, Any]]:
         return [copy.deepcopy(self.pending[n]) for n in sorted(self.pending)]
 
-    def add(self, commit: Any) -> None:
+    def add(self, commit: Any, bases: Sequence[Base] = ()) -> None:
         self.pending[commit["localSeq"]] = copy.deepcopy(dict(commit))
+        for base in bases:
+            self.kept[base.branch, base.id] = (commit["localSeq"], copy.deepcopy(base))
         self.used(LocalSeq(commit["localSeq"]))
+
+    def bases(self) -> list[Base]:
+        return [copy.deepcopy(base) for _, (_, base) in sorted(self.kept.items())]
 
     def used(self, local_seq: LocalSeq) -> None:
         self.next = max(self.next, local_seq + 1)
 
     def remove(self, local_seq: LocalSeq) -> None:
         self.pending.pop(local_seq, None)
+        oldest = min(self.pending, default=2**62)
+        self.kept = {key: kept for key, kept in self.kept.items() if kept[0] >= oldest}
 
     def close(self) -> None:
         pass
@@ -102,8 +111,9 @@ class Actor:
                         self.world.time.after(self.random.uniform(0, 20), self._dialled)
                     case Send(message):
                         self._count(message)
-                        if self.wire is not None:
-                            self.wire.send("up", messages.encode(message))
+                        frame = self.client.frame(message)
+                        if self.wire is not None and frame is not None:
+                            self.wire.send("up", frame)
                     case Wake(name, delay_ms):
                         self._wake(name, delay_ms)
                     case HangUp():

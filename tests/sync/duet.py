@@ -68,8 +68,9 @@ class Duet:
             match action:
                 case Send(message):
                     self.sent.append(message)
-                    if self.connection is not None:
-                        self.connection.receive(messages.encode(message))
+                    frame = self.client.frame(message)
+                    if self.connection is not None and frame is not None:
+                        self.connection.receive(frame)
                 case Wake(name, delay_ms):
                     if name == RECONNECT:
                         self.waits.append(delay_ms)

@@ -4,7 +4,7 @@ A blob is named by its SHA-256, in hexadecimal or in the store's own spelling. I
 clients may cache it forever. Its bytes are not trusted: a browser saves them, or shows them as an
 image or as plain text.
 
-    GET, HEAD   the bytes
+    GET, HEAD   the bytes; a GET with one `Range: bytes=…` gets that part
     PUT         store the bytes; refused unless their hash is the name
 """
 
@@ -34,6 +34,7 @@ DEFAULT_SPACE = "local"
 _HEX = re.compile(r"[0-9a-f]{64}\Z")
 _KIND = re.compile(r"[ -~]+\Z")
 """Valid header values: the content type was set by the client that stored the blob."""
+_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})", re.ASCII)
 _SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "text/plain")
 
 
@@ -78,7 +79,7 @@ def blobs(service: SyncService) -> Asgi:
                 if method == "PUT":
                     await _put(store, name, scope, receive, send)
                 else:
-                    await _get(store, name, send, head=method == "HEAD")
+                    await _get(store, name, scope, send)
         except LimitReached as error:
             await answer_json(send, 429, {"error": str(error), "hint": error.hint})
         except (StoreError, UsageError) as error:
@@ -87,7 +88,26 @@ def blobs(service: SyncService) -> Asgi:
     return serve
 
 
-async def _get(store: Store, name: str, send: Send, *, head: bool) -> None:
+def byte_range(header: str, size: int) -> slice | None:
+    """The part of `size` bytes that a Range header asks for; None if it asks for no single part.
+
+    An empty slice means that there is no such part.
+    """
+    found = _RANGE.fullmatch(header.strip())
+    if found is None or found[1] == found[2] == "":
+        return None
+    if not found[1]:
+        length = min(int(found[2]), size)
+        return slice(size - length, size)
+    first = int(found[1])
+    last = size - 1 if not found[2] else min(int(found[2]), size - 1)
+    if found[2] and int(found[2]) < first:
+        return None  # not a valid range, so it is ignored
+    return slice(first, max(first, last + 1))
+
+
+async def _get(store: Store, name: str, scope: Scope, send: Send) -> None:
+    head = scope["method"] == "HEAD"
     try:
         data, kind = await asyncio.to_thread(store.blob, name)
     except InvalidBlob as error:
@@ -95,15 +115,28 @@ async def _get(store: Store, name: str, send: Send, *, head: bool) -> None:
         return
     if not _KIND.match(kind):
         kind = "application/octet-stream"
+    etag = f'"{name}"'
     shown = kind.partition(";")[0].strip().lower() in _SHOWN
     headers: list[Header] = [
         (b"content-type", kind.encode()),
         (b"content-disposition", b"inline" if shown else b"attachment"),
         (b"content-security-policy", b"default-src 'none'; sandbox"),
         (b"cache-control", b"private, max-age=31536000, immutable"),
-        (b"etag", f'"{name}"'.encode("ascii", "replace")),
+        (b"etag", etag.encode("ascii", "replace")),
+        (b"accept-ranges", b"bytes"),
     ]
-    await answer(send, 200, data, headers, head=head)
+    asked = headers_of(scope)
+    part = None
+    if "range" in asked and not head and asked.get("if-range", etag) == etag:
+        part = byte_range(asked["range"], len(data))
+    if part is None:
+        await answer(send, 200, data, headers, head=head)
+    elif part.start >= part.stop or part.start >= len(data):
+        unsatisfied = (b"content-range", f"bytes */{len(data)}".encode())
+        await answer(send, 416, b"", [unsatisfied])
+    else:
+        place = f"bytes {part.start}-{part.stop - 1}/{len(data)}"
+        await answer(send, 206, data[part], [*headers, (b"content-range", place.encode())])
 
 
 async def _put(store: Store, name: str, scope: Scope, receive: Receive, send: Send) -> None:

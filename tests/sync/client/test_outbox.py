@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.sync.client.outbox import FORMAT, OutboxInUse, Remembered, SqliteOutbox, UnknownOutbox
+from holdfast.sync.client.outbox import (
+    FORMAT,
+    Base,
+    OutboxInUse,
+    Remembered,
+    SqliteOutbox,
+    UnknownOutbox,
+)
 
 SPACE = "did:key:outbox"
 
@@ -32,6 +39,43 @@ def test_what_was_written_down_is_there_again(tmp_path: Path) -> None:
     assert again.next_local_seq() == 4
     again.remove(3)  # type: ignore[arg-type]
     assert again.next_local_seq() == 4
+    again.close()
+
+
+@pytest.mark.shows("SYNC-OUTBOX", "SYNC-OUTBOX-SHOWN")
+def test_the_documents_below_patches_stay_as_long_as_a_commit_needs_them(tmp_path: Path) -> None:
+    path = tmp_path / "outbox.db"
+    first = SqliteOutbox(path, SPACE)
+    one = Base("", "of:a", 3, {"value": 1}, ((1, 4, [["patch", "of:a", [{"op": "remove"}]]]),))
+    newer, other = Base("", "of:a", 5, {"value": 2}), Base("draft", "of:b", 0, None)
+    first.add(commit(2), [one])
+    first.add(commit(3), [one, other])
+    first.add(commit(4), [newer])
+    first.add(commit(5))
+    first.close()
+    again = SqliteOutbox(path, SPACE)
+    assert again.bases() == [newer, other]
+    again.add(commit(6), [newer])
+    kept = {2: 2, 3: 1, 4: 1, 6: 1, 5: 0}
+    for local_seq, left in kept.items():
+        again.remove(local_seq)  # type: ignore[arg-type]
+        assert len(again.bases()) == left, local_seq
+    again.add(commit(7), [one])
+    assert again.bases() == [one]
+    again.close()
+
+
+@pytest.mark.shows("SYNC-OUTBOX")
+def test_a_file_of_the_first_format_is_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "outbox.db"
+    made = SqliteOutbox(path, SPACE)
+    made.add(commit(1))
+    made._db.execute("DROP TABLE base")
+    made._db.execute("UPDATE meta SET value = '1' WHERE name = 'format'")
+    made.close()
+    again = SqliteOutbox(path, SPACE)
+    assert (again.commits(), again.bases()) == ([commit(1)], [])
+    assert again._meta("format") == str(FORMAT)
     again.close()
 
 
@@ -80,8 +124,12 @@ def test_the_format_changes_only_with_its_number(tmp_path: Path) -> None:
     made = SqliteOutbox(tmp_path / "outbox.db", SPACE)
     tables = made._db.execute("SELECT sql FROM sqlite_schema ORDER BY name").fetchall()
     made.close()
-    assert FORMAT == 1
+    version: int = FORMAT
+    assert version == 2
     assert [" ".join(str(row[0]).split()) for row in tables] == [
+        "CREATE TABLE base ( branch TEXT NOT NULL, id TEXT NOT NULL, last INTEGER NOT NULL, "
+        "state TEXT NOT NULL, PRIMARY KEY (branch, id) ) WITHOUT ROWID",
+        "CREATE INDEX base_last ON base (last)",
         "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
         'CREATE TABLE pending (local_seq INTEGER PRIMARY KEY, "commit" TEXT NOT NULL)',
         "CREATE TABLE session ( one INTEGER PRIMARY KEY CHECK (one = 1), "

@@ -11,7 +11,7 @@ from holdfast.store.values import BigInt, same
 from holdfast.sync.client.errors import CommitRefused
 from holdfast.sync.client.reads import Read, compact
 from holdfast.sync.client.replica import Manner, Notification, Replica
-from holdfast.sync.wire.messages import Remove, Sync, Upsert, WatchAdd
+from holdfast.sync.wire.messages import Flags, Remove, Sync, Upsert, WatchAdd
 from tests.sync.duet import Duet, is_verdict
 from tests.sync.peers import World
 from tests.sync.scripted import Script, delete, edit, put
@@ -215,6 +215,7 @@ def test_the_first_versions_form_names_the_newest_layer() -> None:
 @pytest.mark.shows("R25")
 def test_a_tagged_value_is_shown_as_the_very_same_while_pending() -> None:
     script = Script()
+    script.player.client.flags = Flags(unified_json_encoding=True)
     number = BigInt(2**70)
     script.commit("c1", put("of:A", {"n": number}))
     assert script.visible("of:A")["n"] is number

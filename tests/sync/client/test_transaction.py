@@ -434,7 +434,7 @@ def test_a_commit_that_cannot_be_made_is_an_outcome_not_a_crash(
     def refuse(*_: object, **__: object) -> None:
         raise TransactionError("hook")
 
-    monkeypatch.setattr(duet.session.replica, "commit", refuse)
+    monkeypatch.setattr(duet.session.replica, "draft", refuse)
     tx = Transaction(duet.session)
     tx.write_value("of:A", ["n"], 2)
     assert isinstance(tx.commit().error, TransactionError)

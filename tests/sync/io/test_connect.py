@@ -80,7 +80,7 @@ def test_two_clients_count_together_and_lose_nothing(tmp_path: Path) -> None:
     async def count(space: AsyncSpace) -> None:
         await space.sync("of:counter")
         for _ in range(10):
-            await space.update(increment, attempts=50)
+            await space.update(increment, timeout_s=SOON_S)
 
     async def both(url: str) -> object:
         async with holdfast.connect(url, SPACE) as one, holdfast.connect(url, SPACE) as two:

@@ -6,7 +6,11 @@
 
 Feed it what happened (`transport_up`, `transport_down`, `receive`, `timer`) and do what `take`
 returns, in order. A lost connection is dialled again after 25 ms, 50 ms, … up to 30 s, each a
-little longer by chance, so that many clients of one server do not come back at once.
+little longer by chance, so that many clients of one server do not come back at once. The wait is
+short again once a session was restored: a server that answers hello and then fails is not well.
+
+A message that cannot be sent, and one for which the server closed the connection as too large, is
+refused here as the server would have refused it, once. Nothing else waits for it.
 
 The connection knows requests and answers. What a session does with them is in `space_session.py`.
 """
@@ -21,14 +25,24 @@ from msgspec import UNSET, UnsetType, to_builtins
 
 from holdfast.errors import SyncError
 from holdfast.ids import SpaceId
+from holdfast.store.errors import InvalidValue
 from holdfast.sync.client.actions import Action, Dial, HangUp, Send, Wake
-from holdfast.sync.client.errors import ConnectionLost, RequestRefused, SessionClosed
+from holdfast.sync.client.errors import (
+    CapabilityMissing,
+    ConnectionLost,
+    RequestRefused,
+    SessionClosed,
+)
 from holdfast.sync.client.outbox import NoOutbox, Outbox
 from holdfast.sync.client.outcome import Outcome
+from holdfast.sync.client.sendable import TOO_LARGE
 from holdfast.sync.client.space_session import SpaceSession
-from holdfast.sync.wire.errors import ProtocolError
+from holdfast.sync.wire import messages
+from holdfast.sync.wire.close_codes import TOO_BIG
+from holdfast.sync.wire.errors import InvalidMessage, ProtocolError
 from holdfast.sync.wire.messages import (
     CAPABILITIES,
+    EXISTING,
     HANDSHAKE,
     PROTOCOL,
     Answer,
@@ -36,6 +50,7 @@ from holdfast.sync.wire.messages import (
     Flags,
     Hello,
     HelloOk,
+    Message,
     OpenTerms,
     Request,
     Response,
@@ -46,6 +61,8 @@ from holdfast.sync.wire.messages import (
 BACKOFF_FIRST_MS: Final = 25
 BACKOFF_MAX_MS: Final = 30_000
 JITTER: Final = 0.2
+
+NEWER: Final = "it may be newer than this client: update holdfast, or check the URL"
 
 RECONNECT: Final = "reconnect"
 RESEND: Final = "resend"
@@ -65,6 +82,7 @@ def backoff_ms(attempt: int, chance: float) -> float:
 class PendingRequest:
     """A request without an answer: called with the answer, or when it cannot come."""
 
+    message: Request
     answered: Callable[[Response], None]
     lost: Callable[[SyncError], None]
 
@@ -91,7 +109,7 @@ class Client:
         self.connections = 0
         self.on_actions: Callable[[], None] = lambda: None
         """Called when there is something to `take`, for adapters that do not ask by themselves."""
-        self._random = random
+        self.chance = random
         self._capabilities = frozenset(capabilities)
         self._authenticate = authenticate
         self._actions: list[Action] = []
@@ -128,8 +146,38 @@ class Client:
         hello = Hello(protocol=PROTOCOL, flags=to_builtins(self.flags), capabilities=capabilities)
         self._do(Send(hello))
 
-    def transport_down(self, reason: str = "") -> None:
-        """The transport is gone, or could not be opened."""
+    def frame(self, message: Message) -> str | None:
+        """A message as text; None if it cannot be encoded, and then its request is refused."""
+        try:
+            return messages.encode(message, self.unified)
+        except InvalidValue as error:
+            self._refuse_here(getattr(message, "request_id", ""), error.name, str(error))
+            return None
+
+    def unreadable(self, error: InvalidMessage, frame: str = "") -> None:
+        """The server sent what is not a message: before hello.ok it speaks something else."""
+        if not self._ready:
+            begins = f", which begins with {frame[:20]!r}" if frame else ""
+            self._refused(
+                ProtocolError(
+                    f"the server does not speak {PROTOCOL}: it answered hello with "
+                    f"something else{begins} ({error.hint})",
+                    hint=NEWER,
+                )
+            )
+
+    def transport_down(self, reason: str = "", code: int | None = None) -> None:
+        """The transport is gone, or could not be opened. `code` is the server's close code."""
+        if code == TOO_BIG and self._asked:
+            # Of all that it was sent, the largest: had that been short enough, so were the others.
+            sizes = {name: self._size(asked.message) for name, asked in self._asked.items()}
+            largest = max(sizes, key=sizes.__getitem__)
+            self._refuse_here(
+                largest,
+                TOO_LARGE,
+                f"the message is {sizes[largest]} bytes long, and the server closed the connection "
+                f"because of its size ({code} {reason})".replace(" )", ")"),
+            )
         self._up = self._ready = self._dialling = False
         self.terms = None
         lost, self._asked = self._asked, {}
@@ -141,7 +189,7 @@ class Client:
         if self._closing:
             self._finish()
             return
-        self._do(Wake(RECONNECT, backoff_ms(self._attempt, self._random())))
+        self._do(Wake(RECONNECT, backoff_ms(self._attempt, self.chance())))
         self._attempt += 1
 
     def rejected(self, error: SyncError) -> None:
@@ -219,6 +267,10 @@ class Client:
         return self._ready
 
     @property
+    def unified(self) -> bool:
+        return self.flags.unified_json_encoding
+
+    @property
     def sound(self) -> bool:
         """Whether the server knows reads that name every layer, and promises coverage."""
         return "coverage" in self.agreed
@@ -235,8 +287,13 @@ class Client:
         assert self._ready, "there is no connection"
         self._number += 1
         name = f"r{self._number}"
-        self._asked[name] = PendingRequest(answered, lost)
-        self._do(Send(build(name)))
+        message = build(name)
+        self._asked[name] = PendingRequest(message, answered, lost)
+        self._do(Send(message))
+
+    def restored(self) -> None:
+        """A session works again, so the server does: the next reconnect need not wait long."""
+        self._attempt = 0
 
     def wait_turn(self) -> None:
         """Have every session's `turn` called once the current call is over."""
@@ -272,7 +329,9 @@ class Client:
             return
         ours = to_builtins(self.flags)
         if answer.protocol != PROTOCOL:
-            self._refused(ProtocolError(f"the server speaks {answer.protocol}, not {PROTOCOL}"))
+            self._refused(
+                ProtocolError(f"the server speaks {answer.protocol}, not {PROTOCOL}", hint=NEWER)
+            )
             return
         if {name: answer.flags.get(name) for name in ours} != ours:
             self._refused(
@@ -283,11 +342,29 @@ class Client:
         self.agreed = self._capabilities & frozenset(named)
         terms = answer.session_open
         self.terms = None if isinstance(terms, UnsetType) else terms
+        if EXISTING in self._capabilities and EXISTING not in self.agreed:
+            # It would create the space that must not be created.
+            self._refused(CapabilityMissing(EXISTING))
+            return
         self._ready = True
-        self._attempt = 0
+        if not self.sessions:
+            self._attempt = 0
         self.started.resolve(None)
         for session in list(self.sessions):
             session.connected()
+
+    def _refuse_here(self, request_id: str, name: str, message: str) -> None:
+        """Answer a request as if the server had refused it."""
+        asked = self._asked.pop(request_id, None)
+        if asked is not None:
+            error = messages.Refused(name=name, message=message)
+            asked.answered(Response(request_id=request_id, error=error))
+
+    def _size(self, message: Message) -> int:
+        try:
+            return len(messages.encode(message, self.unified).encode())
+        except InvalidValue:
+            return 0
 
     def _refused(self, error: SyncError) -> None:
         self._closing = True
@@ -307,6 +384,9 @@ class Client:
         self.closed.resolve(None)
 
 
-def _refusal(answer: Response) -> RequestRefused:
+def _refusal(answer: Response) -> SyncError:
     error = answer.error
-    return RequestRefused.from_wire(None if isinstance(error, UnsetType) else to_builtins(error))
+    refused = RequestRefused.from_wire(None if isinstance(error, UnsetType) else to_builtins(error))
+    if refused.name == "UnsupportedProtocol":
+        return ProtocolError(f"the server does not speak {PROTOCOL}: {refused}", hint=NEWER)
+    return refused

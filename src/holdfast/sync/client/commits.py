@@ -74,13 +74,14 @@ class Commits:
         self.sent: list[LocalSeq] = []
         """Every localSeq in the order it was sent; used by tests."""
         self._later: set[LocalSeq] = set()
-        for commit in outbox.commits():
-            replica.restore(commit)
+        commits = outbox.commits()
+        replica.recall(outbox.bases(), commits)
+        for commit in commits:
             self.outstanding[LocalSeq(commit["localSeq"])] = Outstanding(commit, Outcome())
 
     def add(self, commit: Mapping[str, Any]) -> Outstanding:
         """Keep a commit until there is a verdict."""
-        self._outbox.add(commit)
+        self._outbox.add(commit, self._replica.bases(commit))
         entry = Outstanding(commit, Outcome())
         self.outstanding[LocalSeq(commit["localSeq"])] = entry
         return entry

@@ -4,6 +4,7 @@
     ├── ConnectionLost                  the transport went away; what was asked may have happened
     ├── SessionClosed                   the session was closed here
     ├── SessionChanged                  the server opened another session than the one asked for
+    ├── CapabilityMissing               the server does not have what the request needs
     ├── StreamOverflow                  a stream whose reader was too slow
     ├── RequestRefused                  the server answered with an error
     │   └── CommitRefused               … to a commit: nothing of it was written
@@ -55,6 +56,20 @@ class SessionChanged(SyncError):
     def __init__(self, asked: str, opened: str) -> None:
         super().__init__(f"session changed: {asked} -> {opened}")
         self.asked, self.opened = asked, opened
+
+
+class CapabilityMissing(SyncError):
+    """Raised when a request needs a capability that the server did not agree to. Nothing was sent.
+
+    It would not know the request, and a peer of the first version may not answer it.
+    """
+
+    name = "UnsupportedCapabilityError"
+
+    def __init__(self, capability: str) -> None:
+        super().__init__(f"the server does not have the capability {capability}")
+        self.capability = capability
+        self.hint = "it is older than this client, or does not offer it; update the server"
 
 
 class StreamOverflow(SyncError):

@@ -15,6 +15,7 @@ from holdfast.store import delta, patch
 from holdfast.store.delta import MISSING, ValueChange
 from holdfast.store.errors import PatchError
 from holdfast.store.model import Document, Operation
+from holdfast.sync.client.outbox import Base
 from holdfast.sync.client.reads import Basis
 
 Key = tuple[BranchName, EntityId]
@@ -81,6 +82,24 @@ class Record:
     document: Document | None = None
     watched: bool = False
     layers: list[Layer] = field(default_factory=list)
+
+    @classmethod
+    def based_on(cls, base: Base) -> Record:
+        """A record as an outbox kept it."""
+        layers = [
+            Layer(LocalSeq(local_seq), tuple(Operation(*op) for op in operations), Seq(seq))
+            for local_seq, seq, operations in base.landed
+        ]
+        return cls(Seq(base.seq), base.document, layers=layers)
+
+    def base(self, branch: BranchName, id: EntityId) -> Base:
+        """What is durable of it, for an outbox."""
+        landed = tuple(
+            (layer.local_seq, layer.landed, [list(operation) for operation in layer.operations])
+            for layer in self.layers
+            if layer.landed is not None and not layer.orphaned
+        )
+        return Base(branch, id, self.seq, self.document, landed)
 
     def visible(self) -> Document | None:
         return self._replayed()[0]

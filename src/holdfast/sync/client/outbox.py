@@ -3,11 +3,14 @@
 An outbox belongs to one session of one space. A commit is stored before it is sent and
 removed once its outcome is known. After a restart the same session sends what is left, in order;
 the server recognises what it already has by session and localSeq, so nothing lands twice.
+
+A patch shows nothing without the document below it, and after a restart nothing is known yet. So
+the documents that patches were made on are stored too, as they were confirmed then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -16,8 +19,8 @@ from holdfast.errors import SyncError
 from holdfast.ids import LocalSeq
 from holdfast.store import codec
 
-FORMAT: Final = 1
-"""The outbox file. 1: tables meta, session, pending."""
+FORMAT: Final = 2
+"""The outbox file. 1: tables meta, session, pending. 2: table base, the documents below patches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,30 @@ class Remembered:
 
     session_id: str
     token: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A document below commits without a verdict: confirmed at `seq`, None if there was none.
+
+    `landed` has own commits that are durable and not yet part of the confirmed document: the
+    operations of each on this document, its localSeq and its seq.
+    """
+
+    branch: str
+    id: str
+    seq: int
+    document: Any
+    landed: tuple[tuple[int, int, Sequence[Any]], ...] = ()
+
+    def to_wire(self) -> list[Any]:
+        landed = [[local_seq, seq, list(ops)] for local_seq, seq, ops in self.landed]
+        return [self.seq, self.document, landed]
+
+    @classmethod
+    def from_wire(cls, branch: str, id: str, wire: Any) -> Base:
+        seq, document, landed = wire
+        return cls(branch, id, seq, document, tuple((n, at, ops) for n, at, ops in landed))
 
 
 class Outbox(Protocol):
@@ -39,7 +66,11 @@ class Outbox(Protocol):
 
     def commits(self) -> list[dict[str, Any]]: ...
 
-    def add(self, commit: Mapping[str, Any]) -> None: ...
+    def add(self, commit: Mapping[str, Any], bases: Sequence[Base] = ()) -> None:
+        """Store a commit, and the documents that its patches were made on."""
+
+    def bases(self) -> list[Base]:
+        """The documents that the stored commits were made on."""
 
     def used(self, local_seq: LocalSeq) -> None: ...
 
@@ -63,8 +94,11 @@ class NoOutbox:
     def commits(self) -> list[dict[str, Any]]:
         return []
 
-    def add(self, commit: Mapping[str, Any]) -> None:
+    def add(self, commit: Mapping[str, Any], bases: Sequence[Base] = ()) -> None:
         pass
+
+    def bases(self) -> list[Base]:
+        return []
 
     def used(self, local_seq: LocalSeq) -> None:
         pass
@@ -100,6 +134,11 @@ CREATE TABLE IF NOT EXISTS session (
     one INTEGER PRIMARY KEY CHECK (one = 1), session_id TEXT NOT NULL, token TEXT
 );
 CREATE TABLE IF NOT EXISTS pending (local_seq INTEGER PRIMARY KEY, "commit" TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS base (
+    branch TEXT NOT NULL, id TEXT NOT NULL, last INTEGER NOT NULL, state TEXT NOT NULL,
+    PRIMARY KEY (branch, id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS base_last ON base (last);
 """
 
 
@@ -111,6 +150,8 @@ class SqliteOutbox:
 
         self.path = Path(path)
         self._unified = unified
+        self._written: dict[Any, tuple[int, tuple[int, ...]]] = {}
+        """Which version of a base is in the file, by branch and id."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._db = apsw.Connection(str(self.path))
         try:
@@ -134,6 +175,10 @@ class SqliteOutbox:
     def _claim(self, space: str) -> None:
         for name, value in (("format", str(FORMAT)), ("space", space), ("next", "1")):
             self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (name, value))
+        # Format 1 had no bases; its commits are shown where they need none.
+        self._db.execute(
+            "UPDATE meta SET value = ? WHERE name = 'format' AND value = '1'", (str(FORMAT),)
+        )
         if self._meta("format") != str(FORMAT):
             raise UnknownOutbox(self.path, f"its format is {self._meta('format')}, not {FORMAT}")
         if self._meta("space") != space:
@@ -158,12 +203,35 @@ class SqliteOutbox:
         rows = self._db.execute('SELECT "commit" FROM pending ORDER BY local_seq')
         return [codec.decode(row[0], self._unified) for row in rows]  # type: ignore[misc]
 
-    def add(self, commit: Mapping[str, Any]) -> None:
+    def add(self, commit: Mapping[str, Any], bases: Sequence[Base] = ()) -> None:
         local_seq = commit["localSeq"]
         text = codec.encode(dict(commit), self._unified)
         with self._db:
             self._db.execute("INSERT OR REPLACE INTO pending VALUES (?, ?)", (local_seq, text))
+            for base in bases:
+                self._add_base(base, local_seq)
             self.used(LocalSeq(local_seq))
+
+    def _add_base(self, base: Base, local_seq: int) -> None:
+        key = (base.branch, base.id)
+        version = (base.seq, tuple(n for n, _, _ in base.landed))
+        if self._written.get(key) == version:
+            # The same document as for the commit before; it may be large.
+            sql = "UPDATE base SET last = ? WHERE branch = ? AND id = ?"
+            self._db.execute(sql, (local_seq, *key))
+            return
+        state = codec.encode(base.to_wire(), self._unified)
+        self._db.execute(
+            "INSERT OR REPLACE INTO base VALUES (?, ?, ?, ?)", (*key, local_seq, state)
+        )
+        self._written[key] = version
+
+    def bases(self) -> list[Base]:
+        rows = self._db.execute("SELECT branch, id, state FROM base ORDER BY branch, id")
+        return [
+            Base.from_wire(branch, id, codec.decode(state, self._unified))
+            for branch, id, state in rows
+        ]
 
     def used(self, local_seq: LocalSeq) -> None:
         self._db.execute(
@@ -172,7 +240,16 @@ class SqliteOutbox:
         )
 
     def remove(self, local_seq: LocalSeq) -> None:
-        self._db.execute("DELETE FROM pending WHERE local_seq = ?", (local_seq,))
+        with self._db:
+            self._db.execute("DELETE FROM pending WHERE local_seq = ?", (local_seq,))
+            # A document whose last commit is older than all that wait is below none of them.
+            oldest = self._db.execute("SELECT min(local_seq) FROM pending").fetchall()[0][0]
+            gone = self._db.execute(
+                "DELETE FROM base WHERE last < ? RETURNING branch, id",
+                (2**62 if oldest is None else oldest,),
+            )
+            for key in gone.fetchall():
+                self._written.pop(key, None)
 
     def close(self) -> None:
         self._db.close()

@@ -42,6 +42,7 @@ from holdfast.sync.client.layers import (
     Record,
     Refusal,
 )
+from holdfast.sync.client.outbox import Base
 from holdfast.sync.client.reads import Basis, Read
 from holdfast.sync.wire.messages import Sync
 
@@ -85,6 +86,8 @@ class Replica:
         self._next = next_local_seq
         self._pending: dict[LocalSeq, _Pending] = {}
         self._landed: set[Key] = set()
+        self._recalled: set[Key] = set()
+        """Documents of commits that a former process made, and that this one has not watched."""
         self._listeners: list[Listener] = []
         self._holds = 0
         self._held: list[tuple[Sync, Kind]] = []
@@ -130,6 +133,18 @@ class Replica:
         extra: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Show a commit at once; answers what to send. Listeners are called before this returns."""
+        wire = self.draft(operations, looks, branch, extra)
+        self.restore(wire, source)
+        return wire
+
+    def draft(
+        self,
+        operations: Sequence[Mapping[str, Any]],
+        looks: Iterable[Read] = (),
+        branch: str = MAIN,
+        extra: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """What a commit would send now. Nothing is shown yet."""
         on = BranchName(branch)
         wire: dict[str, Any] = {
             "localSeq": self._next,
@@ -139,7 +154,6 @@ class Replica:
         if on != MAIN:
             wire["branch"] = on
         wire.update(extra or {})
-        self.restore(wire, source)
         return wire
 
     def restore(self, wire: Mapping[str, Any], source: object = None) -> None:
@@ -158,6 +172,27 @@ class Replica:
         self._next = max(self._next, commit.local_seq + 1)
         self._pending[commit.local_seq] = _Pending(tuple(written), names, source)
         self._notify("commit", before, source=source)
+
+    def bases(self, commit: Mapping[str, Any]) -> list[Base]:
+        """What is confirmed below the patches of a commit, so that they can be shown later too."""
+        branch = BranchName(commit.get("branch", MAIN))
+        patched = {op["id"]: None for op in commit["operations"] if op["op"] == "patch"}
+        return [
+            self.records[branch, id].base(branch, id)
+            for id in patched
+            if (branch, id) in self.records
+        ]
+
+    def recall(self, bases: Iterable[Base], commits: Iterable[Mapping[str, Any]]) -> None:
+        """Show the commits that a former process made, on the documents it made them on."""
+        for base in bases:
+            key = (BranchName(base.branch), EntityId(base.id))
+            record = self.records[key] = Record.based_on(base)
+            if record.layers:
+                self._landed.add(key)
+        for commit in commits:
+            self.restore(commit)
+        self._recalled = set(self.records)
 
     def accept(self, local_seq: int, seq: int) -> None:
         """The commit landed. What is shown stays as it is.
@@ -241,6 +276,7 @@ class Replica:
             else:
                 del self.records[key]
         self._landed.clear()
+        self._recalled.clear()
         self._held.clear()
         self.integrated = GENESIS
         self._notify("reset", before)
@@ -291,6 +327,12 @@ class Replica:
     def _apply(self, sync: Sync, kind: Kind) -> None:
         keys = [(BranchName(entry.branch), EntityId(entry.id)) for entry in sync.upserts]
         gone = [(BranchName(entry.branch), EntityId(entry.id)) for entry in sync.removes]
+        if kind == "pull":
+            self._recalled.difference_update(keys)
+        for key in self._recalled.intersection(gone):
+            # The watch was one of the process before. What is shown of it stays as it is known.
+            self.records[key].watched = False
+        gone = [key for key in gone if key not in self._recalled]
         before = self._seen([*keys, *gone])
         for key, entry in zip(keys, sync.upserts, strict=True):
             record = self.records.setdefault(key, Record())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from holdfast.ids import MAIN, LocalSeq, SpaceId
 from holdfast.sync.client.outcome import Outcome
@@ -22,6 +22,16 @@ from holdfast.sync.wire.messages import (
     Request,
 )
 
+NEEDED: Final[Mapping[Callable[..., Request], str]] = {
+    BranchCreate: "branches",
+    BranchDelete: "branches",
+    BranchList: "branches",
+    BranchDiff: "branches",
+    BranchMerge: "branches",
+    HistoryRead: "history",
+}
+"""The capability that a kind of request needs."""
+
 
 class SessionRequests(ABC):
     """The requests of a session. An outcome is the `ok` of the answer."""
@@ -29,7 +39,9 @@ class SessionRequests(ABC):
     space: SpaceId
 
     @abstractmethod
-    def _request(self, build: Callable[[str], Request]) -> Outcome[Any]: ...
+    def _request(
+        self, build: Callable[[str], Request], needs: str | None = None
+    ) -> Outcome[Any]: ...
 
     @abstractmethod
     def id(self) -> str: ...
@@ -42,7 +54,8 @@ class SessionRequests(ABC):
         return self._request(
             lambda request: kind(
                 request_id=request, space=self.space, session_id=self.id(), **members
-            )
+            ),
+            NEEDED.get(kind),
         )
 
     def query(self, query: Mapping[str, Any]) -> Outcome[Any]:

@@ -24,6 +24,7 @@ from holdfast.errors import SyncError
 from holdfast.ids import GENESIS, MAIN, BranchName, EntityId, LocalSeq, SpaceId
 from holdfast.sync.client.commits import Commits, Landed, Outstanding, commit_refused
 from holdfast.sync.client.errors import (
+    CapabilityMissing,
     SessionChanged,
     SessionClosed,
 )
@@ -34,6 +35,7 @@ from holdfast.sync.client.ports import ClientPort
 from holdfast.sync.client.reads import Read
 from holdfast.sync.client.replica import SOUND, Kind, Manner, Replica
 from holdfast.sync.client.resume import Restoring
+from holdfast.sync.client.sendable import sendable
 from holdfast.sync.client.session_requests import SessionRequests
 from holdfast.sync.client.watch_requests import WatchRequests, request_refused
 from holdfast.sync.client.watch_view import WatchView
@@ -130,10 +132,14 @@ class SpaceSession(SessionRequests):
         source: object = None,
         extra: Mapping[str, Any] | None = None,
     ) -> Outcome[Landed]:
-        """Show a commit now, send it when possible; the outcome is the server's verdict."""
+        """Show a commit now, send it when possible; the outcome is the server's verdict.
+
+        Raises what can never be sent: `InvalidValue`, or `CommitRefused` if it is too large.
+        """
         if self.error is not None:
             return Outcome.failed(self.error)
-        return self._submit(self.replica.commit(operations, reads, branch, source, extra))
+        drafted = self.replica.draft(operations, reads, branch, extra)
+        return self._submit(drafted, source)
 
     def transact(self, commit: Mapping[str, Any], source: object = None) -> Outcome[Landed]:
         """Like `commit`, with its own reads and localSeq; a repeated one has the same outcome."""
@@ -142,10 +148,11 @@ class SpaceSession(SessionRequests):
             return known.outcome
         if self.error is not None:
             return Outcome.failed(self.error)
-        self.replica.restore(commit, source)
-        return self._submit(commit)
+        return self._submit(dict(commit), source)
 
-    def _submit(self, commit: Mapping[str, Any]) -> Outcome[Landed]:
+    def _submit(self, commit: dict[str, Any], source: object) -> Outcome[Landed]:
+        commit = sendable(commit, self.client.unified)
+        self.replica.restore(commit, source)
         entry = self.commits.add(commit)
         self._need()
         if self.live:
@@ -231,8 +238,12 @@ class SpaceSession(SessionRequests):
         self.outbox.used(local_seq)
         return local_seq
 
-    def _request(self, build: Callable[[str], Request]) -> Outcome[Any]:
-        """Ask once the session is live; the outcome is the `ok` of the answer."""
+    def _request(self, build: Callable[[str], Request], needs: str | None = None) -> Outcome[Any]:
+        """Ask once the session is live; the outcome is the `ok` of the answer.
+
+        A request that `needs` a capability is refused here if the server does not have it: it would
+        not know the request, and may not answer at all.
+        """
         if self.error is not None:
             return Outcome.failed(self.error)
         outcome: Outcome[Any] = Outcome()
@@ -246,6 +257,8 @@ class SpaceSession(SessionRequests):
         def ask() -> None:
             if self.error is not None:
                 outcome.reject(self.error)
+            elif needs is not None and needs not in self.client.agreed:
+                outcome.reject(CapabilityMissing(needs))
             else:
                 self.client.ask(build, answered, outcome.reject)
 
@@ -369,6 +382,7 @@ class SpaceSession(SessionRequests):
         if self.stage is not Stage.RESTORING or restoring is None or not restoring.done:
             return
         self.stage, self._restoring = Stage.LIVE, None
+        self.client.restored()
         for entry in self.commits.unsent():
             self.commits.send(entry, self._verdict)
         waiting, self._waiting = self._waiting, []

@@ -33,9 +33,10 @@ from holdfast.sync.client.errors import (
     TypeMismatch,
     WriteIsolationError,
 )
-from holdfast.sync.client.frozen import Freezer, thaw
+from holdfast.sync.client.frozen import Freezer
 from holdfast.sync.client.outcome import Outcome
 from holdfast.sync.client.reads import Read, is_inline
+from holdfast.sync.client.sendable import storable
 from holdfast.sync.wire import inline
 
 if TYPE_CHECKING:
@@ -132,7 +133,10 @@ class Transaction:
         space: str | None = None,
         branch: str | None = None,
     ) -> None:
-        """Put a value at a path of the whole document; `MISSING` removes. Makes missing parents."""
+        """Put a value at a path of the whole document; `MISSING` removes. Makes missing parents.
+
+        Raises `InvalidValue`, with the place, for a value that a document cannot have.
+        """
         place = self._place(id, space, branch)
         if is_inline(id):
             raise ReadOnlyDocument(id)
@@ -144,12 +148,14 @@ class Transaction:
         at = tuple(path)
         if not at and value is not MISSING and not isinstance(value, dict):
             raise TypeMismatch(id, at, "not an object")
+        if value is not MISSING:
+            value = storable(value, at, self._sessions[place[0]].client.unified)
         working = self._open(place)
         if value is MISSING and documents.peek(working.after, at) is MISSING:
             return
         if same(documents.peek(working.after, at), value):
             return
-        after = documents.put(working.after, at, thaw(value), id)
+        after = documents.put(working.after, at, value, id)
         if value is MISSING:
             after = self._pruned(working, after, at, id)
         self._writing = target

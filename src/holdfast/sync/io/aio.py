@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
@@ -29,11 +30,38 @@ from holdfast.sync.wire.messages import Sync, WatchSpec
 CLOSE_TIMEOUT_S = 5.0
 
 
+UPDATE_TIMEOUT_S = 30.0
+"""How long `update` tries."""
+
+RETRY_FIRST_S, RETRY_MAX_S = 0.002, 0.5
+
+
 def worth_retrying(error: Exception) -> bool:
     """Whether the same transaction, run again on the new state, may succeed."""
     if isinstance(error, CommitRefused):
         return error.is_conflict
     return isinstance(error, StorageTransactionInconsistent)
+
+
+class Attempts:
+    """When to try again what lost a race: soon at first, and in step with nobody."""
+
+    def __init__(
+        self, timeout_s: float, now_s: Callable[[], float], chance: Callable[[], float]
+    ) -> None:
+        self._now_s, self._chance = now_s, chance
+        self._until_s = now_s() + timeout_s
+        self._failed = 0
+
+    def wait_s(self, error: Exception) -> float:
+        """How long to wait before the next attempt; raises the error if there is none."""
+        longest = min(RETRY_FIRST_S * 2**self._failed, RETRY_MAX_S)
+        # The first conflict is usually the last: the new state is already here.
+        wait_s = longest * self._chance() if self._failed else 0.0
+        self._failed = min(self._failed + 1, 30)
+        if not worth_retrying(error) or self._now_s() + wait_s >= self._until_s:
+            raise error
+        return wait_s
 
 
 class AsyncSpace:
@@ -120,10 +148,18 @@ class AsyncSpace:
         return await transaction.commit()
 
     async def update(
-        self, change: Callable[[AsyncTransaction], Any], branch: str = MAIN, attempts: int = 5
+        self,
+        change: Callable[[AsyncTransaction], Any],
+        branch: str = MAIN,
+        timeout_s: float = UPDATE_TIMEOUT_S,
     ) -> Landed | None:
-        """Run a change in a transaction; again, on the new state, when it lost a race."""
-        for left in range(attempts - 1, -1, -1):
+        """Run a change in a transaction; again, on the new state, when it lost a race.
+
+        It is tried again, after a wait that grows, until `timeout_s` is over; then the last
+        refusal is raised. A wait for a server that is away is not cut short.
+        """
+        attempts = Attempts(timeout_s, self.link.now_s, self.link.client.chance)
+        while True:
             async with self.transaction(branch) as transaction:
                 made = change(transaction)
                 if inspect.isawaitable(made):
@@ -131,9 +167,8 @@ class AsyncSpace:
                 try:
                     return await transaction.commit()
                 except Exception as error:
-                    if not left or not worth_retrying(error):
-                        raise
-        raise AssertionError("the last attempt answers or raises")
+                    wait_s = attempts.wait_s(error)
+            await asyncio.sleep(wait_s)
 
     async def put(self, id: str, document: Document, branch: str = MAIN) -> Landed:
         """Write a whole document, whatever was there."""

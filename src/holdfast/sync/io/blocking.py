@@ -22,7 +22,7 @@ from holdfast.sync.client.replica import Notification
 from holdfast.sync.client.streams import Stream
 from holdfast.sync.client.transaction import Transaction
 from holdfast.sync.client.watch_view import Snapshot, WatchView
-from holdfast.sync.io.aio import AsyncSpace, worth_retrying
+from holdfast.sync.io.aio import UPDATE_TIMEOUT_S, AsyncSpace, Attempts
 from holdfast.sync.io.link import Link
 from holdfast.sync.io.transactions import BlockingTransaction
 from holdfast.sync.wire.messages import Sync, WatchSpec
@@ -161,19 +161,22 @@ class BlockingSpace:
         self,
         change: Callable[[BlockingTransaction], Any],
         branch: str = MAIN,
-        attempts: int = 5,
-        timeout_s: float | None = None,
+        timeout_s: float = UPDATE_TIMEOUT_S,
     ) -> Landed | None:
-        """Run a change in a transaction; again, on the new state, when it lost a race."""
-        for left in range(attempts - 1, -1, -1):
+        """Run a change in a transaction; again, on the new state, when it lost a race.
+
+        It is tried again, after a wait that grows, until `timeout_s` is over; then the last
+        refusal is raised. A verdict is awaited for as long as that too.
+        """
+        attempts = Attempts(timeout_s, self._link.now_s, self._link.client.chance)
+        while True:
             with self.transaction(branch) as transaction:
                 change(transaction)
                 try:
                     return transaction.commit(timeout_s)
                 except Exception as error:
-                    if not left or not worth_retrying(error):
-                        raise
-        raise AssertionError("the last attempt answers or raises")
+                    wait_s = attempts.wait_s(error)
+            self._thread.run(asyncio.sleep(wait_s))
 
     def put(
         self, id: str, document: Document, branch: str = MAIN, timeout_s: float | None = None

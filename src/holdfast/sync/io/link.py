@@ -51,6 +51,8 @@ class Link:
         self._frames: deque[str] = deque()
         self._wake = asyncio.Event()
         self._pump_set = False
+        self._last = ""
+        """How the last frame of the server begins."""
         self.reason = ""
         """Why the last connection ended or failed."""
         self.missed = asyncio.Event()
@@ -60,6 +62,10 @@ class Link:
     def start(self) -> None:
         with self.lock:
             self.client.start()
+
+    def now_s(self) -> float:
+        """The time of the loop, which only moves forward."""
+        return self._loop.time()
 
     async def settled(self, outcome: Outcome[Result]) -> Result:
         """Wait for an outcome; raises its error. Cancelling the wait changes nothing."""
@@ -106,8 +112,10 @@ class Link:
     def _do(self, action: Action) -> None:
         match action:
             case Send(message):
-                self._frames.append(messages.encode(message, self._unified))
-                self._wake.set()
+                frame = self.client.frame(message)
+                if frame is not None:
+                    self._frames.append(frame)
+                    self._wake.set()
             case Wake(name, delay_ms):
                 if name in self._timers:
                     self._timers[name].cancel()
@@ -116,10 +124,6 @@ class Link:
                 self._talking = self._loop.create_task(self._talk())
             case HangUp():
                 self._hang_up()
-
-    @property
-    def _unified(self) -> bool:
-        return self.client.flags.unified_json_encoding
 
     def _ring(self, name: str) -> None:
         with self.lock:
@@ -141,7 +145,7 @@ class Link:
         from websockets.asyncio.client import connect
         from websockets.exceptions import InvalidStatus, WebSocketException
 
-        reason = ""
+        reason, code = "", None
         try:
             credential = self._authorization()
             async with connect(
@@ -158,8 +162,8 @@ class Link:
                 writing = self._loop.create_task(self._write(socket))
                 try:
                     await self._read(socket)
-                    reason = socket.close_reason or ""
                 finally:
+                    reason, code = _closed(socket)
                     writing.cancel()
                     await asyncio.gather(writing, return_exceptions=True)
         except InvalidStatus as error:
@@ -177,17 +181,21 @@ class Link:
         except InvalidMessage as error:
             reason = f"the server sent an invalid message: {error.hint}"
             _log.warning("%s", reason)
+            with self.lock:
+                self.client.unreadable(error, self._last)
         self.reason = reason
         self.missed.set()
         with self.lock:
-            self.client.transport_down(reason)
+            self.client.transport_down(reason, code)
         self._pump()
 
     async def _read(self, socket: Any) -> None:
         async for frame in socket:
             if not isinstance(frame, str):
+                self._last = ""
                 raise InvalidMessage("received a non-text frame")
-            answer = messages.parse_answer(frame, self._unified)
+            self._last = frame[:40]
+            answer = messages.parse_answer(frame, self.client.unified)
             with self.lock:
                 self.client.receive(answer)
             self._pump()
@@ -208,6 +216,12 @@ class Link:
 def _resolve(waiting: asyncio.Future[None]) -> None:
     if not waiting.done():
         waiting.set_result(None)
+
+
+def _closed(socket: Any) -> tuple[str, int | None]:
+    """Why the server closed the connection, and its close code; None if it sent none."""
+    received = socket.protocol.close_rcvd
+    return ("", None) if received is None else (received.reason or "", received.code)
 
 
 def _explained(body: bytes | bytearray | None) -> str:

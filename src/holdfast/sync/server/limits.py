@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from holdfast.store.graph import GraphLimits
+from holdfast.sync.wire.messages import MESSAGE_BYTES_MAX
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a server takes from one peer. Each has an error of its own."""
 
-    message_bytes_max: int = 33 * 1024 * 1024
-    """The longest message. A commit may be 32 MiB; this leaves room around it."""
+    message_bytes_max: int = MESSAGE_BYTES_MAX
 
     frame_bytes_max: int = 64 * 1024 * 1024
     """The longest frame that is received at all. Above the longest message, so that one that is too

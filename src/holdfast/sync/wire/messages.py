@@ -49,6 +49,9 @@ CAPABILITIES: Final = frozenset(
 EXISTING: Final = "existing"
 """The capability of a client that wants no space created."""
 
+MESSAGE_BYTES_MAX: Final = 33 * 1024 * 1024
+"""The longest message. A commit may be 32 MiB; this leaves room around it."""
+
 HANDSHAKE: Final = "handshake"
 """The requestId under which a hello is refused: it has none of its own."""
 
