@@ -244,6 +244,40 @@ def test_bytes_come_back_under_their_hash_and_under_no_other(tmp_path: Path) -> 
     service.server.close()
 
 
+@pytest.mark.shows("WEB-BLOB-RANGE")
+def test_a_part_of_a_blob_is_served_alone(tmp_path: Path) -> None:
+    """`Range` was ignored, and a client that went on with a download got all of it again."""
+    whole, service = served(tmp_path)
+    data = bytes(range(100))
+    path = f"/blobs/{hashlib.sha256(data).hexdigest()}?space=pictures"
+    ask(whole, "PUT", path, BEARER, data)
+    first = ask(whole, "GET", path, BEARER)
+    assert (first.status, first.headers["accept-ranges"]) == (200, "bytes")
+    for asked, part in {
+        "bytes=0-9": (0, 9),
+        "bytes=90-": (90, 99),
+        "bytes=-10": (90, 99),
+        "bytes=-1000": (0, 99),
+        "bytes=95-1000": (95, 99),
+        "bytes=99-99": (99, 99),
+    }.items():
+        found = ask(whole, "GET", path, {**BEARER, "range": asked})
+        assert (found.status, found.body) == (206, data[part[0] : part[1] + 1]), asked
+        assert found.headers["content-range"] == f"bytes {part[0]}-{part[1]}/100"
+        assert found.headers["etag"] == first.headers["etag"]
+    for asked in ("bytes=100-", "bytes=100-200", "bytes=-0"):
+        found = ask(whole, "GET", path, {**BEARER, "range": asked})
+        assert (found.status, found.headers["content-range"]) == (416, "bytes */100"), asked
+    for asked in ("bytes=9-3", "bytes=-", "bytes=0-1,5-6", "lines=1-2", "bytes=a-b"):
+        assert ask(whole, "GET", path, {**BEARER, "range": asked}).status == 200, asked
+    other = {**BEARER, "range": "bytes=0-9", "if-range": '"another"'}
+    assert ask(whole, "GET", path, other).body == data
+    same = {**other, "if-range": first.headers["etag"]}
+    assert ask(whole, "GET", path, same).body == data[:10]
+    assert ask(whole, "HEAD", path, {**BEARER, "range": "bytes=0-9"}).status == 200
+    service.server.close()
+
+
 @pytest.mark.shows("MCP-WEB-COOKIE")
 @pytest.mark.parametrize(
     "others", ['a={"x": 1}', "bad name=1", "half", "=;;", 'q="unended', "x=é", "holdfast=other"]

@@ -48,6 +48,13 @@ class Transport(asyncio.Transport):
     def is_closing(self) -> bool:
         return self.closed
 
+    def can_write_eof(self) -> bool:
+        return True
+
+    def write_eof(self) -> None:
+        """The other direction stays open for a while; nothing more is written."""
+        self.closed = True
+
     def close(self) -> None:
         self.closed = True
 

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable
 from typing import Any, cast
 
+from websockets.exceptions import PayloadTooBig
 from websockets.frames import Frame, Opcode
 from websockets.protocol import SEND_EOF, State
 from websockets.server import ServerProtocol
@@ -25,6 +26,9 @@ PING_AFTER_S = 20.0
 
 CLOSE_WAIT_S = 10.0
 """How long a peer may take to answer a close."""
+
+LINGER_S = 5.0
+"""How long the rest of a frame that is too long is received, so that the peer can read why."""
 
 REASON_BYTES_MAX = 123
 """A control frame has 125 bytes, two of them for the code."""
@@ -77,7 +81,7 @@ class PeerSocket(asyncio.Protocol):
         self._fragmented = TEXT
         self._heard_at = self._loop.time()
         self._pinged = False
-        self._flush_set = self._paused = self._closing = False
+        self._flush_set = self._paused = self._closing = self._lingering = False
         self._unsent = 0
         self._close_timer: asyncio.TimerHandle | None = None
 
@@ -87,6 +91,8 @@ class PeerSocket(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
+        if self._lingering:
+            return
         self._heard_at, self._pinged = self._loop.time(), False
         self._protocol.receive_data(data)
         texts: list[str] = []
@@ -202,7 +208,20 @@ class PeerSocket(asyncio.Protocol):
             self._closing = True
         self._write(b"".join(output))
         if over and self._transport is not None:
-            self._transport.close()
+            too_big = isinstance(self._protocol.parser_exc, PayloadTooBig)
+            if too_big and self._transport.can_write_eof():
+                self._linger(self._transport)
+            else:
+                self._transport.close()
+
+    def _linger(self, transport: asyncio.Transport) -> None:
+        """Let the peer read why it is closed, which it may do only after it has sent its frame.
+
+        Closing while its bytes arrive would reset the connection, and the reason be lost.
+        """
+        transport.write_eof()
+        self._lingering = True
+        self._close_timer = self._loop.call_later(LINGER_S, self.abort)
 
     # the end
 
