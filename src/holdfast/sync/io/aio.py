@@ -44,7 +44,7 @@ def worth_retrying(error: Exception) -> bool:
 
 
 class Attempts:
-    """When to try again what lost a race: soon at first, and in step with nobody."""
+    """When to try again what lost a race: soon at first, later at random times."""
 
     def __init__(
         self, timeout_s: float, now_s: Callable[[], float], chance: Callable[[], float]
