@@ -8,9 +8,15 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "holdfast"
 
 CLOCKS = {
-    "time": {"time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"},
+    "time": {
+        *("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"),
+        *("process_time", "process_time_ns", "thread_time", "thread_time_ns", "clock_gettime"),
+        *("localtime", "ctime"),
+    },
     "datetime": {"now", "utcnow", "today"},
     "date": {"today"},
+    "path": {"expanduser", "expandvars"},
+    "Path": {"home"},
     "os": {"environ", "environb", "getenv", "getenvb", "putenv", "urandom", "getrandom"},
 }
 """Names of modules and classes, with those members that read the machine."""

@@ -76,7 +76,7 @@ ARROWS: dict[str, set[str]] = {
     "ids": set(),
     "errors": set(),
     "system": set(),
-    "home": {"errors"},
+    "home": {"errors", "system"},
     "credentials": {"errors", "home", "system"},
     "text": set(),
     "postgresql": {"system"},
@@ -207,9 +207,11 @@ def test_the_checks_of_the_architecture_find_what_they_look_for(tmp_path: Path) 
         "e = random.random()\n"
         "f = random.Random(7), time.sleep\n"
         "g = system.now_ms, system.now_ms()\n"
+        "h = os.path.expanduser('~'), pathlib.Path.home()\n"
+        "i = time.thread_time(), time.gmtime(0)\n"
     )
     lines = sorted(int(place.split(":")[0]) for place in machine_reads(bad))
-    assert lines == [1, 3, 5, 6, 7, 8, 9]
+    assert lines == [1, 3, 5, 6, 7, 8, 9, 12, 12, 13]
     assert default_calls(bad) == ["11: system.now_ms()"]
 
 

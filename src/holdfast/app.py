@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from holdfast import system
 from holdfast.errors import HoldfastError
-from holdfast.home import Home, home_of
+from holdfast.home import Home, expand_user, home_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +86,7 @@ class App:
     @property
     def user_home(self) -> str:
         """The home directory of the user, where agents keep their settings."""
-        return self.environment.get("HOME") or os.path.expanduser("~")
+        return expand_user("~", self.environment)
 
     def writer_id(self, surface: str) -> str:
         """A session id for the commits of one use of a surface."""

@@ -20,9 +20,10 @@ Imports only what Python has loaded at start-up: the MCP shim imports this.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from holdfast import system
 from holdfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -189,9 +190,13 @@ def home_of(environment: Mapping[str, str]) -> Home:
         ) from None
 
 
-def expand_user(path: str, environment: Mapping[str, str]) -> str:
+def expand_user(
+    path: str,
+    environment: Mapping[str, str],
+    expand: Callable[[str], str] = system.expand_user,
+) -> str:
     """A path with `~` replaced by the user's home directory."""
     user = environment.get("HOME")
     if user and (path == "~" or path.startswith("~/")):
         return user + path[1:]
-    return os.path.expanduser(path)
+    return expand(path)

@@ -50,6 +50,14 @@ now_s: Callable[[], float] = time.time
 monotonic: Callable[[], float] = time.monotonic
 utc_now: Callable[[], datetime] = CLOCK.utc_now
 
+thread_s: Callable[[], float] = time.thread_time
+"""Seconds of processor time that this thread used."""
+process_s: Callable[[], float] = time.process_time
+"""Seconds of processor time that this process used."""
+
+expand_user: Callable[[str], str] = os.path.expanduser
+"""Replaces a leading `~` by the home directory of the user whom this process runs as."""
+
 random_bytes: Callable[[int], bytes] = os.urandom
 
 

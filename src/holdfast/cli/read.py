@@ -15,6 +15,7 @@ from holdfast.cli import reading
 from holdfast.cli.failures import Failure, failure_of
 from holdfast.cli.given import mention_link
 from holdfast.errors import ReadingError, StoreError
+from holdfast.home import expand_user
 from holdfast.reading.paths import Request
 from holdfast.reading.result import Answer
 
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace, app: App) -> int:
     try:
         answer = reader.read(request, log)
     except ReadingError as error:
-        raise _hinted(error, args.path) from None
+        raise _hinted(error, expand_user(args.path, app.environment)) from None
     if args.json:
         note = {} if lost is None else {"note": lost.message}
         print(json.dumps(answer.to_wire() | note, ensure_ascii=False))
@@ -88,7 +89,7 @@ def _hinted(error: ReadingError, typed: str) -> ReadingError:
     """The error, with a command that may read what was meant."""
     from holdfast.reading.suggest import listed, suggestion
 
-    here = os.path.abspath(os.path.expanduser(typed))
+    here = os.path.abspath(typed)
     bare = here.rpartition(":")[0]
     found = suggestion(error, bare if os.path.exists(bare) else here, listed)
     if found is not None and not error.hint:

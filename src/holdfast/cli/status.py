@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from holdfast import __version__
@@ -72,7 +71,7 @@ def run(args: argparse.Namespace, app: App) -> int:
         spaces=tuple(_spaces(app)),
         agents=tuple(_agents(app)),
     )
-    print_json(status.to_wire()) if args.json else _show(status)
+    print_json(status.to_wire()) if args.json else _show(status, app.user_home)
     return 0
 
 
@@ -124,13 +123,15 @@ def _agents(app: App) -> list[Agent]:
     return found
 
 
-def _show(status: Status) -> None:
+def _show(status: Status, user_home: str) -> None:
     host = status.host
     running = f"host running, process {host.get('pid')}" if host else "host not running"
     print(f"{styled('holdfast ' + status.version, output.BOLD)}  {status.home}  {running}")
     print()
     if status.codebases:
-        rows = [(_short(one.path), one.section, one.detail or "") for one in status.codebases]
+        rows = [
+            (_short(one.path, user_home), one.section, one.detail or "") for one in status.codebases
+        ]
         print_table(("codebase", "state", "detail"), rows)
     elif status.codebases_error is not None:
         print(styled(status.codebases_error, output.RED))
@@ -166,8 +167,7 @@ def _show(status: Status) -> None:
     print("agents: " + (", ".join(agents) if agents else "none found; holdfast install --help"))
 
 
-def _short(path: str) -> str:
-    home = str(Path.home())
+def _short(path: str, home: str) -> str:
     return "~" + path[len(home) :] if path.startswith(home + "/") else path
 
 

@@ -8,7 +8,9 @@ with forward slashes and without `..`. The two must not be mixed.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
+from holdfast import system
 from holdfast.errors import UsageError
 
 
@@ -28,13 +30,13 @@ def _check(path: str) -> None:
         )
 
 
-def canonical_root(path: str) -> str:
+def canonical_root(path: str, expand: Callable[[str], str] = system.expand_user) -> str:
     """The one spelling of a root: real path if it resolves, else lexical; no trailing slash.
 
     Raises UsageError for a path that cannot be a root.
     """
     _check(path)
-    absolute = os.path.abspath(os.path.expanduser(path))
+    absolute = os.path.abspath(expand(path))
     try:
         resolved = os.path.realpath(absolute, strict=True)
     except OSError:

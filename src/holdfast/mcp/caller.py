@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.errors import UsageError
+from holdfast.home import expand_user
 
 _PLAIN = re.compile(r"[^a-z0-9._-]+")
 
@@ -74,7 +75,7 @@ class Caller:
 
     @property
     def home(self) -> str:
-        return self.environment.get("HOME") or os.path.expanduser("~")
+        return expand_user("~", self.environment)
 
 
 def caller_of(hello: Mapping[str, Any], unique: str) -> Caller:

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import math
 import threading
-import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from holdfast import system
 from holdfast.index.facts import trial_parse as trial
 
 if TYPE_CHECKING:
@@ -100,7 +101,10 @@ def captures(
 
 
 def limited(
-    parser: tree_sitter.Parser, source: bytes, seconds: float = math.inf
+    parser: tree_sitter.Parser,
+    source: bytes,
+    seconds: float = math.inf,
+    thread_s: Callable[[], float] = system.thread_s,
 ) -> tree_sitter.Tree:
     """The tree, or TooHardError if the parser backtracked too often or took too long.
 
@@ -109,12 +113,12 @@ def limited(
     the parser stops at this end of file, and the tree is discarded.
     """
     reads, most = 0, 256 + READS_PER_BLOCK * (len(source) // READ_BYTES + 1)
-    until = time.thread_time() + seconds
+    until = thread_s() + seconds
 
     def read(offset: int, _point: object) -> bytes:
         nonlocal reads
         reads += 1
-        if reads > most or time.thread_time() > until:
+        if reads > most or thread_s() > until:
             reads = most + 1
             return b""
         return source[offset : offset + READ_BYTES]

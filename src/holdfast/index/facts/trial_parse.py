@@ -16,10 +16,10 @@ import signal
 import struct
 import sys
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from holdfast import system
 from holdfast.index import processes
 
 _HEAD = struct.Struct("<dIIII")
@@ -67,13 +67,13 @@ def cpu_and_memory_limits(seconds: float, size_bytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
-def allow(seconds: float) -> None:
+def allow(seconds: float, process_s: Callable[[], float] = system.process_s) -> None:
     """Kill this process if it uses more processor time than this from now on."""
     if not _disposable:
         return
     import resource
 
-    most = math.ceil(time.process_time() + seconds)
+    most = math.ceil(process_s() + seconds)
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     if hard != resource.RLIM_INFINITY:
         most = min(most, hard)
