@@ -6,7 +6,9 @@ import argparse
 import os
 import stat
 import sys
+from collections.abc import Callable
 
+from holdfast import system
 from holdfast.app import App
 from holdfast.errors import UsageError
 
@@ -58,10 +60,10 @@ def refuse_whole_homes(app: App, path: str, args: argparse.Namespace) -> None:
         )
 
 
-def mention_link(typed: str) -> None:
+def mention_link(typed: str, expand: Callable[[str], str] = system.expand_user) -> None:
     """Say so when a path below the working directory leads out of it through a link."""
     here = os.path.realpath(os.getcwd())
-    named = os.path.normpath(os.path.join(here, os.path.expanduser(typed)))
+    named = os.path.normpath(os.path.join(here, expand(typed)))
     named = named if os.path.lexists(named) else named.rpartition(":")[0]  # a range of lines
     real = os.path.realpath(named)
     if _within(here, named) and not _within(here, real):
